@@ -49,7 +49,7 @@ const oidcProviders = z
   })
   .pipe(z.record(z.string(), z.strictObject({ issuer: z.url(), client_id: z.string(), client_secret: z.string() })));
 
-/** What `LIMITS` may set, and what holds where it does not. */
+/** The limits that `LIMITS` may set, with their defaults. */
 export const defaultLimits: Readonly<Record<string, number>> = {
   sandbox_documents: 25,
   sandbox_pages: 200,
@@ -63,18 +63,18 @@ export const defaultLimits: Readonly<Record<string, number>> = {
   ...Object.fromEntries(rateNames.map((name) => [rateLimit(name), rates[name].points])),
 };
 
-/** How long a stopping process lets running work end, in seconds: less than the 30 that Kubernetes gives before it kills. */
+/** The number of seconds that a stopping process waits for running work to end. Kubernetes kills a process after 30. */
 export const drainSeconds: number = 20;
 
-/** Beyond this many requests at a time a crawl is not faster, and the site of somebody else may be slower. */
+/** The highest `requests_per_site`. More requests at a time do not speed a crawl up, and may slow the site down. */
 const mostRequestsPerSite = 16;
 
-/** `name=number`, separated by commas; of two with the same name the last one holds. */
+/** `name=number`, separated by commas. If a name occurs twice, its last number is used. */
 const limits = list.transform((entries, issues): Readonly<Record<string, number>> => {
   const set = { ...defaultLimits };
   for (const entry of entries) {
     const [, name, number] = /^(\w+)=(\d{1,15})$/.exec(entry) ?? [];
-    // An organization may be allowed no documents or pages; of everything else, none would close the system.
+    // 0 is accepted for documents and pages only. With 0 for another limit, the system could not be used.
     const least = name !== undefined && /_(?:documents|pages)$/.test(name) ? 0 : 1;
     const most = name === 'requests_per_site' ? mostRequestsPerSite : Infinity;
     const fits = Number(number) >= least && Number(number) <= most;
@@ -84,7 +84,7 @@ const limits = list.transform((entries, issues): Readonly<Record<string, number>
   return set;
 });
 
-/** Where other services are, unless `SERVICE_URLS` names another place. Undefined: their libraries know. */
+/** The URLs of other services, unless `SERVICE_URLS` sets others. Undefined: the service's library knows the URL. */
 export const defaultServices = {
   slack: 'https://slack.com/api/',
   slack_consent: 'https://slack.com/oauth/v2/authorize',
@@ -98,12 +98,12 @@ export const defaultServices = {
   sns: undefined,
 } as const satisfies Record<string, string | undefined>;
 type ServiceName = keyof typeof defaultServices;
-/** Those without a place of their own may be left without one. */
+/** A service without a default URL may stay without one. */
 type Services = {
   [N in ServiceName]: (typeof defaultServices)[N] extends string ? string : string | undefined;
 };
 
-/** `name=address`, separated by commas; of two with the same name the last one holds. */
+/** `name=address`, separated by commas. If a name occurs twice, its last address is used. */
 const services = list.transform((entries, issues) => {
   const set: Services = { ...defaultServices };
   for (const entry of entries) {
@@ -211,7 +211,7 @@ export const environment = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
-/** What an environment may still set of variables that there were once, and what to do instead. */
+/** Variables that are no longer read, each with what to do instead. */
 export const removed: Readonly<Record<string, string>> = {
   ...instead('set the limit of that name in LIMITS', [
     'SANDBOX_DOCUMENTS',
@@ -246,7 +246,7 @@ function instead(what: string, names: readonly string[]): Record<string, string>
   return Object.fromEntries(names.map((name) => [name, what]));
 }
 
-/** One sentence about all of them that are set; undefined where none is. */
+/** One sentence about the `removed` variables that are set; undefined when none is set. */
 function removedSentence(given: Readonly<Record<string, unknown>>): string | undefined {
   const set = Object.keys(removed).filter((name) => Object.hasOwn(given, name));
   if (set.length === 0) return undefined;
@@ -287,14 +287,14 @@ export function readConfig(env: Record<string, string | undefined>) {
     redisUrl: v.REDIS_URL,
     temporalAddress: v.TEMPORAL_ADDRESS,
     temporalNamespace: v.TEMPORAL_NAMESPACE,
-    /** What every connection to Temporal needs besides the address. */
+    /** The TLS settings and the API key for every connection to Temporal. */
     temporalAccess: temporalAccessOf(v),
     temporalUiUrl: v.TEMPORAL_UI_URL,
     /** Whether what Temporal stores is encrypted with the secret key. */
     encryptsPayloads: v.TEMPORAL_PAYLOADS === 'encrypted',
     taskQueuePrefix: v.TASK_QUEUE_PREFIX,
     fleets: v.FLEETS,
-    /** The version of the workers, when Temporal is to know it. */
+    /** The version that workers report to Temporal. Undefined: Temporal does not tell versions apart. */
     workerBuildId: v.WORKER_BUILD_ID,
     workerMetricsPort: v.WORKER_METRICS_PORT,
     egressAllow: v.EGRESS_ALLOW,
@@ -318,7 +318,7 @@ export function readConfig(env: Record<string, string | undefined>) {
       apiUrl: v.SERVICE_URLS[v.MEETING_BOT_SERVICE],
       webhookSecrets: { recall: v.RECALL_WEBHOOK_SECRET, attendee: v.ATTENDEE_WEBHOOK_SECRET },
     },
-    /** `urls`: services with the models; without them they run here. */
+    /** `urls`: embedding services. Without any, this process runs the embedding models itself. */
     embedding: {
       state: v.EMBEDDING,
       folder: v.EMBEDDING_FOLDER,
@@ -412,20 +412,20 @@ function slackOf(v: z.infer<typeof environment>) {
   };
 }
 
-/** An address without a path is given one: of a proxy or an emulator often only the host is known. */
+/** Adds `path` to an address without a path: for a proxy or an emulator, often only the host is set. */
 function withPath(address: string, path: string): string {
   const url = new URL(address);
   if (url.pathname === '/') url.pathname = path;
   return url.href;
 }
 
-/** How many points each rate has, and over how many seconds. */
+/** The points of each rate limit, and the number of seconds in which they may be used. */
 function ratesOf(limit: (name: string) => number) {
   const entries = rateNames.map((name) => [name, { points: limit(rateLimit(name)), seconds: rateSeconds(name) }]);
   return Object.fromEntries(entries) as Record<RateName, { points: number; seconds: number }>;
 }
 
-/** The key that seals, and after it those that only open what was sealed before. */
+/** The current key first: it encrypts and decrypts. The older keys only decrypt what they encrypted before. */
 function secretKeysOf(
   { SECRET_KEY: given, SECRET_KEYS_OLDER: older }: z.infer<typeof environment>,
   dataDir: string,
@@ -434,7 +434,7 @@ function secretKeysOf(
   return [bytes(given ?? keptSecretKey(dataDir)), ...older.map(bytes)];
 }
 
-/** The key in DATA_DIR, created by the process that comes first: a hard link appears completely or not at all. */
+/** The key in DATA_DIR, created by the first process that needs it. A hard link appears completely or not at all. */
 function keptSecretKey(dataDir: string): string {
   const path = join(dataDir, 'secret.key');
   const draft = `${path}.${randomBytes(6).toString('hex')}`;

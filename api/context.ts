@@ -27,5 +27,5 @@ export type Context = {
   hooks: Hooks;
 };
 
-/** The hooks that slices call and later slices implement. */
+/** The hooks that a slice calls and later slices implement; see api/hooks.ts. */
 export type Hooks = AccessHooks<Context> & InterviewHooks<Context>;

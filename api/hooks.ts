@@ -1,4 +1,6 @@
-/** Connects the hooks that slices call with the later slices that implement them. */
+/**
+ * Connects the hooks that a slice calls with the later slices that implement them: a slice may not import a later one.
+ */
 import { provideCustomer } from '../models/chat/customer.ts';
 import type { Hooks } from './context.ts';
 import { canInviteByMail, countOutside, mailAccount } from './events/accountmail.ts';

@@ -1,7 +1,7 @@
 /**
- * What waits in the whole deployment, for `/metrics`: read at a scrape, from MongoDB at most twice a second, from
- * Temporal at most twice a minute, and what organizations hold every five minutes. Each API process reports the same, so
- * take the maximum over processes.
+ * Gauges for `/metrics` about the work that waits in the whole deployment. They are read at a scrape: from MongoDB at
+ * most twice a second, from Temporal at most twice a minute, and the organizations near a quota at most every five
+ * minutes. Each API process reports the same values, so take the maximum over processes.
  */
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
@@ -16,9 +16,9 @@ import { queues } from '../models/rules/base/work.ts';
 import { features } from '../models/rules/knowledge/quota.ts';
 import { situations } from '../workflows/base/situations.ts';
 
-/** How long a reading of Temporal is used, in ms. */
+/** How long a value that was read from Temporal is reused, in ms. */
 const keptMs = 30_000;
-/** How long the count of organizations near a quota is used, in ms: it walks through indexes. */
+/** How long the count of organizations near a quota is reused, in ms, because counting walks through whole indexes. */
 const nearKeptMs = 5 * 60_000;
 /** A scrape waits this long for Temporal, in ms. */
 const deadlineMs = 2_000;
@@ -69,7 +69,7 @@ export function readings({ temporal, config, clock, model }: Deps): Reading[] {
       ),
     keptMs,
   );
-  // One after the other, because Temporal limits how many of these it answers in a second.
+  // Counted one after the other, because Temporal limits how many counts it answers in a second.
   const counted = once(async () => {
     const found: { labels: { situation: string }; value: number }[] = [];
     for (const { name, query } of situations) {

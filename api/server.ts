@@ -47,11 +47,14 @@ const resumesAtOnce = 2;
 
 /** A request waits this many ms for MongoDB before it is answered with 503. */
 const serverSelectionMs = 2_500;
-/** How long a process that stops goes on to accept and read, in ms: longer than its event loop is busy at a time. */
+/**
+ * How long a stopping process still accepts connections and reads requests, in ms. This is longer than its event loop
+ * is blocked at a time.
+ */
 const lastReadMs = 250;
 
 /**
- * A running API. `close` takes what arrives in a last moment, then refuses new requests, waits up to `drainSeconds` for
+ * A running API. `close` still takes requests for `lastReadMs`, then refuses new ones, waits up to `drainSeconds` for
  * open ones, tells sockets to reconnect elsewhere, and disconnects.
  */
 export type Api = { url: string; close(): Promise<void> };

@@ -1,7 +1,8 @@
 /**
- * Benchmark of answers to customers' own words: the right answer, or honestly none. It measures the whole system
- * without a language model, the same with a lexical search only, and two peers: BM25 and the bare embedding models.
- * Each peer has the threshold that suits it best on the same set. `npm run bench -- answers bank` asks one set only.
+ * Benchmark of answers to questions in customers' own words: each should get the right answer, or an honest "no
+ * answer". It measures the whole system without a language model, the same with a lexical search only, and two peers
+ * for comparison: BM25 and the bare embedding models. A peer's score threshold is chosen on the very set that it is
+ * measured on, which favours it. `npm run bench -- answers bank` asks one set only.
  */
 import { createEmbedder } from '../clients/embedding/embedder.ts';
 import { widths } from '../clients/embedding/vectors.ts';
@@ -115,7 +116,9 @@ const toTurn = ({ role, text }: EarlierTurn) => ({ role: role === 'agent' ? 'ai'
 const historyOf = (question: AskedQuestion) =>
   isService(question) && question.history.length > 0 ? { conversation_history: question.history.map(toTurn) } : {};
 
-/** The passages that an answer quotes: first those of its first source, each group sorted by score. */
+/**
+ * The passages that an answer quotes: those of its first source, then those of the others, each group sorted by score.
+ */
 function usedIn(body: { answer: string; sources: { id: string }[] }, candidates: readonly Candidate[]): Candidate[] {
   const answer = body.answer.replaceAll(/\s+/gu, ' ');
   const cited = candidates.filter(({ source_id }) => body.sources.some(({ id }) => id === source_id));
@@ -227,7 +230,10 @@ async function byScores(set: AnswerSet, passages: readonly Passage[], scores: Sc
 
 const vain: readonly string[] = ['unanswered', 'out_of_scope'];
 
-/** Which questions, which outcomes, and the bound in percent. */
+/**
+ * A goal: its name, the questions it is about, the outcomes that count, and their minimum share in percent. A negative
+ * number is a maximum.
+ */
 type Goal = [name: string, of: (question: AskedQuestion) => boolean, outcomes: Outcome[], bound: number];
 const helped: Outcome[] = ['right', 'somewhere', 'offered'];
 

@@ -1,7 +1,7 @@
 /**
- * Benchmark of the page `/app` in Chromium: the time from a key to the painted change with 10,000 conversations and the
- * processor slowed four times, the memory it takes, what it weighs, and the time from an escalation at one API process
- * to the row in a page that is open at another.
+ * Benchmark of the page `/app` in Chromium: the time from a key press to the painted change with 10,000 conversations
+ * and the processor slowed four times, the page's memory, the size of its files, and the time from an escalation at one
+ * API process to the row in a page that is connected to another one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
@@ -49,12 +49,14 @@ async function weigh(): Promise<void> {
   );
 }
 
-/** An escalation at one process, and the row in the page at the other. */
+/**
+ * Measures the time from an escalation at one API process to the row in the page that is connected to the other one.
+ */
 async function notice(stage: Stage, owner: TestOrg, { page }: AppPage): Promise<void> {
   const api = apiAt(stage.url);
   const { newConversation, act } = outboxOf(api);
   const org = { ...owner, key: (await api.newKey(owner)).token };
-  // A new organization begins with its first steps.
+  // The page of a new organization opens on its first steps, not on the inbox.
   await page.goto(new URL('/app/inbox', page.url()).href);
   await page.waitForSelector('.rows');
   await page.evaluate(`(() => {
@@ -71,13 +73,14 @@ async function notice(stage: Stage, owner: TestOrg, { page }: AppPage): Promise<
     await act(org, convId, 'escalate');
     const at = await until(() => page.evaluate(`window.seen['${convId}']`) as Promise<number>, `${convId} on the page`);
     waits.push(at - began);
-    // Who waits longest comes first, and only rows near the visible ones are in the document.
+    // Resolved, so that the next conversation gets a row: the inbox lists the longest waiting first, and only rows near
+    // the visible ones are in the document.
     await act(org, convId, 'resolve');
   }
   say('escalation to the row in a page at another process', waits, 1_000);
 }
 
-/** Moves through a list that holds all conversations. */
+/** Measures the keys that move the selection, in a list of all conversations. */
 async function type(stage: Stage, org: TestOrg, { page }: AppPage): Promise<void> {
   const client = await MongoClient.connect(stage.mongodbUri, { directConnection: true });
   try {

@@ -1,8 +1,8 @@
 /**
  * `npm run calibrate`: computes intelligence/offline/language/classifier.json and models/rules/knowledge/relevance.json
- * again. It prints how good the latter is on each set, and when transferred from the other sets.
- * `npm run calibrate -- reading` computes only the former,
- * `npm run calibrate -- relevance` only the latter. `npm run calibrate -- languages` computes
+ * again. For each set of questions it prints how good relevance.json is, and how good a calibration is that was fitted
+ * on the other sets only. `npm run calibrate -- reading` computes only classifier.json,
+ * `npm run calibrate -- relevance` only relevance.json. `npm run calibrate -- languages` computes
  * clients/embedding/languageshifts.json. `npm run calibrate -- tools` computes
  * intelligence/offline/mcp/fitting.json. `npm run calibrate -- meetings FOLDER` computes
  * intelligence/offline/meetings/firmness.json from labelled meetings, in the format of bench/meetings.ts.

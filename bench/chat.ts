@@ -67,7 +67,7 @@ export async function run(): Promise<void> {
 /** When the frames of an answer arrived, in ms after its message was sent. `text`: the first text frame. */
 type Seen = { ack: number; start: number; text: number; end: number };
 
-/** A new customer with an open connection. `body`: of the request for the session. */
+/** A new customer with an open connection. `body`: the body of the request that creates the session. */
 export async function newCustomer({ url, orgId, key }: Stage, body = {}): Promise<ChatClient> {
   const { token } = await apiAt(url).newSession({ orgId, owner: undefined as never }, { key, body });
   const client = await new ChatClient(orgId, { sessionToken: token }).connect(url);
@@ -327,7 +327,10 @@ async function settled(server: Watched): Promise<Alive> {
   return server.alive();
 }
 
-/** Measures with a model that answers instantly, including requests to rewrite a follow-up question. */
+/**
+ * Measures the chat with a fake language model, which answers every request instantly, also those to rewrite a
+ * follow-up question.
+ */
 async function withModel(): Promise<string[]> {
   const model = await startOpenAiServer();
   model.reply = ({ messages }) => {

@@ -1,6 +1,7 @@
 /**
- * Benchmark of what the system costs on one machine: processor time of a message by process, first frames, documents,
- * memory when idle and the time of a warm start. `npm run bench -- cost [message|document|idle]`
+ * Benchmark of what the system costs on one machine: the processor time of a chat message and of a document, by
+ * process; the time to the first frame of an answer and to an indexed document; the memory when idle and the time of a
+ * warm start. `npm run bench -- cost [message|document|idle]`
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -36,7 +37,7 @@ export async function run(): Promise<void> {
       {},
       { help: true },
     );
-  // Vectors cost what their models cost; here they would hide what the rest does.
+  // Without vectors: the models' processor time would hide that of everything else.
   if (chosen('document'))
     await onStage(async (stage) => void missed.push(...(await costOfDocuments(stage))), { EMBEDDING: 'off' });
   if (chosen('idle')) missed.push(...(await whenIdle()));
@@ -44,12 +45,15 @@ export async function run(): Promise<void> {
   if (missed.length > 0) process.exitCode = 1;
 }
 
-/** Runs `work`, which handles `count` of something, and prints the processor time of one by process, in ms. */
+/**
+ * Runs `work`, which handles `count` messages or documents. Prints the processor time of one by kind of process, and
+ * returns the sum, in ms.
+ */
 async function costing(stage: Stage, count: number, work: () => Promise<void>): Promise<number> {
   const before = await cpuByKind(stage);
   await work();
   const after = await cpuByKind(stage);
-  // `start` is this process here.
+  // `start` is this benchmark's own process, which is left out.
   const ours = (Object.keys(after) as Kind[]).filter((kind) => kind !== 'start');
   const each = ours.map((kind) => ({ kind, ms: (after[kind] - before[kind]) / count }));
   const sum = each.reduce((total, { ms }) => total + ms, 0);
@@ -127,7 +131,10 @@ async function costOfDocuments(stage: Stage): Promise<string[]> {
 
 const idleMs = 120_000;
 
-/** `npm start` itself, warm: the time until its screen, and its memory two minutes later as the kernel shares it out. */
+/**
+ * Measures `npm start` with warm caches: the time until its screen, and its memory two minutes later (proportional set
+ * size).
+ */
 async function whenIdle(): Promise<string[]> {
   const dataDir = await mkdtemp(join(tmpdir(), 'support-bench-'));
   const env = { ...process.env, PORT: String(await freePort()), DATA_DIR: dataDir };
@@ -157,7 +164,7 @@ async function whenIdle(): Promise<string[]> {
     };
   };
   try {
-    // The first one makes the data and the caches.
+    // The first start creates the data and the caches.
     await (await start()).stop();
     const starts: number[] = [];
     let mib = 0;

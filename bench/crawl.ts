@@ -107,8 +107,8 @@ async function compare(stage: Stage, { site, peer, temporal, mongo }: Parts): Pr
 }
 
 /**
- * Marks the pages as embedded and waits for running background work. Embedding all pages would take most of an hour and
- * slow down the following crawls.
+ * Marks the pages as embedded and waits until running background work has ended. Embedding all pages would take most of
+ * an hour and slow down the following crawls.
  */
 async function endEmbedding({ mongo, temporal }: Pick<Parts, 'mongo' | 'temporal'>, orgId: string): Promise<void> {
   await mongo

@@ -112,7 +112,7 @@ async function arrived({ received }: Receiver, count: number): Promise<void> {
 
 /**
  * The rate of one-activity workflows, started as fast as the client can: from the first start to the last close, by the
- * server's clock. Single workflows are not awaited, as single events are not.
+ * server's clock. The benchmark waits for no single workflow, as it waits for no single event.
  */
 async function bareWorkflows({ temporal }: Bench, count: number): Promise<number> {
   const run = newId('request');

@@ -1,8 +1,8 @@
 /**
- * Benchmark of the time from the upload of a 5-page Markdown file to its answers, one document at a time: by words with
- * EMBEDDING=off, and by meaning with the models that run here, idle and beside the pages of a crawled site. Goals: p50
- * under 200 ms; at most 2 s idle, 6 s beside a crawl; without vectors at most 17 events and 3 actions in the workflow's
- * history.
+ * Benchmark of the time from the upload of a 5-page Markdown file until it answers questions, one document at a time:
+ * by lexical search with EMBEDDING=off, and by meaning with the embedded models, when idle and while the pages of a
+ * crawled site are embedded. Goals: p50 under 200 ms by lexical search; by meaning at most 2 s when idle and 6 s during
+ * the embedding of a site; without vectors at most 17 events and 3 actions in the workflow's history.
  */
 import { readFile } from 'node:fs/promises';
 import { Client, Connection } from '@temporalio/client';
@@ -15,7 +15,7 @@ const warmUp = 15;
 const documents = 30;
 const pauseMs = 2_000;
 const burst = 20;
-/** The documents that are embedded in each part, and the longest time to their answers by meaning, p50 in ms. */
+/** The number of documents in each part of the measurement by meaning, and the maximum p50 of each part, in ms. */
 const embedded = { documents: 20, idle: 2_000, besideCrawl: 6_000 };
 
 export async function run(): Promise<void> {

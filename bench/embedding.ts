@@ -1,7 +1,7 @@
 /**
  * Benchmark of the embedded models: how long a question waits, when idle and while passages are embedded; what a
- * passage costs; and how much memory the two processes take. The peer calls the same models directly in one process,
- * without a cache of headings.
+ * passage costs; and how much memory the two processes take. For comparison, the peer calls the same models directly in
+ * one process, without a cache of headings.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -44,7 +44,10 @@ export async function run(): Promise<void> {
   await throughAService(folder, questions);
 }
 
-/** The same questions by the models of an embedding service: what HTTP adds in both processes. */
+/**
+ * Asks an embedding service the same questions, and measures the CPU time that HTTP adds in this process and in the
+ * service.
+ */
 async function throughAService(folder: string, questions: readonly string[]): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'support-embedding-'));
   const service = await startProcess('workers/embedding.ts', {

@@ -1,7 +1,7 @@
 /**
- * Benchmark of a large team: the processor time and memory of an API process under 50 conversations a minute, without
- * anybody who looks, and with 200 members whose pages are open. Each page follows the inbox, and reads the conversation
- * anew that it shows, as `/app` does.
+ * Benchmark of a large team: the processor time and memory of an API process under 50 conversations a minute, first
+ * without any open page, then with the open pages of 200 members. As `/app` does, each page follows the inbox, and
+ * reads the conversation that it shows again after each change.
  */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +14,7 @@ const small = process.argv.includes('small');
 const members = small ? 20 : 200;
 const perMinute = 50;
 const seconds = small ? 20 : 90;
-/** The share of CPU and memory with members to those without that is asked for. */
+/** The goal: with members, CPU time and memory are at most this multiple of those without. */
 const asked = 1.5;
 
 type Page = { socket: WebSocket; token: string; shown?: string; frames: Map<string, number>; busy: boolean };
@@ -30,12 +30,12 @@ export async function run(): Promise<void> {
       const key = (await api.newKey(org)).token;
       const users = [org.owner];
       await inLanes(Array.from({ length: members - 1 }), 4, async () => void users.push(await api.join(org)));
-      // The first conversations load what later ones share.
+      // A warm-up: the first conversations load what later ones share.
       await converse(api, org, key, 10, []);
       const without = await measure(pid, () => converse(api, org, key, seconds, []));
       const pages: Page[] = [];
       const calm = await measure(pid, () => sleep(5_000));
-      // A team does not come in one second.
+      // The members of a team do not all come in the same second.
       for (const user of users) {
         pages.push(await openPage(api, org, user));
         await sleep(100);
@@ -95,7 +95,7 @@ async function openPage(api: Api, org: TestOrg, { token }: TestUser): Promise<Pa
   return page;
 }
 
-/** Reads the conversation that a page shows; once at a time, as the page does. */
+/** Reads the conversation that a page shows; one request at a time, as the page does. */
 async function readShown(api: Api, org: TestOrg, page: Page): Promise<void> {
   if (page.busy) return;
   page.busy = true;
@@ -103,7 +103,10 @@ async function readShown(api: Api, org: TestOrg, page: Page): Promise<void> {
   page.busy = false;
 }
 
-/** Customers who come evenly, each of whom asks, wants a person, is answered by one, and is done. */
+/**
+ * Simulates customers who come at even intervals. Each one asks a question, asks for a person and gets a person's
+ * reply; then the conversation is resolved.
+ */
 async function converse(api: Api, org: TestOrg, key: string, forSeconds: number, pages: Page[]): Promise<void> {
   const everyMs = 60_000 / perMinute;
   const running: Promise<void>[] = [];

@@ -1,8 +1,8 @@
 /**
- * Benchmark of what operators ask of the product. Goals: exporting traces adds at most 5 % to the first frame of an
- * answer and to the CPU time of a message, spans that are not exported at most 1 %; a process that gets SIGTERM under
- * load fails no request in flight and ends within 30 s; while the model endpoint hangs, the answer from the documents
- * comes at most 2 s after the model's time limit, and its record says why.
+ * Benchmark of what operators require of the product. Goals: exporting traces adds at most 5 % to the time to the first
+ * frame of an answer and to the CPU time of a message, and spans that are not exported at most 1 % to that CPU time; a
+ * process that gets SIGTERM under load fails no request in flight and ends within 30 s; while the model endpoint hangs,
+ * the answer from the documents comes at most 2 s after the model's time limit, and the answer's record says why.
  */
 import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
@@ -35,7 +35,9 @@ export async function run(): Promise<void> {
   if (missed.length > 0) process.exitCode = 1;
 }
 
-/** The environment of further processes beside those of the stage, with its engines and a database of their own. */
+/**
+ * The environment of additional processes. They share the stage's MongoDB and Temporal, but have their own database.
+ */
 async function envBeside({ mongodbUri, temporalAddress, dataDir }: Stage, name: string): Promise<SystemEnv> {
   const mongodb = new URL(mongodbUri);
   mongodb.pathname = `/${name}`;
@@ -55,7 +57,7 @@ async function envBeside({ mongodbUri, temporalAddress, dataDir }: Stage, name: 
 const startApi = (env: SystemEnv) => startProcess('api/server.ts', env);
 const startWorker = (env: SystemEnv) => startProcess('workers/main.ts', workerEnv(env) as SystemEnv);
 
-/** The stage as seen at another API, with an organization that has the help centre. */
+/** The stage with the URL of another API, and with an organization there that has the help centre. */
 async function stageAt(stage: Stage, url: string, dataDir: string): Promise<Stage> {
   const demo = await demoOrganization(url, dataDir, { help: true });
   const there = { ...stage, url, base: `${url}/v1`, orgId: demo.org_id, key: demo.key };
@@ -65,11 +67,14 @@ async function stageAt(stage: Stage, url: string, dataDir: string): Promise<Stag
 
 const share = (of: number): string => `${(of * 100).toFixed(1)} %`;
 
-/** Two pairs of an API and a worker, one of which exports its traces, are asked in turns. */
+/** Sends questions to two pairs of an API and a worker in turns. One of the pairs exports its traces. */
 async function traces(): Promise<string[]> {
   const rounds = 10;
   const messages = 40;
-  /** Spans are exported every five seconds, so each turn ends with those of its own. */
+  /**
+   * Spans are exported every five seconds. Each turn ends with this pause in ms, so that its own spans are exported in
+   * it.
+   */
   const exportMs = 5_500;
   let spans = 0;
   const collector = createServer((request, response) => {
@@ -110,7 +115,7 @@ async function traces(): Promise<string[]> {
       const spansBefore = spans;
       for (let n = 0; n < rounds; n += 1) for (const pair of n % 2 === 0 ? pairs : pairs.toReversed()) await turn(pair);
       const count = rounds * messages;
-      // The median turn, because other programs and collections of garbage lengthen some.
+      // The median turn, because other programs and garbage collections lengthen some turns.
       const cpu = pairs.map(({ spent }) => p50(spent) / messages);
       const first = pairs.map((pair) => p50(pair.first));
       const perMessage = (spans - spansBefore) / count;
@@ -150,7 +155,10 @@ async function unexportedSpanMs(): Promise<number> {
   return took / count;
 }
 
-/** Requests and messages at two API processes and two workers, of which one each gets SIGTERM and is replaced. */
+/**
+ * Sends requests and messages to two API processes and two workers, while one process after the other gets SIGTERM and
+ * is replaced.
+ */
 async function stopping(): Promise<string[]> {
   const rounds = 5;
   /** Requests that are sent at once, and how many such bursts there are in a second. */
@@ -164,12 +172,12 @@ async function stopping(): Promise<string[]> {
       const apis = [await startApi(env), await startApi(env)];
       const workers = [await startWorker(env), await startWorker(env)];
       const { orgId, key } = await stageAt(stage, apis[0]!.url, env.DATA_DIR);
-      // The balancer: a process is taken out of it at the moment of its SIGTERM.
+      // Stands in for a balancer, which no longer uses a process from the moment of its SIGTERM.
       let next = 0;
       const urlNow = (): string => apis[(next += 1) % apis.length]!.url;
       const loading = new AbortController();
       const failures: string[] = [];
-      /** Requests in flight by the URL of their process. */
+      /** The number of requests in flight, by the URL of the process. */
       const open = new Map<string, number>();
       let openMessages = 0;
       const done = { requests: 0, messages: 0 };
@@ -203,7 +211,8 @@ async function stopping(): Promise<string[]> {
         } catch (error) {
           const cause = (error as Error).cause as NodeJS.ErrnoException | undefined;
           if (cause?.code === 'ECONNREFUSED') {
-            // The port was closed before the connection was there. Nothing was sent, so a proxy asks the next process.
+            // The port was closed before the connection was made. Nothing was sent, so the next process is asked, as a
+            // proxy does.
             refused += 1;
             await send(kind);
           } else failures.push(`${kind}: ${(error as Error).message} ${cause?.message ?? ''}`);
@@ -219,7 +228,10 @@ async function stopping(): Promise<string[]> {
         }
         await Promise.all(sent);
       };
-      /** Says one message after the other; goes on at another process when its socket is closed, as the widget does. */
+      /**
+       * Sends one message after the other. When its socket is closed, it continues at another process, as the widget
+       * does.
+       */
       const converse = async (client: ChatClient, who: number): Promise<void> => {
         await sleep(who * 200);
         for (let n = 0; !loading.signal.aborted; n += 1) {
@@ -253,7 +265,7 @@ async function stopping(): Promise<string[]> {
         await sleep(6_000);
         const old = list[0]!;
         const inFlight = (): number => (old.url === '' ? openMessages : (open.get(old.url) ?? 0));
-        // At a moment when there is something to lose.
+        // Stops the process at a moment when it has something to lose.
         while (inFlight() < 4) await sleep(1);
         list.shift();
         const atStake = `${inFlight()} ${old.url === '' ? 'messages' : 'requests'}`;

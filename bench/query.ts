@@ -1,9 +1,10 @@
 /**
  * Benchmark of questions per second: `POST /kb/query` (key check, segment filter, index, passages from MongoDB, tiers,
- * an extractive answer) compared with the same search in LanceDB directly. 100,000 chunks, the same filter and limit,
- * eight callers each. It runs with a lexical search, with precomputed question vectors added, and with questions
- * embedded on the same machine. The last are real questions about the tests' help centre, whose passages are really
- * embedded; the vectors of all others are mixtures of theirs, so that they are as alike as real ones are.
+ * an extractive answer) compared with the same search in LanceDB directly. Both have 100,000 chunks, the same filter
+ * and limit, and eight callers. There are three parts: lexical search only; with precomputed question vectors; and with
+ * questions that are embedded on the same machine. The third part asks real questions about the tests' help centre,
+ * whose passages have real vectors. All other passages have mixtures of these vectors, so that they are as alike as
+ * real ones are.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +31,10 @@ const roundMs = 5_000;
 const rounds = 3;
 /** The limit with which `retrieve` queries the index. */
 const limit = 20;
-/** The goals: the API's share of the library's rate, questions a second, and the API's p99 in ms. */
+/**
+ * The goals: the minimum ratio of the API's rate to LanceDB's, the minimum rate in questions a second, and the maximum
+ * p99 of the API in ms.
+ */
 const targets = {
   words: { share: 0.6, rate: 0, p99: 100 },
   'vectors given': { share: 0.6, rate: 0, p99: 120 },
@@ -118,7 +122,7 @@ function questionsOf(documents: Corpus): Questions {
   };
 }
 
-/** The questions of a help centre, each with another name at its end, so that none is asked twice. */
+/** The questions of a help centre, each with a different name at its end, so that none is asked twice. */
 function questionsOfSet({ questions }: AnswerSet): Questions {
   const random = seeded(13);
   const oneOf = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
@@ -178,7 +182,9 @@ async function direct(stage: Stage, questions: Questions, vectors: boolean): Pro
   return measured;
 }
 
-/** One POST on a kept-alive connection; fetch alone would use a quarter of the machine. */
+/**
+ * Sends one POST on a kept-alive connection. `fetch` is not used, because it alone would use a quarter of the machine.
+ */
 async function post(agent: Agent, url: string, stage: Stage, body: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const headers = {
@@ -199,7 +205,7 @@ async function post(agent: Agent, url: string, stage: Stage, body: string): Prom
   return promise;
 }
 
-/** Shares of the questions, and the processor time of a question in ms. */
+/** `answered`, `surely` and `degraded` are shares of the questions. `cpu` is the processor time of a question in ms. */
 type Served = Measured & {
   answered: number;
   surely: number;
@@ -300,7 +306,7 @@ const storedAs = (passages: readonly Passage[]): Stored[] =>
 
 /**
  * The vectors of the platform's models: real ones for these passages, which are stored first, and mixtures of them for
- * all others, whose sentences have any vectors, of the same size.
+ * all other passages. The sentences of the others get the vectors of any real sentences, which have the same size.
  */
 async function embeddedOf(passages: readonly Passage[]): Promise<StoredVectors> {
   const embedder = createEmbedder({ folder: await findEmbedding((line) => console.log(`  ${line}`)) });
@@ -321,7 +327,7 @@ async function embeddedOf(passages: readonly Passage[]): Promise<StoredVectors> 
   };
 }
 
-/** Alternates between the library alone and `POST /kb/query`. */
+/** Measures LanceDB alone and `POST /kb/query` in alternating rounds. */
 async function compare(kind: Kind, url: string, stage: Stage, questions: Questions): Promise<void> {
   const peer: Measured[] = [];
   const ours: Served[] = [];

@@ -1,6 +1,7 @@
 /**
- * Benchmark of frames and rate limits over Redis, beside the same over MongoDB in the same run: the delay and the CPU
- * time of a process that wants one frame in a hundred, and the time and CPU time of counting a request.
+ * Benchmark of frames and rate limits over Redis, compared with MongoDB in the same run: the delay of frames and the
+ * CPU time in a process that follows one stream in a hundred, and the time and CPU time of counting a request for a
+ * limit.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -67,7 +68,7 @@ async function countLimits(config: Config, name: string, server: number): Promis
   );
 }
 
-/** This process appends frames; another one follows few of the streams. */
+/** Appends frames to all streams in this process, while a child process follows a few of the streams. */
 async function sendFrames(mongodbUri: string, url: string | undefined, server: number): Promise<void> {
   const child = fork(fileURLToPath(new URL('run.ts', import.meta.url)), ['redis'], {
     env: { ...process.env, BENCH_LISTENER: mongodbUri, ...(url === undefined ? {} : { BENCH_REDIS: url }) },

@@ -17,7 +17,7 @@ import { storeDocuments, storeVectors } from './store.ts';
 import type { Stage } from './stage.ts';
 
 const target = 0.41;
-/** The maximum loss from an irrelevant sentence: the noise of 225 questions. */
+/** The maximum loss of nDCG from an irrelevant sentence. It is as large as the noise of 225 questions. */
 const allowedLoss = 0.01;
 const fillers = {
   'a sentence before it': (text: string): string => `I am new here and I hope that you can help me. ${text}`,

@@ -133,7 +133,7 @@ async function shoot(page: Page, name: string): Promise<void> {
   console.log(`${name}.png: ${Math.ceil((await stat(path)).size / 1024)} KB`);
 }
 
-/** The inbox with some customers, one of them open with the passages beside the agent's answer. */
+/** The inbox with some customers. One conversation is open and shows the passages behind the agent's answer. */
 async function pictureOfInbox(stage: Stage, browser: Browser): Promise<void> {
   for (const [name, asked] of customers) {
     const email = `${name.toLowerCase().replace(' ', '.')}@example.com`;
@@ -154,7 +154,9 @@ async function pictureOfInbox(stage: Stage, browser: Browser): Promise<void> {
   await shoot(page, inbox);
 }
 
-/** Zipkin's page of the trace of a message that calls a person, up to the webhook that is told. */
+/**
+ * Zipkin's page with the trace of a message that asks for a person, from the message to the webhook that reports it.
+ */
 async function pictureOfTrace(stage: Stage, browser: Browser, zipkin: Zipkin): Promise<void> {
   const api = apiAt(stage.url);
   const receiver = await startReceiver();

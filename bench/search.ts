@@ -50,7 +50,10 @@ function* messages(): Generator<Stored[]> {
     });
 }
 
-/** What is searched for: words in a third, a thirtieth, and a few of the messages, and two together. */
+/**
+ * The searches: a word that a third of the messages have, one that a thirtieth have, one that a few have, and two words
+ * together.
+ */
 const queries: Record<string, string[]> = {
   'a common word': [wordOf(2)],
   'a usual word': [wordOf(60)],

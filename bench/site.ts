@@ -7,16 +7,16 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The URLs of the site: pages, and the shares of other kinds. */
+/** The number of the site's URLs, and the shares of those that are not ordinary pages. */
 export const siteShape = { addresses: 1_000, redirects: 0.05, errors: 0.02, duplicates: 0.03 } as const;
 const bytes = { least: 2_000, most: 200_000 };
-/**
- * Every page links to this many new pages. Each page is linked as new by one earlier page, so a crawl finds all of
- * them.
- */
+/** The pages form a tree, so that a crawl finds all of them: each page links to this many children. */
 const childrenOfAPage = 3;
 const furtherLinks = 12;
-/** URLs that are no pages come after these, because they link to nothing. */
+/**
+ * The number of pages with children. URLs that are no ordinary pages come after these, because no page is reached only
+ * through them.
+ */
 const inner = Math.ceil(siteShape.addresses / childrenOfAPage) + 1;
 /**
  * The share of a page's bytes that is main text, roughly. The rest is what templates add: menus, attributes, scripts.
@@ -47,8 +47,7 @@ function wordOf(number: number): string {
 const pathOf = (index: number): string => (index === 0 ? '/' : `/${wordOf(index % 25)}/${wordOf(index)}`);
 
 /**
- * `own`: the links that only this page has. Half of the pages mark their main part; in the other half the crawler must
- * find it.
+ * `own`: the children of the page. Half of the pages mark their main part; in the other half the crawler must find it.
  */
 function pageHtml(index: number, own: readonly number[], random: () => number): string {
   const size = Math.round(bytes.least * (bytes.most / bytes.least) ** random());

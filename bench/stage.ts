@@ -165,7 +165,10 @@ const kinds = ['API', 'worker', 'models of the API', 'models of the worker', 'Mo
 export type Kind = (typeof kinds)[number];
 type Process = { pid: number; parent: number; kind: Kind };
 
-/** The kinds of processes by their command lines; those of models belong to their parents. */
+/**
+ * The kinds of processes by their command lines. A process that runs embedding models is recognized by its parent
+ * instead.
+ */
 const commands: readonly [RegExp, Kind][] = [
   [/api[/]server[.]ts|givenapi[.]ts/u, 'API'],
   [/workers[/]main[.]ts/u, 'worker'],
@@ -174,8 +177,9 @@ const commands: readonly [RegExp, Kind][] = [
 ];
 
 /**
- * The processes of a stage or of `npm start` in `dataDir`, without children that live for one file. A guard has the same
- * command line as its process, and uses far less of everything. `start`: this process, or that of `npm start`.
+ * The processes of a stage or of `npm start` in `dataDir`, without children that live for one file. Guards
+ * (engines/child.ts) are included, because they have the same command lines as their processes; they use far less of
+ * everything. The kind `start` is this process, or that of `npm start`.
  */
 export async function processesOf(dataDir: string): Promise<Process[]> {
   const all = (await readdir('/proc')).filter((name) => /^\d+$/u.test(name)).map(Number);

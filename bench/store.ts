@@ -15,7 +15,9 @@ import { sentencesName } from '../models/rules/knowledge/compared.ts';
 import type { Stage } from './stage.ts';
 
 export type Stored = { id: string; filename: string; segments: string[]; chunks: Omit<CutChunk, 'ordinal'>[] };
-/** `vectorOf`: the vector of the passage with this number. `sentencesOf`: the packed vectors of its sentences. */
+/**
+ * `vectorOf`: the vector of the passage with this number. `sentencesOf`: the packed vectors of the sentences of a text.
+ */
 export type StoredVectors = {
   model: string;
   vectorOf(number: number): Float32Array;
@@ -24,7 +26,7 @@ export type StoredVectors = {
 
 const batch = 250;
 
-/** `vectors`: of any number of models, the platform's own first. Without it, passages have no vectors. */
+/** `vectors`: one entry for each model, the platform's own model first. Without any, passages have no vectors. */
 export async function storeDocuments(
   stage: Stage,
   documents: readonly Stored[],

@@ -10,12 +10,12 @@ import { apiAt, until } from '../test/kit/harness.ts';
 import { startProcess, type Running } from '../test/kit/processes.ts';
 
 const kills = 30;
-/** How long a worker that is ready may work before it is killed. */
+/** How long a worker works after it is ready until it is killed, in ms. */
 const livesMs = 1_000;
 const customers = 10;
 const pages = 150;
 const targetS = 30;
-/** The stage's own worker does nothing of this, so that what is killed is all there is. */
+/** The stage's own worker does only maintenance, so that all of this work is done by the workers that are killed. */
 const ownFleet = { FLEETS: 'maintenance', EGRESS_ALLOW: '127.0.0.1' };
 
 export async function run(): Promise<void> {

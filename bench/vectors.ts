@@ -4,7 +4,7 @@
  */
 import { widths } from '../clients/embedding/vectors.ts';
 
-/** The name of the model whose vectors these are taken for. */
+/** The model name under which these vectors are stored, as if a model had computed them. */
 export const givenModel = 'given-1';
 
 /** The number of subjects, and the number of directions in which texts of one subject differ. */
@@ -29,7 +29,7 @@ const many = (count: number): Float32Array => Float32Array.from({ length: count 
 const middles = Array.from({ length: clusters }, () => many(rank));
 const directions = widths.map((width) => Array.from({ length: rank }, () => many(width)));
 
-/** The parts of a vector near this point. */
+/** The vector for this point, as one part of length 1 for each embedding model. */
 const partsAt = (place: Float32Array): Float32Array[] =>
   directions.map((of, part) => {
     const values = new Float32Array(widths[part]!);
@@ -49,7 +49,10 @@ function placeOf(text: number): Float32Array {
 export const passageVector = (text: number): Float32Array =>
   Float32Array.from(partsAt(placeOf(text)).flatMap((part) => Array.from(part)));
 
-/** The parts of a question about a text, in other words. `asking` numbers the wording. */
+/**
+ * The vector parts of a question about a text. `asking`: the number of the question's wording, since different wordings
+ * have different vectors.
+ */
 export function questionParts(text: number, asking: number): Float32Array[] {
   const own = seeded(asking * 40_503 + 29);
   return partsAt(placeOf(text).map((value) => value + off * own()));

@@ -1,6 +1,7 @@
 /**
- * Commands that send one request each. A noun lists its commands in a table (cli/nouns/). A command names its route and
- * the contract's schemas, whose fields become options. A command that does more has `runs`.
+ * Commands that send one request each. A noun (the first word of a command, such as `tasks`) lists its commands in a
+ * table (cli/nouns/). A command names its route and the contract's schemas, whose fields become options. A command that
+ * does more has `runs`.
  */
 import { Argument, type Command } from 'commander';
 import type { z } from 'zod';

@@ -1,6 +1,6 @@
 /**
- * The frame of the command-line tool: commands, options, errors and exit codes. Commands are in cli/<noun>.ts; the
- * process is main.ts.
+ * Sets up the command-line tool and runs one command: global options, errors and exit codes. Commands are in
+ * cli/<noun>.ts; the process is main.ts.
  */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';

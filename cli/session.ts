@@ -35,8 +35,8 @@ export type Session = {
   orgId(as?: 'member'): Promise<string>;
   /**
    * A sentence that names the mode (test or live) in which an answer found nothing, and how to look in the other mode.
-   * Call it only then, because it may send a request. Undefined for a list of both modes, which a login gets unless it
-   * names a mode.
+   * Call it only when nothing was found, because it may send a request. Undefined for a list of both modes, which a
+   * login gets unless it names a mode.
    */
   modeSeen(what: 'answer' | 'list'): Promise<string | undefined>;
 };

@@ -58,8 +58,8 @@ async function fromPuppeteer(): Promise<string | undefined> {
 }
 
 /**
- * Makes puppeteer download its browser, as puppeteer's install script would, which is never run. Undefined when the
- * download is unreachable or turned off (PUPPETEER_SKIP_DOWNLOAD).
+ * Makes puppeteer download its browser. Puppeteer's install script would do the same, but it is never run. Undefined
+ * when the download is unreachable or turned off (PUPPETEER_SKIP_DOWNLOAD).
  */
 async function downloaded(report: Report): Promise<string | undefined> {
   if (process.env['PUPPETEER_SKIP_DOWNLOAD']) return undefined;

@@ -7,7 +7,10 @@ import type { Report } from './cache.ts';
 /** A program, and the environment in which it finds its libraries. */
 export type Program = { command: string; env: Record<string, string> };
 
-/** `packages` have the program at `command`, and the libraries it needs. It is run under `name`. `root`: another cache folder. */
+/**
+ * `packages`: the Debian packages that contain the program, at the path `command`, and its libraries. The program is
+ * run under the name `name`. `root`: a cache folder other than the default one.
+ */
 type Wanted = { name: string; version: string; packages: readonly string[]; command: string; root?: string };
 
 /** The program from Debian's packages, cached. @throws EngineError that says what to install */

@@ -5,9 +5,9 @@ import { EngineError, exists, makeFolder, onPath, run } from './cache.ts';
 import type { Report } from './cache.ts';
 
 /**
- * `targets`: packages of one module with their version, as `go install` takes them. `packages`: how many the build
- * compiles, for the progress line. `linker`: further flags of the linker. `tags`: build tags. `builds`: arguments for the
- * built program, where that one builds another program.
+ * `targets`: packages of one module with their version, as `go install` takes them. `packages`: how many packages the
+ * build compiles, for the progress line. `linker`: additional flags of the linker. `tags`: build tags. `builds`: set
+ * when the built program itself builds the wanted one; its arguments.
  */
 type Program = {
   name: string;

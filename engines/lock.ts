@@ -10,7 +10,10 @@ export type DataDirLock = {
   release(): void;
 };
 
-/** How long to wait for a holder that is not stopping, in ms: a signal that was just sent may not have arrived. */
+/**
+ * How long to wait, in ms, for a holder that has not recorded that it is stopping: a signal that was just sent may not
+ * have reached it yet.
+ */
 const patienceMs = 1500;
 /** How long to wait for a holder that is stopping, in ms: longer than draining and stopping both engines take. */
 const stoppingMs = 60_000;

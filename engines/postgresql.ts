@@ -14,10 +14,10 @@ const debian = {
   command: `usr/lib/postgresql/${release}/bin/postgres`,
 };
 
-/** PostgreSQL refuses to run as root, so root becomes this user, `nobody` of Debian. */
+/** PostgreSQL refuses to run as root. When this process is root, PostgreSQL runs as this user, `nobody` of Debian. */
 const nobody = 65_534;
 const asRoot = (): boolean => process.getuid?.() === 0;
-/** That user cannot read root's own cache. */
+/** The cache folder when this process is root, because `nobody` cannot read root's own cache. */
 const openCache = '/var/cache/support-platform/engines';
 
 /** @throws EngineError that says what to install */

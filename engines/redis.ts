@@ -13,7 +13,10 @@ import type { Guarded } from './child.ts';
 import { fromDebian, type Program } from './debian.ts';
 import { accepts, freePort } from './ports.ts';
 
-/** The program serves under several names. The libraries are those that a fresh Debian lacks. */
+/**
+ * Debian has one program for the server and the tools, and its name decides what it does. The packages include the
+ * libraries that a fresh Debian lacks.
+ */
 const debian = {
   name: 'redis-server',
   version: '7-debian',

@@ -93,7 +93,7 @@ async function untilFailure<T>(work: Promise<T>, system: System): Promise<T> {
 }
 
 async function main(): Promise<number> {
-  // Who reads the output may end first, as in `npm start | head`.
+  // The program that reads the output may end first, as in `npm start | head`.
   process.stdout.on('error', () => undefined);
   const stopAsked = Promise.withResolvers<void>();
   const abort = new AbortController();

@@ -44,8 +44,8 @@ type Ports = { mongod?: number; temporal?: number; ui?: number; pids?: number[] 
 
 /**
  * Starts everything and resolves when the API is ready and a worker polls. `env`: the environment of the API and the
- * workers, without addresses. `aborted` is checked between steps. @throws EngineError with one sentence, after stopping
- * what was already started
+ * workers, to which the addresses of MongoDB and Temporal are added. `aborted` is checked between steps. @throws
+ * EngineError with one sentence, after stopping what was already started
  */
 export async function startSystem(options: {
   config: Config;
@@ -280,8 +280,8 @@ const portsFile = 'engines.json';
 
 /**
  * Chooses the engines' ports: those of the last start with this data folder, otherwise ports derived from PORT, so that
- * people find them again. A port that is in use is replaced later. Also waits for processes that a killed start left
- * behind, which its guards are ending.
+ * people find them again. A port that is in use is replaced later. Also waits for the processes of a start that was
+ * killed, which their guards are ending.
  */
 async function choosePorts(config: Config, aborted?: AbortSignal): Promise<Ports> {
   const remembered = await rememberedPorts(config.dataDir);

@@ -1,8 +1,9 @@
 /**
  * The fallback when a model fails: the failure is logged, the job is done offline, and an answer to a customer notes
  * the reason (`model_error`). If parts of the model's answer were already shown, the customer sees an extractive answer
- * in their place. A model that was silent is not asked again for the same message, so that a customer waits for its
- * time limit once. An abort is not a failure, and neither is an error of a listener.
+ * in their place. A model that did not answer in time, or could not be reached, is not asked again for the same
+ * message, so that a customer waits for its time limit only once. An abort is not a failure, and neither is an error
+ * that a listener throws.
  */
 import type { AnswerOptions, AtOnce, Intelligence, Job, JobOptions, Listener } from './intelligence.ts';
 import { isSilence } from '../clients/openai/failures.ts';

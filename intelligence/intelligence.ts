@@ -43,7 +43,7 @@ export type Intelligence = {
   findTasks: Job<TasksAsk, FoundTasks>;
   /** Finds what is missing or vague in a task. */
   reviewTask: Job<ReviewAsk, TaskReview>;
-  /** Whether a model is asked, which takes seconds, and may improve what was made without one. */
+  /** Whether a model does the jobs. It takes seconds, and may improve a result that was made without a model. */
   readonly asksModel: boolean;
 };
 
@@ -53,7 +53,10 @@ export type JobOptions = {
   signal?: AbortSignal | undefined;
   /** Ids for the log, such as the conversation's. */
   about?: Readonly<Record<string, string>>;
-  /** Shared by the jobs for one message. Once the model was silent, it is not asked again for this message. */
+  /**
+   * Shared by the jobs for one message. After the model did not answer in time or could not be reached, it is not asked
+   * again for this message.
+   */
   patience?: Patience;
 };
 /** `lost`: how the model failed when it did not answer in time, or could not be reached. */
@@ -64,7 +67,7 @@ export type AtOnce = JobOptions & {
 };
 export type GeneratedBy = 'extractive' | 'model';
 
-/** Earlier messages, oldest first; an answer may contain offers. */
+/** Earlier messages, oldest first. `offers`: passages that an answer offered because none surely answered. */
 export type Turns = readonly { role: string; body: string; offers?: readonly Offer[] }[];
 
 /**
@@ -76,7 +79,7 @@ export type Intent =
 export type ReadAsk = { body: string; history: Turns };
 export type ReadMessage = {
   intent: Intent;
-  /** The language of the message or, when the message is too short to tell, of an earlier one of the customer. */
+  /** The language of the message or, when the message is too short to tell, of an earlier message of the customer. */
   language: Language;
   /** The message as a self-contained text, together with what it refers to. */
   searched: string;
@@ -125,7 +128,7 @@ export type Written = {
   text: string | undefined;
   /** Ids of the passages that the answer uses. */
   used: string[];
-  /** Passages that are offered because none surely answers. */
+  /** Passages that are offered because none of them answers with enough certainty. */
   offers?: Offer[];
   /** There were passages to offer, but offers were not allowed. */
   withheld?: true;
@@ -165,7 +168,7 @@ export type ToolAsk = {
   /** The customer's earlier messages about the request, when this message answers the agent's question. */
   request: readonly string[];
   toolbox: Toolbox;
-  /** The base of relative dates. */
+  /** Relative dates, such as "tomorrow", are computed from this time. */
   now: Date;
 };
 export type WantedCall = { tool: ApprovedTool; arguments: Record<string, unknown> };
@@ -176,7 +179,7 @@ export type WantedCall = { tool: ApprovedTool; arguments: Record<string, unknown
 export type Choice =
   { call: WantedCall } | { missing: readonly string[] } | { told: { body: string; by: WrittenBy } } | undefined;
 
-/** `when`: the words that state the time. */
+/** `when`: the words that state the interview's time. */
 export type InterviewWords = { words: DraftWords & { when: string }; generated_by: GeneratedBy };
 export type QuestionsAsk = {
   role_title: string;
@@ -213,7 +216,7 @@ export type TasksAsk = {
   said: readonly Said[];
   /** The members whom tasks can be assigned to. */
   members: readonly Person[];
-  /** The base of relative dates, which are read in the time zone `zone`. */
+  /** Relative dates are computed from this time, in the time zone `zone`. */
   startedAt: Date;
   zone: string;
 };

@@ -26,7 +26,10 @@ const afterAddress = new Set('.,;:!?)]}…*_\'"');
  */
 const longestWords = 500;
 const longestTarget = 2_000;
-/** How many different URLs are searched for in the grounds, once for links and once for words; an answer has fewer. */
+/**
+ * How many different URLs each of two stages, for links and for words, searches for in the grounds; an answer has
+ * fewer.
+ */
 const mostAddresses = 200;
 
 export type ReplyStream = {
@@ -37,8 +40,8 @@ export type ReplyStream = {
 };
 
 /**
- * Processes the text as far as it is certain, or all of it when `last`. The caller passes `rest` again, followed by the
- * next piece.
+ * Processes the text as far as no later piece can change it, or all of it when `last`. The caller passes `rest` again,
+ * followed by the next piece.
  */
 type Stage = (text: string, last: boolean) => { done: string; rest: string };
 

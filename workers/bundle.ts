@@ -1,6 +1,6 @@
 /**
- * Bundles the workflows for the workers' sandbox in a child process, because the bundler would enlarge this process's
- * heap several times for good. When run directly, this file writes the bundle to stdout.
+ * Bundles the workflows for the workers' sandbox in a child process, because the bundler would permanently make this
+ * process's heap several times as large. When run directly, this file writes the bundle to stdout.
  */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

@@ -27,7 +27,7 @@ import { createSecretBox } from '../models/base/secretbox.ts';
 import type { Config } from '../config.ts';
 import { defined } from '../models/rules/base/defined.ts';
 
-/** No creation of an index table takes longer, in ms. */
+/** No creation of an index table takes longer than this, in ms. */
 const creationMs = 30_000;
 
 /**
@@ -42,9 +42,9 @@ export function openClients(
   const http = createHttp({
     userAgent: userAgent(config),
     egressAllow: config.egressAllow,
-    // A request's timeout includes its wait for a connection. The crawler's own queue comes before that.
+    // A request's timeout includes its wait for a connection, so a crawl's requests wait in the crawler's queue before.
     connectionsPerOrigin: Math.max(4, config.crawlConcurrency),
-    // A span for each page of each crawl would bury the others.
+    // A span for each page of each crawl would bury the other spans.
     traced: false,
   });
   const outbound = createHttp({
@@ -61,7 +61,7 @@ export function openClients(
       s3: config.s3,
       model: embedding.model,
       async exclusively(table, work) {
-        // Two creations in one process are as bad as in two.
+        // Each call is a holder of its own, because two creations at once do harm in one process too.
         const [lease, holder] = [`table:${table}`, randomUUID()];
         if (!(await takeLease(lease, creationMs, clock(), holder))) return;
         await work().finally(() => giveLease(lease, holder));

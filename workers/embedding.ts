@@ -1,6 +1,6 @@
 /**
- * An embedding service: the models for the processes that name it in `EMBEDDING_URL`. It listens on HOST and PORT, needs
- * neither MongoDB nor Temporal, and ends on SIGTERM.
+ * An embedding service: runs the models for the processes that name it in `EMBEDDING_URL`. It listens on HOST and PORT,
+ * needs neither MongoDB nor Temporal, and ends on SIGTERM.
  */
 import { startEmbeddingService } from '../clients/embedding/service.ts';
 import { obtainModels } from '../clients/embedding/obtain.ts';

@@ -1,5 +1,6 @@
 /**
- * A worker process: runs the fleets of `--fleet crawl,documents` or FLEETS (all when neither is set), the sweeper, and the schedules. It drains on SIGTERM.
+ * A worker process. It runs the fleets of `--fleet crawl,documents` or FLEETS (all when neither is set) and the
+ * sweeper, and creates the schedules if it has the fleet `maintenance`. It drains on SIGTERM.
  */
 import { parseArgs } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
@@ -196,7 +197,9 @@ const workerOptions = (
   shutdownForceTime: `${config.drainSeconds + 5}s`,
 });
 
-/** The name of the deployment in Temporal. All fleets of a version are one version of it. */
+/**
+ * The name of the deployment in Temporal. The fleets of one version of this software are one version of the deployment.
+ */
 export const deploymentName = (taskQueuePrefix: string): string => `${taskQueuePrefix}support-platform`;
 
 /** With a build id, Temporal gives work to the version that an operator has made the current one. */

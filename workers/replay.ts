@@ -1,6 +1,6 @@
 /**
  * `npm run worker -- --replay`: replays the histories of open workflows with this version's code, before it takes work.
- * A change that would not go on with what is open is found here, not by customers.
+ * So a change of the code that open workflows could not continue with is found here, not by customers.
  */
 import { Client, Connection } from '@temporalio/client';
 import { Worker, type WorkflowBundleOption } from '@temporalio/worker';
@@ -10,10 +10,13 @@ import { kinds } from '../workflows/base/kinds.ts';
 import { encryptionOf } from '../workflows/encryption.ts';
 import { connectionTo } from '../workflows/start.ts';
 
-/** As many open workflows of each kind are replayed, the newest. */
+/** Maximum number of open workflows of each kind that are replayed: the newest. */
 const most = 100;
 
-/** `bundle`: a prebuilt bundle. Prints what does not replay. Returns the exit code: 1 when something does not. */
+/**
+ * `bundle`: a prebuilt bundle. Prints the workflows that cannot be replayed. Returns the exit code: 1 when there are
+ * any.
+ */
 export async function replayOpen(
   config: Pick<
     Config,

@@ -54,8 +54,8 @@ export function createRecrawlSchedules({ schedule }: Client, taskQueuePrefix: st
         startAt: new Date(recrawl.anchor_at.getTime() + 1_000),
       },
       // A firing ends as soon as its crawl has started. A longer firing is waiting for an outage to end, and another
-      // one would add nothing. After an outage of Temporal, missed firings are made up for within the shortest possible
-      // interval.
+      // one would add nothing. After an outage of Temporal, firings that were missed in the last hour, the shortest
+      // possible interval, are made up for.
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 hour' },
       action: {
         type: 'startWorkflow' as const,

@@ -1,7 +1,7 @@
 /**
  * Starts workflows whose intents were saved but not started, because a process died in between or Temporal was down. It
  * is a plain timer in every worker, since Temporal itself may be down. One worker at a time holds the lease and sweeps.
- * A lease on each intent keeps it from being started twice, should two sweep for a moment.
+ * A lease on each intent keeps it from being started twice, should two workers sweep at the same time for a moment.
  */
 import type { Model } from '../models/base/define.ts';
 import { isOutage, startIntent, temporalAnswers, type Starter } from '../workflows/start.ts';
@@ -12,10 +12,13 @@ import { inTurns } from '../models/rules/base/turns.ts';
 
 const launchable = slices.flatMap((slice) => slice.launchable);
 const everyMs = 2_000;
-/** A dead sweeper is replaced after this time, in ms. The others ask once in it. */
+/** A dead sweeper is replaced after this time, in ms; the other workers try to take the lease about this often. */
 const leaseMs = 6_000;
 const lease = 'sweeper';
-/** `batch`: the records of each model that one sweep takes. `lanes`: the starts that run in parallel. */
+/**
+ * `batch`: the maximum number of records of each model in one sweep. `lanes`: the number of starts that run in
+ * parallel.
+ */
 const batch = 500;
 const lanes = 20;
 /**
@@ -75,7 +78,8 @@ export async function sweep(ctx: Starter): Promise<void> {
   }
   let outages = 0;
   const lane = async () => {
-    // A few outages in a row may be about single starts. As many as there are lanes mean that Temporal is down again.
+    // A few outages in a row may concern single starts only. As many as there are lanes mean that Temporal is down
+    // again.
     for (let one = waiting.shift(); one && outages < lanes; one = waiting.shift()) {
       const outcome = await startDue(ctx, one.model, one);
       outages = outcome === 'outage' ? outages + 1 : 0;

@@ -1,6 +1,7 @@
 /**
- * The threads that run workflows. The SDK gives each worker threads of its own; a process has a worker a fleet, and a
- * thread takes some 25 MiB and a quarter of a second of processor time to start. So the workers of one process share theirs.
+ * The threads that run workflows. The SDK gives each worker threads of its own; a process has one worker for each
+ * fleet, and a thread takes some 25 MiB and a quarter of a second of processor time to start. So the workers of one
+ * process share theirs.
  */
 import { Worker } from '@temporalio/worker';
 

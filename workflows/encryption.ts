@@ -1,4 +1,6 @@
-/** How a deployment encrypts what it gives to Temporal. Every client and worker of a deployment gets the same. */
+/**
+ * How a deployment encrypts what it gives to Temporal. Every client and worker of a deployment gets the same settings.
+ */
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
 import { createPayloadCodec } from '../models/base/payloadcodec.ts';
@@ -7,6 +9,6 @@ export const failureConverterPath: string = fileURLToPath(new URL('base/failurec
 
 type Settings = { encryptsPayloads: boolean; secretKeys: readonly [Buffer, ...Buffer[]] };
 
-/** Empty when payloads stay plain; plain payloads are readable either way, so it may be switched on at any time. */
+/** Empty when payloads stay plain; plain payloads stay readable, so encryption may be switched on at any time. */
 export const encryptionOf = ({ encryptsPayloads, secretKeys }: Settings): { dataConverter?: DataConverter } =>
   encryptsPayloads ? { dataConverter: { payloadCodecs: [createPayloadCodec(secretKeys)], failureConverterPath } } : {};

@@ -241,7 +241,7 @@ export async function command<R, A extends unknown[]>(
       return await temporal.withDeadline(soon, () =>
         handle.executeUpdate<R, [unknown, ...unknown[]]>(update.name, options),
       );
-    // Without a worker nothing accepts the update, and the caller need not wait for a result.
+    // If no worker accepts the update, this throws, and the caller does not wait for a result.
     const made = await temporal.withDeadline(soon, () =>
       handle.startUpdate<R, [unknown, ...unknown[]]>(update.name, { ...options, waitForStage: 'ACCEPTED' }),
     );

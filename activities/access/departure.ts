@@ -4,7 +4,7 @@ import { endGrants } from '../../models/access/departure.ts';
 /** `keepKeysFor`: the owner who takes over the keys that the member made. */
 export type DepartureRef = { orgId: string; userId: string; keepKeysFor?: string };
 
-/** A later slice implements `giveUpTasks`: see activities/tasks/unassigning.ts. */
+/** The slice `tasks` implements `giveUpTasks`: see activities/tasks/unassigning.ts. */
 export type DepartureActivities = ReturnType<typeof createDepartureActivities> & {
   /** Unassigns the open tasks of the member. */
   giveUpTasks(ref: DepartureRef): Promise<void>;
@@ -12,7 +12,7 @@ export type DepartureActivities = ReturnType<typeof createDepartureActivities> &
 
 export function createDepartureActivities({ clock }: { clock: () => Date }) {
   return {
-    /** The route has done this already, unless its process died. */
+    /** The API request that removed the member has done this already, unless its process died. */
     async endGrants({ orgId, userId, keepKeysFor }: DepartureRef): Promise<void> {
       await endGrants(orgId, userId, keepKeysFor, clock());
     },

@@ -58,13 +58,15 @@ export type AnsweringDeps = {
  */
 const countsMisses = ({ status }: Conversation): boolean => status === 'open';
 
-/** The misses before this message, which an attempt that died may have counted already. */
+/**
+ * The number of unanswered questions before this message. An attempt that died may have counted this message already.
+ */
 const missesBefore = (conversation: Conversation, messageId: string): number =>
   conversation.counted === messageId ? Math.max(0, conversation.misses - 1) : conversation.misses;
 
 /**
  * `more`: whether further frames must be shown. `held`: the turn waits for a tool call. `modelFailed`: a model was to
- * write the answer and failed, so it was written without one.
+ * write the answer and failed, so the answer was written without one.
  */
 export type Answered = { attempt: string; more: boolean; held?: HeldUp; modelFailed?: boolean };
 
@@ -113,7 +115,7 @@ export function createAnswering({
       await writer.appendAll(before);
       return ended(attempt, stored, await finish(conversation, message, stored, conversation.misses, writer));
     }
-    // In `onlySure` mode an answer may not come, so nothing is announced: the answer is shown when it is complete.
+    // In `onlySure` mode there may be no answer, so nothing is announced: the answer is shown when it is complete.
     const begin: NewFrame[] = onlySure ? [] : [{ type: 'typing', transient: true }, replyStart(message)];
     await writer.appendAll([...before, ...begin]);
     const heard = firstWordsOf(message);
@@ -130,7 +132,7 @@ export function createAnswering({
     return ended(attempt, done.kept, more);
   }
 
-  /** Called with each piece of an answer; measures the first. */
+  /** Returns a function to call with each piece of an answer. Its first call measures the time since the message. */
   function firstWordsOf({ at }: Message): () => void {
     let isFirst = true;
     return () => {
@@ -191,7 +193,8 @@ export function createAnswering({
   }
 
   /**
-   * Stores the answer; if an earlier attempt has stored one, that one is kept. Undefined when a member has taken over.
+   * Stores the answer; if an earlier attempt has stored one, that one is kept. Undefined when a member has taken over
+   * the conversation.
    */
   async function keep(conversation: Conversation, message: Message, turn: TurnAnswer, onlySure: boolean) {
     const { _id: convId, org_id: orgId, mode } = conversation;
@@ -222,7 +225,7 @@ export function createAnswering({
       has_context,
       ...defined({ confidence, offers }),
       record: { ...record, ...defined({ escalate }) },
-      // Who wrote a mail is answered by mail.
+      // A customer who wrote by mail is answered by mail.
       ...(message.mail ? { unmailed: true, pending: [intentFor(mailReplyWork(orgId, convId), now)] } : {}),
     });
     if (inserted) {

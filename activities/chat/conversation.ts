@@ -35,7 +35,7 @@ export type Attended =
   { kind: 'done'; modelFailed?: boolean } | { kind: 'waiting'; for: string; withinMs: number } | { kind: 'long' };
 export type ConversationActivities = ReturnType<typeof createConversationActivities>;
 
-/** How long a workflow task begins answers, in ms. An answer without a model takes some 30 ms. */
+/** A workflow task begins no further answer after this time, in ms. An answer without a model takes some 30 ms. */
 const taskPatienceMs = 2_000;
 
 export function createConversationActivities(deps: AnsweringDeps) {
@@ -48,8 +48,8 @@ export function createConversationActivities(deps: AnsweringDeps) {
     if (isLocal && intelligence.asksModel) return { kind: 'long' };
     const began = performance.now();
     /**
-     * The attempt that held each waiting message when this run started, which is dead or waits for a tool call. Updated
-     * with this run's own attempts.
+     * By message id, the attempt that had claimed each waiting message when this run started. Such an attempt is dead
+     * or waits for a tool call. This run adds its own attempts.
      */
     const before = new Map<string, string | undefined>();
     let modelFailed: boolean | undefined;

@@ -38,8 +38,8 @@ export type StartSaved = <T extends Launchable>(
 export type HeldUp = { callId: string; untilMs: number };
 
 /**
- * A turn checks again after this long for a call without a deadline. Its end is signalled, so this only covers lost
- * signals.
+ * A turn that waits for a call without a deadline checks it again after this time, in ms. The end of a call is
+ * signalled, so this only covers lost signals.
  */
 const lookAgainMs = 5 * 60_000;
 
@@ -88,7 +88,7 @@ export function createToolUse({
       return { offered, made, email: await vouchedEmail(message) };
     },
 
-    /** Stores the wanted call and starts it. If an earlier attempt died after this, its call is reused. */
+    /** Stores the wanted call and starts it. If an earlier attempt has stored a call and died, that call is reused. */
     async begin(
       conversation: Conversation,
       message: Message,

@@ -48,11 +48,11 @@ type Ref = { orgId: string; crawlId: string };
 
 /** The pages that are stored together, with one commit to the index and a few commands to MongoDB. */
 const pagesARound = 48;
-/** A batch returns after this long, so that operators see progress and a deployment drains quickly. */
+/** A batch returns after this time, in ms, so that operators see progress and workers can be stopped quickly. */
 const batchMs = 30_000;
 /**
- * The most requests of a crawl. Refused, moved and missing pages cost a request too, so a site that consists of them
- * ends here.
+ * The most requests of a crawl. Refused, moved and missing pages cost a request too, so the crawl of a site that has
+ * only such pages ends at this limit.
  */
 const triesFor = (maxPages: number): number => maxPages * 4 + 50;
 
@@ -106,14 +106,14 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
   }
 
   /**
-   * Adds live pages that a replacing crawl has not met, because a site in maintenance may link to none of them. This
-   * happens after all linked pages were read. Returns the number of added pages.
+   * Adds live pages that a crawl with `replace` has not met, because a site in maintenance may link to none of them.
+   * This happens after all linked pages were read. Returns the number of added pages.
    */
   async function addLivePages({ crawl, site, tally }: Batch, room: number): Promise<number> {
     // A crawl that has read nothing replaces nothing.
     if (!crawl.replace || tally.indexed + tally.unchanged === 0) return 0;
     const live = (await listLiveUrls(crawl.org_id, crawl.mode)).filter((url) => inScope(site.scope, url));
-    // If there are more pages than the quota allows, the new set would be incomplete.
+    // No more pages are added than the quota allows: at the quota the crawl would end with an incomplete set of pages.
     const most = Math.min(room, await store.spare(crawl));
     const reopened = await reopenFiles(crawl._id, live.filter(isFileUrl));
     return reopened + (await addToFrontier(crawl._id, byCost(live.map((url) => ({ url, depth: 1 }))), clock(), most));
@@ -195,7 +195,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     return undefined;
   }
 
-  /** Stores the pages of a round, then settles its URLs. `full`: why no further page can be stored. */
+  /** Stores the pages of a round, then the outcomes of its URLs. `full`: why no further page can be stored. */
   async function storeRound({ crawl }: Batch, round: Round): Promise<{ tally: Tally; full?: string }> {
     const { settled, full } = await store.save(crawl, round);
     for (const { outcome } of settled) count('crawl_pages_total', { outcome });

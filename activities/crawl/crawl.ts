@@ -1,6 +1,6 @@
 /**
  * The activities of a crawl: batches of pages are fetched, read and stored, then the crawl is ended. Every step is
- * idempotent: pages are written by URL and generation, and a settled URL is never fetched again.
+ * idempotent: pages are written by URL and generation, and a URL with a stored outcome is never fetched again.
  */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';

@@ -27,7 +27,8 @@ type End = { status: Ending; why: string | undefined };
 
 export function createCrawlFinish({ search, embedding, clock }: Deps) {
   /**
-   * The outcome of a crawl. A crawl that read nothing has failed, and so has one that would remove more than it adds.
+   * The outcome of a crawl. A crawl that read nothing has failed, and so has a crawl with `replace` whose set of pages
+   * is too incomplete to go live.
    */
   async function decide(crawl: Crawl, ending: Ending, error: string | undefined): Promise<End> {
     if (ending !== 'completed') return { status: ending, why: error };
@@ -38,7 +39,7 @@ export function createCrawlFinish({ search, embedding, clock }: Deps) {
     return why === undefined ? { status: ending, why: error } : { status: 'failed', why };
   }
 
-  /** Why the set of a replacing crawl must not become live; undefined when it may. */
+  /** Why the pages of a crawl with `replace` must not replace the live pages; undefined when they may. */
   async function whyNotWhole({ _id, org_id, mode, pages_processed: read }: Crawl): Promise<string | undefined> {
     const outcomes = await listOutcomes(_id);
     const failed = [...outcomes.values()].filter(({ outcome }) => outcome === 'failed').length;
@@ -71,7 +72,8 @@ export function createCrawlFinish({ search, embedding, clock }: Deps) {
   }
 
   /**
-   * Removes what dead batches left: unpublished generations, and former generations of pages that were published again.
+   * Removes what is left of batches whose process died: unpublished generations, and former generations of pages that
+   * were published again.
    */
   async function removeStale({ org_id, mode }: Crawl): Promise<void> {
     for (const { _id, keep } of await listStale(org_id, mode)) {
@@ -81,8 +83,8 @@ export function createCrawlFinish({ search, embedding, clock }: Deps) {
   }
 
   /**
-   * A complete new set replaces the old one, an incomplete one is dropped, and traces of removed pages are deleted. The
-   * record is ended last, so that no other crawl starts before.
+   * The complete set of pages of a crawl with `replace` replaces the live pages, an incomplete set is dropped, and
+   * traces of removed pages are deleted. The record is ended last, so that no other crawl starts before.
    */
   return async (crawl: Crawl, ending: Ending, error: string | undefined): Promise<End> => {
     const { _id, org_id, mode, replace } = crawl;

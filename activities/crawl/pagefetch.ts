@@ -1,6 +1,6 @@
 /**
- * Fetches and reads a round of pages of a crawl, and adds their links to the frontier. No URL is settled here: if the
- * process dies at any point, the round is fetched again.
+ * Fetches and reads a round of pages of a crawl, and adds their links to the frontier. No outcome of a URL is stored
+ * here (no URL is settled): if the process dies at any point, the round is fetched again.
  */
 import pLimit from 'p-limit';
 import type { FreshPage } from './pagestore.ts';
@@ -146,7 +146,7 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
     return { added, unasked: trapped + (await noteUnasked(crawl._id, files, 'file', clock(), unasked - trapped)) };
   }
 
-  /** Fetches a round of pages and adds their links to the frontier. Settles no URL. */
+  /** Fetches a round of pages and adds their links to the frontier. Stores no outcome. */
   async function fetchRound(
     crawl: Crawl,
     site: Site,

@@ -101,8 +101,8 @@ export function createPageStore({ search, embedding, quotas, clock }: Deps) {
     await tagLate(crawl, round, known);
     const settled = settledBy(round, sorted, room);
     if (!crawl.replace) {
-      // Other spellings of the stored URLs are removed too. A replacing crawl leaves the live set alone until its own
-      // set is complete.
+      // Pages under other spellings of the stored URLs are removed too. A crawl with `replace` leaves the live pages
+      // alone until its own set of pages is complete.
       const stand = [...seen, ...published];
       const gone = [...settled.filter(isGone), ...stand].map(({ url }) => url);
       await removePagesAt(

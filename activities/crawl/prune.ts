@@ -26,7 +26,7 @@ export function createPruningActivities({ search }: { search: Search }) {
   };
 }
 
-/** Returns how many of the orphans this attempt removed something of. Idempotent. */
+/** Returns the number of orphans of which this attempt removed anything. Idempotent. */
 export async function removeOrphans(
   search: Search,
   { org_id, mode, orphans }: Pick<Pruning, 'org_id' | 'mode' | 'orphans'>,

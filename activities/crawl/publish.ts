@@ -117,7 +117,7 @@ export function createPublish({ search, embedding, clock }: Deps) {
       const written = tags_version + (namedTags(crawl) ? 1 : 0);
       if (now.tags_version !== written) await syncTags(search, { orgId: org_id, sourceId: _id }, written);
       if (generation === 1) continue;
-      // Removes rows of the former generation and of dead batches.
+      // Removes rows of the former generation, and rows of batches whose process died.
       await search.removeSource(table, _id, String(generation));
       await removeChunks(org_id, _id, generation);
     }

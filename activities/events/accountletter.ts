@@ -31,8 +31,8 @@ export type Letter = {
   /** The token in the link of a mail that the given server sends; empty for a mail without a link. */
   token(via: MailVia): string;
   /**
-   * For a mail to an outsider: the organization, the reason, the account that sends it, and the idempotency key for the
-   * limits.
+   * For a mail to a person outside the organization: the organization, the reason, the account that sends it, and the
+   * idempotency key for the limits.
    */
   outside?: { organization: string; why: 'invitation'; account: string; use: string };
 };

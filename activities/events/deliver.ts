@@ -1,7 +1,8 @@
 /**
- * The activities of deliveries: they plan the deliveries of a ticket's events, and send the unsent deliveries of a line
- * in order. All progress is stored in MongoDB, so each activity can be retried at any point. Workflow histories only
- * contain ids, numbers and times, because destinations and responses may contain personal addresses.
+ * The activities of deliveries: they plan the deliveries of a ticket's events, and send the unsent deliveries of a
+ * line, such as those of one ticket to one destination, in order. All progress is stored in MongoDB, so each activity
+ * can be retried at any point. Workflow histories only contain ids, numbers and times, because destinations and
+ * responses may contain personal addresses.
  */
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { createAttempts, type AttemptDeps, type Whereto } from './attempt.ts';
@@ -65,7 +66,7 @@ export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>;
 export const inFlightPerDestination = 8;
 /** The maximum number of deliveries that one query reads of a line: those of one ticket to one destination, in order. */
 const batch = 50;
-/** The time after which an activity hands its line over to the next one, which may run on any worker, in ms. */
+/** The time after which an activity hands its line over to the next activity, which may run on any worker, in ms. */
 const worksForMs = 30_000;
 /** The tolerance for clock differences, in ms: an attempt that is early by this much is made. */
 const earlyMs = 1_000;

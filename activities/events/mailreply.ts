@@ -163,10 +163,12 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
     log.info({ org_id: orgId, conv_id: convId, delivery_id: delivery._id, messages: message_ids.length }, 'mail made');
   }
 
-  /** Undefined when there is none, or when its owner wants no mail from this organization. */
+  /**
+   * The customer's mail address. Undefined when there is none, or when its owner wants no mail from this organization.
+   */
   async function addressOf(customer: Readonly<Customer>): Promise<string | undefined> {
     const address = readAddress(replyAddressOf(customer));
-    // Somebody else may have given an address that nobody vouches for.
+    // An unverified address may belong to somebody else, who may have objected to mails.
     const objected =
       address !== undefined &&
       customer.email === undefined &&

@@ -60,7 +60,10 @@ type Told = {
   subject: NoticeSubject;
   /** The ids of the records with which the notice is erased. */
   about: string[];
-  /** The user id of the member whom it concerns; without one, it concerns the members who are here, else all. */
+  /**
+   * The user id of the member whom it concerns; without one, the notice concerns the members who are online and not
+   * away, or all if there are none.
+   */
   assignee?: string | undefined;
   /** True when members who have not read the previous notice of the same group are notified again. */
   again?: boolean;
@@ -85,7 +88,7 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
     const kept = conv_id === undefined ? {} : keptUntil(mode, now);
     const notice = { key, kind, title, body: lines.join('\n'), about, ...subject, ...kept };
     await notify(org._id, concerned, notice, now, { mode, at });
-    // Slack only follows when a member got a notification. Each member gets one per occasion.
+    // Slack gets the notice only when a member got a notification. Each member gets one per occasion.
     const to = await toldOf(org._id, concerned, key);
     if (to.length === 0) return;
     if (outside && settings.slack_webhook_url !== null)
@@ -121,7 +124,7 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
     const [org, users] = await Promise.all([findOrganization(orgId), listUsers(due.map(({ user_id }) => user_id))]);
     for (const notification of due) {
       const user = users.find(({ _id }) => _id === notification.user_id);
-      // The member may have left, or wants no mails any more, or somebody else has seen to it.
+      // The member may have left, or wants no mails any more, or somebody else has dealt with it.
       const isOn = org && user && membersOf(org).includes(user._id) && noticesOf(user).mail;
       if (isOn && !(await isOver(notification)))
         await deliver(toMember(org, user, notification), { ...notification, mode: notification.mail.mode });
@@ -130,7 +133,7 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
     return waiting.filter((one) => !due.includes(one)).map(({ mail }) => mail.at);
   }
 
-  /** Whether nobody has to do anything about it any more, although the member has not read it. */
+  /** Whether nobody has to act on the notification any more, although the member has not read it. */
   async function isOver({ org_id, kind, conv_id, approval_id }: MailedNotification): Promise<boolean> {
     if (approval_id !== undefined) return (await findToolCall(org_id, approval_id))?.state !== 'waiting';
     if (conv_id === undefined || !untilAnswered.includes(kind)) return false;
@@ -182,7 +185,7 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
     return conversation.snoozed?.until;
   }
 
-  /** The conversation, no longer snoozed when its time has come. */
+  /** The conversation. If the end of its snooze has come, the snooze is ended first. */
   async function woken(conversation: Conversation): Promise<Conversation> {
     const { _id: conv_id, org_id: orgId, snoozed } = conversation;
     const now = clock();
@@ -228,7 +231,10 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
   }
 
   return {
-    /** Returns the ms until there is something to do, unless what waits is read or ended before. */
+    /**
+     * Notifies members. Returns after how many ms the next mail is due or the snooze ends; undefined when nothing is
+     * left. Before that time, the notification may be read or the snooze ended.
+     */
     tellMembers: ({ orgId, ...about }: NoticeRef): Promise<number | undefined> =>
       withHeartbeat(async () => {
         const ends = 'convId' in about ? await tellOfConversation(orgId, about.convId) : undefined;
@@ -240,7 +246,7 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
   };
 }
 
-/** Notices that concern nobody but their member. */
+/** Notices that concern one member only, so that nobody else is notified in that member's place. */
 const personal: readonly SupportNotice[] = ['conversation_assigned', 'mentioned'];
 
 /** Notices that are over once a member has answered the customer. */

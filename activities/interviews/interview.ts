@@ -44,7 +44,7 @@ export type LoadedInterview = {
   scheduledAt?: string;
 };
 type BotOrdered = { bot: number; order: number; said?: Pick<Projection, 'state' | 'moves'> };
-/** The part of the state about ordered bots. */
+/** The part of the state about the bots that were requested. */
 type KnownBots = Pick<InterviewState, 'bot' | 'former' | 'sent' | 'orders'>;
 export type Deployed = { bot: BotRef } | { refused: BotReason };
 export type InterviewActivities = ReturnType<typeof createInterviewActivities>;
@@ -78,7 +78,8 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
 
     /**
      * Stores the start, and sends a bot or opens the room. `bot`: the number of the bot within the interview. `order`:
-     * the number of the order. `said`: absent in activities of workflows from before this field existed.
+     * the number of the request for a bot within the interview. `said`: absent when the workflow began before this
+     * field existed.
      */
     async deployBot({ orgId, interviewId, bot, order, said }: Ref & BotOrdered): Promise<Deployed> {
       return withHeartbeat(async (signal) => {
@@ -182,8 +183,8 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
 
     /**
      * Has the bots' service delete its recordings. Returns false while a bot has not ended. Bots are also looked up by
-     * the keys of their orders, because the reply to an order may have been lost. `known`: the state in the workflow,
-     * which may be newer than the record's.
+     * the idempotency keys of the requests for them, because the reply to a request may have been lost. `known`: the
+     * state in the workflow, which may be newer than the record's.
      */
     async eraseRecordings({ orgId, interviewId, known }: Ref & { known?: KnownBots }): Promise<boolean> {
       return withHeartbeat(async (signal) => {

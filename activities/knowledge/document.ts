@@ -83,8 +83,9 @@ export function createDocumentActivities(
   }
 
   /**
-   * Removes everything that an overtaken attempt has stored. If the document was deleted, that is all of it. If the
-   * document was processed again, it is this generation and the rows of this attempt (`batch`), unless they are live.
+   * Removes what an overtaken attempt has stored, that is, one whose document was deleted or processed again meanwhile.
+   * If the document was deleted, all of its data is removed. If it was processed again, this generation and the rows of
+   * this attempt (`batch`) are removed, unless they are live.
    */
   async function removeTraces({ orgId, docId, generation }: Ref, batch = batchOf(generation)): Promise<'gone'> {
     const standing = await find(orgId, docId);
@@ -141,7 +142,7 @@ export function createDocumentActivities(
           if (!(error instanceof Unreadable)) throw error;
           log.info({ doc_id: docId, org_id: orgId, reason: error.reason, err: error.cause }, 'document cannot be read');
           await failDocument(orgId, docId, generation, error.message, clock());
-          // Questions that waited for this document have no answer.
+          // The questions that waited for this document are asked again, because it will not answer them.
           if (embedding.model !== undefined) await wakeEmbedding(document, clock());
           return { failed: error.message };
         }

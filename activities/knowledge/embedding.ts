@@ -25,7 +25,7 @@ import { isPage } from '../../models/rules/knowledge/authority.ts';
 import { comparedTexts, packVectors } from '../../models/rules/knowledge/compared.ts';
 import { languageOf } from '../../models/rules/language/language.ts';
 
-/** The texts of one request; some seconds of work for the local models. */
+/** The number of texts in one request; some seconds of work for the local models. */
 const textsARequest = 32;
 /**
  * Embeddings are written after this many or after this time, because each write creates a file that queries have to
@@ -33,14 +33,14 @@ const textsARequest = 32;
  */
 const rowsAWrite = 500;
 const writeAfterMs = 15_000;
-/** The sources that are loaded together. */
+/** The number of sources that are loaded together. */
 const sourcesAtOnce = 100;
 /** A run takes about this long, so that its workflow shows progress and a new worker soon gets its share. */
 const runMs = 30_000;
 /** After this many failures in a row, the cause is assumed to be shared: the process or the endpoint. */
 const failuresInARow = 3;
 
-/** What embedding passages needs. */
+/** The part of `Embedding` that embeds passages. */
 export type Embeds = Pick<Embedding, 'model' | 'passages' | 'local'>;
 export type EmbeddingDeps = AgentDeps & { search: Search; log: Logger };
 export type EmbeddingActivities = ReturnType<typeof createEmbeddingActivities>;
@@ -172,7 +172,7 @@ async function embedTogether(
   return [...Map.groupBy(bySource, ({ source }) => source)];
 }
 
-/** The vectors of chunks. Those of their sentences are stored with the chunks, if a local model can make them. */
+/** The vectors of chunks. The vectors of their sentences are stored with the chunks, if a local model can make them. */
 async function embedChunks(embedding: Embeds, chunks: readonly Chunk[], options: BackgroundOptions): Promise<Embedded> {
   const vectors = await embedding.passages(
     chunks.map(({ heading, text }) => ({ heading, text })),

@@ -1,4 +1,4 @@
-/** Maintains the stores. No activity here changes an answer, and each is idempotent. */
+/** Maintains the search index and the stored files. No activity here changes an answer, and each is idempotent. */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { vectorsToMend } from './repairvectors.ts';
@@ -13,8 +13,8 @@ import { compareIndex, isCurrentBatch, liveBatch, type IndexedSource } from '../
 import { beginRows, findSource, listOwners, listStanding, publishRows } from '../../models/knowledge/source.ts';
 
 /**
- * Rows that are not in the vector index are scanned one by one at each query: 40 of them more than doubled a query's
- * time, 360 multiplied it by ten.
+ * Rows that are not in the index yet are scanned one by one at each query: 40 of them more than doubled a query's time,
+ * 360 multiplied it by ten.
  */
 const unindexedRows = 20;
 /** An upload stores its record seconds after its bytes, so after an hour without a record the upload has died. */
@@ -83,8 +83,8 @@ export function createMaintenanceActivities(deps: MaintenanceDeps) {
 }
 
 /**
- * Continues after a failure, which is logged with its subject, and throws at the end if there was one: a failure of one
- * organization must not keep the others from maintenance.
+ * Does the work for each item. A failure is logged with its subject, and thrown only at the end, because a failure of
+ * one organization must not keep the others from maintenance.
  */
 async function forEach<T extends IndexTable & { source_id?: string }>(
   { log }: MaintenanceDeps,

@@ -15,7 +15,7 @@ export type SourceActivities = ReturnType<typeof createSourceActivities>;
 
 /**
  * Adds chunks to the lexical index; queries see them once their generation is published. `tagsOf`: the tags of a
- * source, by its id. `batch`: the name of the rows, when several attempts write rows of one generation.
+ * source, by its id. `batch`: a name for these rows, when several attempts write rows of one generation.
  */
 export async function indexChunks(
   search: Search,

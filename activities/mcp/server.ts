@@ -107,10 +107,12 @@ export function createToolServerActivities(deps: ToolServerDeps) {
   };
 }
 
-/** The most tools that are listed; more than can be approved are rare. */
+/** The most tools that are listed. Servers with more tools than can be approved (`maxTools`) are rare. */
 const maxListed = 10 * maxTools;
 
-/** Schemas are examined for this long. The flaws of the other tools are reported when they are approved. */
+/**
+ * Schemas are examined for at most this time, in ms. The flaws of the other tools are reported when they are approved.
+ */
 const examineMs = 3_000;
 
 async function examined(tools: readonly ListedTool[]): Promise<ExaminedTool[]> {

@@ -1,6 +1,6 @@
 /**
- * The steps of executions: each activity makes one attempt at one step. All progress is stored in MongoDB, so each
- * activity can be retried at any point. Workflow histories only contain integration names, waits and numbers. The
+ * The steps of a task's execution: each activity makes one attempt at one step. All progress is stored in MongoDB, so
+ * each activity can be retried at any point. Workflow histories only contain integration names, waits and numbers. The
  * services' messages may contain personal addresses, so they are only stored in the task's result.
  */
 import { withHeartbeat } from '../base/heartbeat.ts';
@@ -106,7 +106,8 @@ export function createExecutionActivities(deps: ExecutionDeps) {
     if (!step || before.execution_id !== executionId || step.status !== 'running') return { kind: 'done' };
     const attempts = maxTries(integration);
     if (step.trying_at) {
-      // The service may still process the request of an attempt whose worker died, so wait until that is settled.
+      // The service may still process the request of an attempt whose worker died, so the next attempt waits until that
+      // is over.
       const waitMs = step.trying_at.getTime() + unsettledMs - clock().getTime();
       if (waitMs > 0) return { kind: 'waiting', waitMs, attempt: step.tries, attempts };
     }
@@ -142,7 +143,7 @@ export function createExecutionActivities(deps: ExecutionDeps) {
     /** Makes the next attempt at a step. */
     advanceStep: (ref: StepRef) => withHeartbeat((signal) => advance(ref, signal)),
 
-    /** Ends the execution once all of its steps are settled. */
+    /** Ends the execution once all of its steps have ended. */
     async endExecution(ref: ExecutionRef): Promise<void> {
       const ended = await endExecution(ref, clock());
       if (ended) await start(TaskModel, ended.task, ended.intents);

@@ -13,7 +13,10 @@ export type MeetingTaskDeps = {
 
 export function createMeetingTaskActivities({ clock, start }: MeetingTaskDeps): MeetingTaskActivities {
   return {
-    /** Removes the tasks that were extracted from a meeting in all organizations, and unlinks the others. */
+    /**
+     * Removes the tasks that were extracted from a meeting, in all organizations. Tasks that people wrote lose their
+     * link to it.
+     */
     async removeMeetingTasks({ meetingId }) {
       await withHeartbeat(() =>
         removeTasksOf(meetingId, { source: 'retention', now: clock() }, ({ task, intents }) =>

@@ -5,7 +5,7 @@ import { readAddress } from '../../models/rules/access/mailbox.ts';
 import type { TaskTold } from '../../models/rules/tasks/tasktext.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
-/** Returns this data, and the assignee's mail address. */
+/** The data of a task for other services, and the assignee's mail address. */
 export async function toldOf(task: Task): Promise<{ told: TaskTold; email: string | undefined }> {
   const user = task.assigned_to === undefined ? null : await findUser(task.assigned_to);
   const { title, description, due_date, priority, source_quote, assignee_email } = task;

@@ -5,7 +5,7 @@ import type { Message } from '../../models/chat/message.ts';
 import { productTypeOf } from '../../models/rules/access/session.ts';
 import { searchedSegments, situationOf } from '../../models/rules/chat/conversation.ts';
 
-/** The number of earlier messages that the agent knows. */
+/** The number of earlier messages that the agent takes into account. */
 export const rememberedMessages = 10;
 
 /** `history`: the messages before, oldest first. */

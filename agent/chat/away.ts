@@ -1,10 +1,10 @@
-/** What a customer is told beside a call for a person outside the team's hours. */
+/** What a customer is also told when a person is called outside the team's hours. */
 import { findOrganization } from '../../models/access/organization.ts';
 import { isOpen, nextOpening } from '../../models/rules/access/hours.ts';
 import { ownSentences } from '../../models/rules/language/escalation.ts';
 import type { Language } from '../../models/rules/language/language.ts';
 
-/** Empty while the team is there, and for a team without hours. */
+/** Empty within the team's hours, and for a team without hours. */
 export async function awayNote(orgId: string, language: Language, now: Date): Promise<string> {
   const hours = (await findOrganization(orgId))?.hours;
   if (!hours || isOpen(hours, now)) return '';

@@ -1,6 +1,6 @@
 /**
- * The record of a turn, which members see next to the answer: the searched question, the retrieved passages, and the
- * writer.
+ * The record of a turn, which members see next to the answer: the searched question, the retrieved passages, and what
+ * wrote the answer.
  */
 import type { Found } from '../knowledge/find.ts';
 import type { Written, WrittenBy } from '../../intelligence/intelligence.ts';
@@ -22,7 +22,7 @@ export type TurnRecord = Omit<WrittenBy, 'generated_by'> & {
   segments: readonly string[];
   /** `fixed`: one of the agent's fixed sentences. */
   generated_by: WrittenBy['generated_by'] | 'fixed';
-  /** Whether an embedding was late or refused, so that words alone decided where it is missing. */
+  /** Whether an embedding is missing because it was late or refused. Where it is missing, words alone decided. */
   degraded: boolean;
   attempts: number;
   ms: { retrieve: number; answer: number; total: number };

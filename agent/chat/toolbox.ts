@@ -5,7 +5,7 @@ import type { EscalationReason } from '../../models/rules/chat/conversation.ts';
 export type Told = {
   body: string;
   escalate?: EscalationReason;
-  /** The writer, unless the text is a fixed sentence of the agent or the tool's own text. */
+  /** What wrote the text; absent for a fixed sentence of the agent and for the tool's own text. */
   by?: WrittenBy;
 };
 /**

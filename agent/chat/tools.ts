@@ -12,7 +12,7 @@ import type { Language } from '../../models/rules/language/language.ts';
 import { maxShownLength } from '../../models/rules/mcp/result.ts';
 import { isRead, titleOf, type Outcome } from '../../models/rules/mcp/tool.ts';
 
-/** After these outcomes the documents answer, as if there were no tool. */
+/** After a call with one of these outcomes the documents answer, as if there were no tool. */
 const silent: readonly Outcome[] = ['suspended', 'rate_limited'];
 
 export async function useTools(

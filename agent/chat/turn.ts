@@ -33,7 +33,7 @@ export type Asked = {
   orgId: string;
   mode: Mode;
   body: string;
-  /** Whose question is noted when nothing answers it. Absent for a draft, which notes nothing. */
+  /** Who asks. An unanswered question is recorded with its asker. Absent for a draft, which records nothing. */
   asker?: Asker;
   /** Earlier messages, oldest first. */
   history: Turns;
@@ -46,11 +46,11 @@ export type Asked = {
   /** The number of this attempt at the answer, from 1. */
   attempt: number;
   /**
-   * Set while a person is awaited whom the customer did not ask for. Then only certain answers are given, and a request
-   * for a human escalates.
+   * Set while the conversation waits for a person whom the customer did not ask for. Then only certain answers are
+   * given, and a request for a human escalates.
    */
   onlySure?: boolean;
-  /** Shared by the jobs of the turn. */
+  /** Shared by all model calls of the turn: once the model has not answered in time, it is not asked again. */
   patience: Patience;
   /** Whether the rate limit of test mode allows an answer now. */
   allowed: () => Promise<boolean>;
@@ -60,7 +60,7 @@ export type TurnAnswer = {
   body: string;
   sources: AnswerSource[];
   has_context: boolean;
-  /** Set for an answer from documents. `low`: offers, which may help. */
+  /** Set for an answer from documents. `low`: the answer offers passages that may help. */
   confidence?: 'high' | 'low';
   offers?: Offer[];
   /** The effect on the count of misses: `answered` resets it, `missed` increments it, undefined leaves it unchanged. */
@@ -71,8 +71,10 @@ export type TurnAnswer = {
 
 type Said = Pick<TurnAnswer, 'body' | 'counts' | 'escalate'>;
 /**
- * Answers a message. Undefined: the awaited person should answer. @throws the error that prevents the search, in the
- * first attempts.
+ * Answers a message. Undefined when only a certain answer may be given (`onlySure`) and there is none: the person whom
+ * the conversation waits for should answer.
+ * @throws the error that prevents the search, in the attempts before `attemptsToTell`. From that attempt on, the answer
+ * is that the documents cannot be searched, and a person is called.
  */
 export async function takeTurn(
   deps: AgentDeps,
@@ -89,7 +91,7 @@ export async function takeTurn(
   const message = await deps.intelligence.read(asked);
   const { intent, language } = message;
   let { degraded } = message;
-  /** Outside its hours, a call for a person says when the team is back. */
+  /** Outside the team's hours, a message that calls a person also says when the team is back. */
   const calling = async (said: Said): Promise<Said> =>
     said.escalate === undefined
       ? said
@@ -115,7 +117,7 @@ export async function takeTurn(
     return fixed({ body: ownSentences.outOfOrder[language], escalate: 'failed' });
   }
   const refused = answers[0]?.offers !== undefined && !offered;
-  // A customer who ignores two offers in a row has found nothing, so a person is called before a third offer.
+  // A customer who ignores two offers in a row has found nothing, so a person is called instead of a third offer.
   const last = refused && asked.misses + 1 >= missesToEscalate;
   if (asked.onlySure && found.retrieval.confidence === 'low') found = withoutOffers(found);
   const made = await answerFrom(

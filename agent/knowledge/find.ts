@@ -22,7 +22,10 @@ export type Question = {
   orgId: string;
   mode: Mode;
   query: string;
-  /** The segments in the question, as given. Empty: all segments are searched. */
+  /**
+   * The segments to search, as the caller gives them. Undefined and blank ones are ignored; without any, all are
+   * searched.
+   */
   segments: readonly (string | undefined)[];
   history: Turns;
   /** Whether to judge every candidate, also those too weak to matter, so that the whole ranking can be shown. */
@@ -31,7 +34,7 @@ export type Question = {
   tried?: boolean;
 };
 
-/** The most passages of one heading in the answer to a question for that heading. */
+/** The most passages in the answer to a message that equals their heading. */
 const maxNamed = 3;
 
 /** The retrieved passages, and how they were found. */
@@ -49,7 +52,10 @@ export type Found = {
 };
 
 export type FindOptions = {
-  /** A caller that retries after a change must not use cached settings. */
+  /**
+   * Reads the organization's settings; by default they may be cached. A caller that retries after a change must not use
+   * cached ones.
+   */
   settings?: typeof findSupportConfig | undefined;
   /** An earlier offer that the message accepts. */
   offered?: Offer | undefined;
@@ -81,7 +87,7 @@ export async function findKnowledge(
   return { searched, askings, context, asked, strict, tier: retrieval.authority, retrieval };
 }
 
-/** A section that the customer asks for by its name counts as the answer, however it was found. */
+/** A section that the customer asks for by its name counts as the answer, regardless of its relevance. */
 function answeredBy(named: readonly Judged[], asking: string): Partial<Retrieval<Passage>> {
   const hits = named.slice(0, maxNamed).map((judged) => ({ ...judged, relevant: true }));
   return { confidence: 'high', hits, offers: [], authority: hits[0]!.passage.authority, asking };

@@ -1,6 +1,6 @@
 /**
- * Questions without an answer, for the people who maintain the documents. While documents are read, or passages
- * lack the vectors that may answer a question, it waits (`waiting.ts`).
+ * Questions without an answer, for the people who maintain the documents. While documents are being read, or passages
+ * still lack vectors, such a question waits, and is asked again later (`waiting.ts`).
  */
 import type { AgentDeps } from './deps.ts';
 import { retrieveDeps, type Found, type Question } from './find.ts';
@@ -17,8 +17,8 @@ import type { Passage } from '../../models/rules/knowledge/retrieval.ts';
 const maxNear = 3;
 
 /**
- * Records a question without an answer, for the people who maintain the documents. `record`: stores it; by default the
- * question only.
+ * Records a question without an answer, for the people who maintain the documents. `record`: stores the question; the
+ * default stores it without an asker.
  */
 export async function noteGap(
   deps: AgentDeps,
@@ -48,7 +48,7 @@ export async function noteGap(
     ...(waits && { waiting: defined({ segments: asked }) }),
   };
   await record(orgId, mode, question);
-  // The vectors may have come while the question was recorded.
+  // The missing vectors may have been stored while the question was recorded.
   if (waits) await wakeEmbedding({ org_id: orgId, mode }, deps.clock());
 }
 

@@ -45,8 +45,8 @@ export type RetrieveDeps<P extends Passage> = {
   /** The given passages that still exist in this organization and mode, in any order. */
   hydrate(ids: string[]): Promise<P[]>;
   /**
-   * The tiers that have any chunks. Called only when all results of a search are of one tier. Without this function,
-   * all tiers are tried.
+   * The authority tiers that have any chunks. Called only when all results of a search are of one tier. Without this
+   * function, all tiers are tried.
    */
   tiers?: () => Promise<Authority[]>;
   /** Embeds a question. When it fails, the search is lexical only and `degraded` is set. */
@@ -65,11 +65,11 @@ export type RetrieveAsk = {
   asked: readonly string[] | undefined;
   strict: boolean;
   /**
-   * The candidates of each kind that the index returns. 20 is enough for an answer, with room for candidates that are
-   * gone or excluded.
+   * The number of candidates that the index returns by words, and by embeddings. 20 is enough for an answer, with room
+   * for candidates that are gone or excluded.
    */
   limit?: number;
-  /** The most hits. */
+  /** The maximum number of hits; 8 by default. */
   maxHits?: number;
   /** Whether to read every candidate, also those too weak to matter, for `explain` and for measuring rankings. */
   everything?: boolean;
@@ -101,12 +101,15 @@ export type Retrieval<P extends Passage> = {
 
 /** The most searches for one text. Each further search excludes the candidates that the database no longer had. */
 const maxRounds = 3;
-/** The candidates, by words and by embeddings each, for the passage that a conversation is about. */
+/**
+ * The number of candidates, by words and by embeddings each, in the search for the passage that a conversation is
+ * about.
+ */
 const nearTopic = 8;
 
 /**
- * Searches for the asking sentences of a message. If that finds nothing, or it is unclear which sentence matters, it
- * searches for the whole message. One search for a message of one sentence, else at most two.
+ * Searches for the sentences of a message that ask something. If that finds nothing, or it is unclear which sentence
+ * matters, it searches for the whole message. One search for a message of one sentence, else at most two.
  */
 export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: RetrieveAsk): Promise<Retrieval<P>> {
   const filter = segmentFilter(ask.asked, ask.strict);
@@ -215,12 +218,12 @@ async function propose<P extends Passage>(deps: RetrieveDeps<P>, { topic, ...ask
   return { candidates: all, scale, degraded };
 }
 
-/** An older turn counts this much of the next newer one. */
+/** The weight of a turn, as a share of the weight of the next newer one. */
 const fading = 0.7;
 
 /**
- * The id of the passage that a conversation was about before this question, found with the sum of its turns' vectors.
- * Undefined without vectors.
+ * The id of the passage that a conversation was about before this question, found with the weighted mean of its turns'
+ * vectors. Undefined without vectors.
  */
 async function topicBefore<P extends Passage>(
   deps: RetrieveDeps<P>,

@@ -4,10 +4,10 @@ import type { AgentDeps } from './deps.ts';
 import type { Owner } from '../../models/knowledge/embedding.ts';
 import { listWaitingGaps, settleGap } from '../../models/knowledge/gap.ts';
 
-/** The questions that are loaded together. */
+/** The number of questions that are loaded together. */
 const askedTogether = 50;
 
-/** Asks all waiting questions again. One that is answered was no gap. */
+/** Asks all waiting questions again. A question that is answered now was no gap, and its record is deleted. */
 export async function askWaiting(deps: AgentDeps, { org_id: orgId, mode }: Owner): Promise<void> {
   for (;;) {
     const waiting = await listWaitingGaps(orgId, mode, askedTogether);

@@ -1,13 +1,15 @@
 /**
- * The login of the page `/app`: the token of a login in a cookie that no script can read. It counts only for requests
- * that the page itself sends, as the browser says in `Sec-Fetch-Site`, so no other page can act with it. Browsers send
- * that header over https, and over http to this machine only.
+ * The login of the page `/app`: a login token in a cookie that no script can read. The cookie is accepted only with
+ * requests that the page itself sends, which the browser states in `Sec-Fetch-Site`, so no other page can use the
+ * login. Browsers send that header over https, and over http to this machine only.
  */
 import type { Cookies } from '../http/route.ts';
 import type { Config } from '../../config.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** The prefix `__Host-` keeps other hosts of the same domain from setting the cookie; browsers take it over TLS only. */
+/**
+ * The prefix `__Host-` keeps other hosts of the same domain from setting the cookie; browsers accept it over TLS only.
+ */
 const nameOf = ({ publicUrl }: Config): string => (publicUrl.startsWith('https:') ? '__Host-login' : 'login');
 
 /** The token of the login in this browser; undefined without one, and for requests of other pages. */

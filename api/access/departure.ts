@@ -1,4 +1,7 @@
-/** Takes members out of an organization, and from them what they were granted and their tasks. */
+/**
+ * Removes members from an organization. Their invitations end, the API keys that they made end or are taken over, and
+ * their tasks are unassigned.
+ */
 import { startSaved } from '../../workflows/start.ts';
 import type { MemberPrincipal } from './auth.ts';
 import type { Context } from '../context.ts';

@@ -1,4 +1,7 @@
-/** The hooks that access calls and later slices implement; api/hooks.ts connects them. Types only. */
+/**
+ * The hooks that the access slice calls and later slices implement (docs/architecture.md, "Slices"); api/hooks.ts
+ * connects them. Types only.
+ */
 import type { AccountLetter } from '../../models/rules/access/accountmail.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 

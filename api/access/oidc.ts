@@ -117,7 +117,7 @@ export async function finishSignIn(
   };
 }
 
-/** A request to a provider is a span of the sign-in's trace; the provider gets no header of it. */
+/** Each request to a provider is a span in the sign-in's trace; no trace header is sent to the provider. */
 const traced: client.CustomFetch = (url, options) => {
   const attributes = { 'server.address': new URL(url).hostname, 'http.request.method': options.method };
   return inSpan(options.method, { kind: 'client', attributes }, () => fetch(url, options as RequestInit));

@@ -37,8 +37,8 @@ const dayMs = 86_400_000;
 const refreshMs = 60_000;
 /**
  * A new key is published this long before it signs, in ms, so that every process has it before it meets a token signed
- * by it. The very first key signs at once, since no process can hold an older set. Two refreshes, plus room for clocks
- * that differ.
+ * by it. The very first key signs at once, since no process can hold an older set. The time is two refreshes, plus room
+ * for clocks that differ.
  */
 const publishMs = 2 * refreshMs + 60_000;
 /**
@@ -213,8 +213,8 @@ async function readKeyring(deps: TokenDeps): Promise<Keyring> {
 /**
  * Decrypts the private keys. The oldest key shows whether this process has the right SECRET_KEY. It is checked before
  * anything is written, so that a process with a wrong SECRET_KEY leaves nothing behind. A later key that cannot be
- * decrypted was written by such a process anyway. It is skipped, because an error would lock out the processes with the
- * right SECRET_KEY.
+ * decrypted was nevertheless written by a process with a wrong SECRET_KEY. It is skipped, because an error would lock
+ * out the processes with the right SECRET_KEY.
  */
 function openKeys({ open }: SecretBox, records: readonly SigningKey[]): SigningKey[] {
   return records.flatMap((record, index) => {

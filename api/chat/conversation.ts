@@ -59,7 +59,8 @@ export type Accepted = { messageId: string; duplicate: boolean; ack: Record<stri
 
 /**
  * Stores a customer's message, acknowledges it in the frame log and wakes the conversation's workflow. A message with a
- * known `clientMessageId` is a duplicate: it is only acknowledged again. `lastSeq`: a guess of the log's last number.
+ * known `clientMessageId` is a duplicate: it is only acknowledged again. `lastSeq`: a guess of the log's last sequence
+ * number.
  * @throws Problem NOT_FOUND when the conversation was removed, SANDBOX_LIMIT when no further conversation may be
  * started.
  */
@@ -84,7 +85,7 @@ export async function acceptMessage(
   const begin = () => checkTestConversations(ctx, conversation);
   const { message, acted, intent, left } = await storeMessage(conversation, said, spokenAs, ctx.clock(), begin);
   if (!message) {
-    // The same message arrived over another connection meanwhile, so it was counted twice.
+    // The same message arrived over another connection meanwhile, so it was counted twice as unread.
     await uncountMessage(orgId, convId, acted.reads);
     await startSaved(ctx, ConversationModel, acted, [...left, ...eventIntents(acted)]);
     return acknowledge((await findClientMessage(conversation, clientMessageId!))!, true);
@@ -94,8 +95,8 @@ export async function acceptMessage(
       startSaved(ctx, MessageModel, message, [intent]),
       startSaved(ctx, ConversationModel, acted, eventIntents(acted)),
     ]);
-    // The message's record carries the intent now. If the conversation's copy cannot be settled, its repeated signal
-    // does no harm.
+    // The intent is stored with the message now, so its copy is removed from the conversation. If that fails, the copy
+    // signals the workflow again, which does no harm.
     if (left.length > 0) await settleIntent(ConversationModel, acted, intent).catch(() => undefined);
   };
   const [accepted] = await Promise.all([acknowledge(message, false), start(), countMissed(orgId, convId, acted.reads)]);

@@ -17,7 +17,10 @@ import { contextProblem } from '../../models/rules/access/session.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
-/** How often members are told that a customer types, in ms; a page sends it as often. */
+/**
+ * The shortest time between two reports to members that a customer is typing, in ms. A page sends `typing` at the same
+ * interval.
+ */
 const typingEveryMs = 3_000;
 
 type FrameOf<T extends ClientFrame['type']> = Extract<ClientFrame, { type: T }>;
@@ -40,7 +43,7 @@ export function createFrameTaker(ctx: Context, limit: Limiter) {
     if (duplicate && socket.seq >= ackSeq) socket.tell('ack', ack);
   }
 
-  /** Shows the typing to members where a person is in charge, at intervals. */
+  /** Tells members at intervals that the customer is typing, while a person is in charge of the conversation. */
   async function tellTyping(client: ChatClient): Promise<void> {
     const { _id: conv_id, org_id: orgId } = client.conversation!;
     const now = ctx.clock();

@@ -60,7 +60,10 @@ export async function readEarlier(conversation: ConversationRef, cursor: string)
   return { messages: page.found.map(viewMessage), cursor: page.cursor };
 }
 
-/** The sequence number before an answer that is being written, because a new socket needs all pieces of the answer. */
+/**
+ * The sequence number before the first frame of an answer that is being written; Infinity without one. A new socket
+ * needs all pieces of the answer.
+ */
 async function beforeOpenReply(conversation: ConversationRef, history: readonly Message[]): Promise<number> {
   const awaited = history.filter(({ state, attempt }) => state === 'waiting' && attempt !== undefined);
   const starts = await Promise.all(awaited.map(({ reply_id }) => replyStart(conversation, reply_id!)));

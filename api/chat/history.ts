@@ -6,7 +6,7 @@ import { shownOffer } from '../../models/rules/knowledge/offers.ts';
 import { Problem, type Detail } from '../../models/rules/base/errors.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
-/** Messages in order of time. `cursor`: for the page before; null on the first page of the conversation. */
+/** Messages in order of time. `cursor`: leads to the page with earlier messages; null when there are none. */
 export type HistoryPage = { found: Message[]; cursor: string | null };
 
 /** The last `limit` messages of a conversation, or the last ones before position `before`. */
@@ -19,7 +19,7 @@ export async function readHistory(
   return found.length > limit ? pageFrom(convId, found.slice(1)) : { found, cursor: null };
 }
 
-/** A page that earlier messages precede. */
+/** Builds a page whose cursor leads to the earlier messages. */
 export function pageFrom(convId: string, found: Message[]): HistoryPage {
   const [first] = found;
   return { found, cursor: first ? Buffer.from(`${convId}:${first.position}`).toString('base64url') : null };

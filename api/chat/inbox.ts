@@ -168,7 +168,10 @@ export function viewConversation(
   };
 }
 
-/** How far a member has read. */
+/**
+ * The position of the newest message that the member has seen; null for a key, and when the member never opened the
+ * conversation.
+ */
 export const readPosition = ({ read_by }: Conversation, reader: string | undefined): number | null =>
   (reader === undefined ? undefined : read_by?.[reader]) ?? null;
 

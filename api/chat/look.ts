@@ -1,4 +1,6 @@
-/** What a widget is told about its organization before anybody is known: its look, its words, its hours. All is public. */
+/**
+ * What a widget gets about its organization before it knows the customer: look, texts and hours. All of it is public.
+ */
 import type { Context } from '../context.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import { hasMailServer } from '../../models/integrations/integration.ts';
@@ -25,7 +27,7 @@ export async function lookOf({ config, clock }: Pick<Context, 'config' | 'clock'
     accent: widget.accent && accentsOf(widget.accent),
     agent_name: widget.agent_name,
     greetings: widget.greetings,
-    // Without a mail server, nobody could be written to.
+    // Without a mail server, no reply could be mailed.
     ask_email: ownServer || config.mail.server ? widget.ask_email : 'never',
     outside: widget.outside,
     // Null: the team has no hours.

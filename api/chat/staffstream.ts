@@ -1,7 +1,7 @@
 /**
- * The inbox as a stream of api/live: a member's socket follows its organization. It has no log of its own. Each process
- * hears the frames of every log, and a frame of a conversation says that the conversation changed. Its entry is then
- * read once, for all sockets of the organization.
+ * The inbox as a stream of api/live: a member's socket follows its organization. The stream has no log of its own. Each
+ * process receives the frames of all logs, and a frame of a conversation means that the conversation changed. The
+ * conversation's inbox entry is then read once, for all sockets of the organization.
  */
 import { readPosition, viewConversations } from './inbox.ts';
 import { viewNotification } from '../access/notification.ts';
@@ -33,43 +33,46 @@ import { modes, type Mode } from '../../models/rules/access/keys.ts';
 import type { Doing } from '../../models/rules/live/staff.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** The key of the one-time states of addresses for such sockets. */
+/** The key under which the one-time tickets in the addresses of such sockets are stored. */
 export const liveTicket = { purpose: 'live' };
 
 /** The most sockets (tabs) of one member. Counted per process. */
 const socketsPerMember = 20;
-/** Changes are gathered this long, in ms, so that a busy conversation costs one read, and each page one write. */
+/**
+ * Changes are gathered this long, in ms, so that many changes of a conversation cost one read, and one write to each
+ * page.
+ */
 const gatherMs = 150;
-/** A socket that missed more conversations than this lists the inbox again. */
+/** If more conversations than this changed while a page was disconnected, the page is told to load the inbox again. */
 const maxResumed = 200;
 /** Clocks of processes may differ by this much, in ms. */
 const skewMs = 5_000;
-/** What a member does holds this long, in ms, unless the page says it again. */
+/** What a member does (reading, writing) is shown for this many ms, unless the page reports it again. */
 const doingMs = 60_000;
 /** A socket must be opened anew after this long, in ms, with a login that is still valid. */
 const socketMs = 3_600_000;
-/** Frames of customers' logs after which the entry in the inbox is the same. */
+/** Frames of customers' logs that do not change the conversation's entry in the inbox. */
 const unchanging: ReadonlySet<string> = new Set(['typing', 'reply_start', 'reply_chunk', 'notice']);
 
 /** A piece of an answer in a customer's log. */
 type Piece = { message_id: string; body?: string };
 
-/** `epoch`: that of the login with which the address was asked for. */
+/** `epoch`: the epoch of the login that requested the socket's address. */
 export type Ticket = { orgId: string; userId: string; epoch: number };
 type Staff = Ticket & {
   modes: readonly Mode[];
   until: Date;
   /** Set when the socket is open. */
   socket?: StreamSocket;
-  /** What changed since then is shown first. */
+  /** The changes since this time are sent first. */
   since: Date;
-  /** The conversations that this page has said to show. */
+  /** The conversations that are open on this page, as the page reported. */
   views: Set<string>;
 };
 
-/** A frame for those whom it is for. */
+/** Returns the frame for a member's socket; undefined when the frame is not meant for it. */
 type Told = (staff: Staff) => MadeFrame | undefined;
-/** What the members of an organization are shown next: ids of what is read then, and frames. */
+/** What is sent next to an organization's members: ids of records to read then, and finished frames. */
 type Gathered = { conversations: Set<string>; members: Set<string>; notices: Set<string>; told: Told[] };
 
 function toldTo(type: string, body: object, to: (staff: Staff) => boolean = () => true): Told {
@@ -81,14 +84,14 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
   const { clock, log } = ctx;
   const limit = createLimiter(ctx.config);
   const staffOf = new Map<string, Set<Staff>>();
-  /** What members are shown next, by organization. */
+  /** What is sent next, by organization. */
   const gathered = new Map<string, Gathered>();
   let gathering: NodeJS.Timeout | undefined;
-  /** The time of the last frame that this process heard; at first, of its start. */
+  /** The time of the last frame that this process received; at first, the time of its start. */
   let heardAt = clock();
-  /** What members of organizations with a socket here do, by conversation and user. */
+  /** What the members of organizations that have a socket in this process do, by conversation and user. */
   const viewed = new Map<string, { orgId: string; conv_id: string; user_id: string; doing: Doing; until: number }>();
-  /** Answers that are being written in conversations that a page here shows. */
+  /** Answers that are being written, in conversations that are open on a page with a socket in this process. */
   const begun = new Map<string, { message_id: string; body: string }>();
   const presence = createPresence(ctx, (seen) => {
     for (const person of seen)
@@ -99,7 +102,10 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
     void work.catch((error: unknown) => log.warn({ err: error }, 'members were not shown a change'));
   const stamp = (): string => clock().toISOString();
 
-  /** What leaves next. Frames leave together, since each write to the network costs more than its frame. */
+  /**
+   * What is sent next to an organization. Frames are sent together, because a write to the network costs more than a
+   * frame.
+   */
   function next(orgId: string): Gathered {
     const standing = gathered.get(orgId);
     if (standing) return standing;
@@ -139,7 +145,7 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
     const found = await listInboxOf(orgId, modes, { ids: convIds });
     const known = new Map(found.map((conversation) => [conversation._id, conversation]));
     const shown = (await entriesOf(orgId, found)).map((entry): Told => {
-      // Few members have opened it, so most sockets get the same frame.
+      // Only members who have opened the conversation have a read position, so most sockets get the same frame.
       const plain = madeFrame('conversation', { at, conversation: entry });
       return ({ modes: of, userId }) => {
         if (!of.includes(entry.mode)) return undefined;
@@ -188,7 +194,7 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
   function hearAnswer(orgId: string, conv_id: string, type: string, { message_id, body = '' }: Piece): void {
     if (![...(staffOf.get(orgId) ?? [])].some(({ views }) => views.has(conv_id))) return void begun.delete(conv_id);
     const before = type === 'reply_chunk' && begun.get(conv_id);
-    // Who came in the middle of an answer sees it when it is complete.
+    // A member who opens the conversation in the middle of an answer sees the answer when it is complete.
     if (type === 'reply_chunk' && (!before || before.message_id !== message_id)) return;
     const answer = { message_id, body: before ? before.body + body : '' };
     begun.set(conv_id, answer);
@@ -224,7 +230,7 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
     };
   }
 
-  /** Shows a socket what changed before it heard changes. */
+  /** Sends a socket the changes since `since` that it missed, because it was not open yet. */
   async function resume({ orgId, userId, modes: of, socket }: Staff, since: Date): Promise<void> {
     const at = stamp();
     const from = new Date(since.getTime() - skewMs);
@@ -239,7 +245,8 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
     metrics,
     streams: {
       collection: OrganizationModel.collection.collectionName,
-      // A member was removed. All connect anew, because a change of the list does not say who it was.
+      // A member was removed. All members must connect again, because the change of the list does not say who was
+      // removed.
       endedBy: 'members',
       ended: () => connectAnew('The members of the organization have changed.'),
     },
@@ -285,7 +292,7 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
       if (!org || !role) throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
       client.socket = socket;
       socket.tell('welcome', { at: stamp(), user_id: userId, role, ...(await around(org)) });
-      // Nothing is appended under this name: the socket gets what `hears` makes of all logs.
+      // No log has this name: the socket gets the frames that `hears` makes from all logs.
       return { orgId, stream: orgId };
     },
     came(client) {
@@ -306,7 +313,7 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
       if (isStaffStream(stream)) hearStaff(orgId, { type, body } as StaffFrame);
       else if (!isIdOf('conversation', stream)) return;
       else if (!unchanging.has(type)) {
-        // An answer ends with a change, or was given up.
+        // The frame means that the answer is complete or was given up.
         begun.delete(stream);
         next(orgId).conversations.add(stream);
       } else if (type === 'reply_start' || type === 'reply_chunk') hearAnswer(orgId, stream, type, body as Piece);
@@ -339,7 +346,10 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
   };
 }
 
-/** Entries as the list shows them. Frames pass no reply schema, so what members may not see is left out here. */
+/**
+ * Inbox entries as the list shows them. No reply schema filters frames, so fields that members may not see are removed
+ * here.
+ */
 const entriesOf = async (orgId: string, found: readonly Conversation[], reader?: string) =>
   (await viewConversations(orgId, found, reader)).map((entry) => shownConversation.parse(entry));
 

@@ -75,8 +75,8 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
       const { customer } = client;
       const choose = () => chosenConversation(customer, query.get('conv_id') ?? undefined, ctx.clock());
       const [session, found] = await Promise.all([
-        // Credentials are cached briefly. A revocation in that time was published before this socket subscribed, so it
-        // is read here.
+        // Credentials are cached briefly. A revocation in that time was published before this socket subscribed, so the
+        // session is read again here.
         findSession(customer.orgId, customer.sessionId),
         choose(),
       ]);

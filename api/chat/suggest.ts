@@ -15,8 +15,8 @@ type Draft = { turn: TurnAnswer; about: Message };
 const silent = { piece: async () => undefined, again: async () => undefined };
 
 /**
- * Answers the customer's last message, or the last question before it: a call for a person and a courtesy have nothing
- * that documents answer. Undefined when there is no question, or no answer.
+ * Answers the customer's last question. Later messages are skipped if they ask for a person or are a courtesy, because
+ * documents do not answer those. Undefined when there is no question, or no answer.
  * @throws Problem NOT_FOUND, or CONFLICT when the customer has written meanwhile.
  */
 export async function suggestReply(

@@ -1,7 +1,7 @@
 /**
- * Compares the stored and indexed chunks of crawled pages with the pages that exist. Orphans never answer a question,
- * because each candidate is read again from its page, but they take space; and a page without chunks answers nothing
- * although it is listed. The API finds orphans, and a workflow removes them.
+ * Compares the stored and indexed chunks of crawled pages with the pages that exist. Chunks without a page never answer
+ * a question, because each candidate is read again from its page, but they take space. A page without chunks is listed,
+ * but answers nothing. Both are orphans: the API finds them, and a workflow removes them.
  */
 import { launch } from '../../workflows/start.ts';
 import type { Context } from '../context.ts';
@@ -43,7 +43,8 @@ export async function findOrphans(
       chunks: Math.max(before, chunks),
       ...(page?.live && page.live_generation !== undefined
         ? {
-            // A batch that is no longer live may belong to the live generation, whose chunks stay.
+            // A batch in the index that is no longer live may belong to the live generation. Then only the batch is
+            // removed, and the generation's chunks in the database stay.
             generations: [...new Set([...generations, ...(page.live_generation === generation ? [] : [generation])])],
             batches: [...new Set(batches).add(batch)],
           }
@@ -68,7 +69,7 @@ export async function findOrphans(
   for (const page of pages) {
     const whole = page.live && page.live_generation !== undefined && has.has(`${page._id}:${page.live_generation}`);
     if (whole) live += 1;
-    // The page belongs to an abandoned set or is half deleted, so the page itself is removed.
+    // The page belongs to an abandoned set of pages or is half deleted, so the page itself is removed.
     else
       orphans.set(page._id, { source_id: page._id, url: page.url, page, chunks: orphans.get(page._id)?.chunks ?? 0 });
   }

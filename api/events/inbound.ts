@@ -1,7 +1,7 @@
 /**
- * Stores a verified event from another service as one record with its intent, then replies. The connection that the
- * event came through determines its organization. The workflow is signalled shortly after, once for many events; the
- * sweeper signals it if this process dies.
+ * Stores a verified event from another service in one record with the intent to start its workflow, then replies. The
+ * connection that the event came through determines its organization. The workflow is signalled shortly after, once for
+ * many events; the sweeper signals it if this process dies.
  */
 import type { Context } from '../context.ts';
 import { startUnsettled } from '../../workflows/start.ts';
@@ -95,7 +95,7 @@ const wakers = perConfig(() => {
       settleArrivals(told.map(({ _id }) => _id)).catch((error: unknown) =>
         ctx.log.warn({ err: error }, 'arrivals not noted as told of; the sweeper tells of them again'),
       );
-    // If this process ends before, the sweeper signals once more.
+    // If this process ends before that, the sweeper signals once more.
     setTimeout(() => void note(), noteAfterMs).unref();
   };
   async function tell(ctx: Context, orgId: string): Promise<void> {

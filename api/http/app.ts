@@ -51,7 +51,8 @@ export function createApp(
   groups: RouteGroups = routeGroups,
 ): Koa {
   const app = new Koa({ proxy: ctx.config.trustProxy });
-  // The fields of a request's log line are fixed and none is secret. Redaction took a twelfth of a request's time.
+  // This logger does not redact: the fields of a request's log line are fixed and none is secret, and redaction took a
+  // twelfth of a request's time.
   const requestLog = ctx.log.child({}, { redact: [] });
   const shared = { authenticate: createAuthenticator(ctx), limit: createLimiter(ctx.config) };
 

@@ -9,7 +9,7 @@ import type { Router } from '@koa/router';
 import { fileOf, forever, javascript, readWeb, send, type WebFile } from './webfiles.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** No script makes HTML of a text: the page creates no Trusted Types policy and may create none. */
+/** No script can turn text into HTML: that takes a Trusted Types policy, and the page may create none. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -28,7 +28,7 @@ const folder = fileURLToPath(new URL('../../web/app/', import.meta.url));
 
 export type AppPage = { page: string; files: Map<string, WebFile> };
 
-/** Bundles the page: a few tenths of a second, in the first process that is asked for it. */
+/** Bundles the page, at its first request in a process. This takes a few tenths of a second. */
 export async function buildApp(): Promise<AppPage> {
   // Loaded here because most processes never build the page.
   const { build, stop } = await import('esbuild');

@@ -11,7 +11,7 @@ import { createPayloadCodec, type Payload } from '../../models/base/payloadcodec
 import { isOperator, loginOf, readLogin, sessionMs } from '../../models/base/operatorlogin.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** As many bytes as Temporal accepts in one answer. */
+/** The largest body, in bytes: as much as Temporal accepts in one answer. */
 const maxBytes = 8 * 1024 * 1024;
 const cookie = 'operator';
 const wire = z.object({
@@ -24,7 +24,7 @@ export function mountCodec(router: Router, { config, secrets, clock }: Context):
   const read = jsonReader(maxBytes);
   const isSecure = config.publicUrl.startsWith('https:');
 
-  /** The Temporal UI is another origin. */
+  /** Lets the page of the Temporal UI, which has another origin, read the reply (CORS). */
   function allowUi(koa: ParameterizedContext): void {
     const origin = config.temporalUiUrl === undefined ? undefined : new URL(config.temporalUiUrl).origin;
     if (origin === undefined || koa.get('origin') !== origin) return;

@@ -20,7 +20,7 @@ const keptForMs = 24 * 3600 * 1000;
  * this long.
  */
 const ownLeaseMs = 15_000;
-/** A lease is renewed this often within its time, so that one failed renewal does no harm. */
+/** A lease is renewed this many times within its duration, so that one failed renewal does no harm. */
 const renewals = 3;
 const maxKeyLength = 255;
 

@@ -1,6 +1,6 @@
 /**
  * Rate limits. They are counted where all processes share them: in Redis if it is configured, otherwise in MongoDB.
- * While that is unreachable, each process counts in its own memory, so a limit then holds per process.
+ * While that store is unreachable, each process counts in its own memory, so a limit then holds per process.
  */
 import { LRUCache } from 'lru-cache';
 import mongoose from 'mongoose';

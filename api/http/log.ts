@@ -1,4 +1,4 @@
-/** Logs one JSON line per event to standard output. A field whose name is that of a secret is redacted. */
+/** Logs one JSON line per event to standard output. Fields that may hold a secret are redacted, by their names. */
 import { traceId } from '../../clients/base/tracing.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 import { pino, type DestinationStream, type Logger } from 'pino';

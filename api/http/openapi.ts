@@ -37,7 +37,7 @@ export function openApiDocument(groups: RouteGroups, options: { version: string 
       description:
         'A customer-support platform with an AI agent. Errors are `{ error, code, details?, request_id }`. Fields and query parameters that a route does not list are refused.',
     },
-    // The URL is relative to the document's own, because a page may only send requests to its own origin.
+    // The URL is relative to the document's own, because the page `/docs` may only send requests to its own origin.
     servers: [{ url: '/v1' }],
     tags: Object.keys(groups).map((name) => ({ name })),
     components: {

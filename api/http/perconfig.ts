@@ -1,6 +1,6 @@
 /**
- * Values that a process creates once per configuration, such as counters and caches. Unlike globals, tests do not share
- * them.
+ * Values that a process creates once per configuration, such as counters and caches. Unlike global values, they are not
+ * shared by tests with different configurations.
  */
 import type { Config } from '../../config.ts';
 

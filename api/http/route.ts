@@ -17,9 +17,9 @@ import type { RateName } from '../../models/rules/base/rates.ts';
  */
 export type Cookies = {
   get(name: string): string | undefined;
-  /** Of a `strict` cookie, the browser sends nothing with a request that another site began; `lax` by default. */
+  /** A browser does not send a `strict` cookie with a request that another site began. The default is `lax`. */
   set(name: string, value: string, maxAgeSeconds: number, sameSite?: 'lax' | 'strict'): void;
-  /** Whether a page of this server sent the request, by the browser's word. */
+  /** Whether a page of this server sent the request, as the browser states in `Sec-Fetch-Site`. */
   ownPage: boolean;
 };
 
@@ -75,7 +75,7 @@ type Definition<
   reply: R;
   /** Whether replies are wrapped as `{ success, data }`: on routes that only a dashboard login may call. */
   envelope?: boolean;
-  /** Counted per credential (per address for open routes) against `config.rates`. */
+  /** The rate limit in `config.rates`; requests count per credential (per address for open routes). */
   limit?: RateName;
   /** When the content of a reply becomes invalid; an `Idempotency-Key` does not return the reply after that. */
   endOf?(reply: z.input<R>): Date;

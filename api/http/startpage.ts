@@ -1,7 +1,7 @@
 /**
- * The page at `/`, with links and first calls. It is public, so it shows no secret: of the demo organization, only what
- * every page with its chat contains. On the machine of a trial itself, its link to the team page signs in as the demo's
- * owner.
+ * The page at `/`, with links and example calls of the API. It is public, so it shows no secret: of the demo
+ * organization, it shows only data that every page with the organization's chat contains. When it is opened on the
+ * machine that runs the system, its link to the team page signs in as the demo's owner.
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -132,9 +132,9 @@ ${step('In the folder of the project:', `export SUPPORT_URL=${api} SUPPORT_API_K
 const isLoopback = (host: string): boolean => /^(?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/.test(host);
 
 /**
- * Whether a browser on this machine asks, of a system that is for this machine only. It gets the demo's login, which is
- * on the screen of `npm start`, too. The name that it asks for counts as well, which keeps other sites out whose name
- * was made to lead here.
+ * Whether the request comes from this machine, and the system's public URL is for this machine only. Such a browser
+ * gets the demo's login, which `npm start` also prints. The host name in the request must be local, too; otherwise
+ * another site could make its name lead here and read the login (DNS rebinding).
  */
 const isHere = (koa: Koa.Context, config: Context['config']): boolean =>
   [

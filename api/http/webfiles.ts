@@ -49,7 +49,7 @@ export function readModules(folder: string): WebModules {
   return { version: digest(JSON.stringify([...sources])), sources };
 }
 
-/** Removes types and the comments on lines of their own. */
+/** Removes the comments that stand on lines of their own, and blanks at the ends of lines. */
 const served = (source: string): string =>
   source
     .replaceAll(/^ *\/\*\*[\s\S]*?\*\/$/gm, '')

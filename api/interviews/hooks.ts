@@ -1,4 +1,7 @@
-/** The hooks that meetings call and later slices implement; api/hooks.ts connects them. Types only. */
+/**
+ * The hooks that the interviews slice calls and later slices implement (docs/architecture.md, "Slices"); api/hooks.ts
+ * connects them. Types only.
+ */
 
 export type InterviewHooks<Context> = {
   /** Removes what other slices derived from a meeting that a member deletes. */

@@ -69,7 +69,7 @@ type Command = {
   /** Runs before the status change is requested: checks preconditions or stores what the change needs. */
   prepare?: () => Promise<void>;
 };
-/** Two attempts of a model at up to 30 seconds each, and room for the rest. */
+/** Time for two attempts of a model at up to 30 seconds each, and for the other steps. */
 const evaluationDeadlineMs = 120_000;
 
 /**
@@ -229,7 +229,10 @@ async function questionsAtOnce({ intelligence }: Context, order: QuestionsAsk): 
   return (await intelligence.writeQuestions(order, { atOnce: true })).questions;
 }
 
-/** Whether the questions equal those that are written offline for this order. For callers that leave out the signature. */
+/**
+ * Whether the questions equal those that are written offline for this order. It stands in for the signature when a
+ * caller leaves that out.
+ */
 async function isUsual(ctx: Context, { questions }: Given, order: QuestionsAsk): Promise<boolean> {
   if (!questions) return false;
   const orders = [order, { ...order, experience_level: order.role_title }];

@@ -93,8 +93,8 @@ export async function takeSpeech(
     }
   }
   const count = await countSegments(meetingId);
-  // The title is made again only when the transcript has grown by half, so that a long meeting is not read for each
-  // sentence.
+  // The title is made again only when the transcript has grown by half, so that a long transcript is not read again for
+  // each new sentence.
   if (!record.title_given && count >= record.title_version * 1.5 && fresh.length > 0) await makeTitle(ctx, record);
   return { accepted: fresh.length, count };
 }

@@ -1,4 +1,4 @@
-/** What documents and pages have in common as callers see them. */
+/** A field that replies show of documents and of pages. */
 
 /** Since when the source is searchable by embeddings of the current model; null when it is not yet. */
 export const embeddedAt = (

@@ -10,7 +10,7 @@ import { noteAlive, notePresence, renewPresenceEveryMs, type Person, type Seen }
 const gatherMs = 100;
 const aliveEveryMs = 10_000;
 
-/** `noted` is called after it was stored who came and who left. */
+/** `noted` is called after arrivals and departures were stored. */
 export function createPresence(
   { clock, log }: Pick<Context, 'clock' | 'log'>,
   noted: (seen: readonly Seen[]) => void = () => undefined,
@@ -36,7 +36,7 @@ export function createPresence(
     changed.clear();
     if (seen.length === 0) return;
     try {
-      // A process without a recent sign of life counts as dead.
+      // The sign of life is stored first, because a process without a recent one counts as dead.
       await noteAlive(processId, clock());
       await notePresence(processId, seen, clock());
       noted(seen);

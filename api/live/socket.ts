@@ -15,7 +15,10 @@ import { defined } from '../../models/rules/base/defined.ts';
 export const maxFrameBytes = 64 * 1024;
 /** A client counts as too slow when more bytes than this wait to be sent to it; about a hundred full answers. */
 const maxBufferedBytes = 1024 * 1024;
-/** A close reason may have at most 123 bytes; ours are error codes. */
+/**
+ * WebSocket's close codes for our own failures, by HTTP status. A close reason may have at most 123 bytes, so ours are
+ * error codes.
+ */
 const closeCodes: Readonly<Record<number, number>> = { 500: 1011, 503: 1013 };
 
 /** The close code of a refusal: 4000 plus the HTTP status, or WebSocket's standard code for our own failures. */
@@ -55,7 +58,10 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
   raw: Duplex | undefined;
   /** Frames that wait while another one is handled. */
   queue: string[] | undefined;
-  /** Handles the current frame, so that a socket's frames are handled in order. */
+  /**
+   * Set while the socket is being opened or handles frames. Further frames wait in `queue`, so that they are handled in
+   * order.
+   */
   work: Promise<void> | undefined;
   /** `pingedAt`: the last ping, on the monotonic clock. `missedPings`: pings in a row without any response. */
   pingedAt = performance.now();

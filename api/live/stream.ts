@@ -28,7 +28,7 @@ export type StreamSocket = {
   readonly network: string;
   /** Sends a frame that is not in the log; it carries the sequence number of the last logged frame. */
   tell(type: string, body?: Record<string, unknown>): void;
-  /** Sends frames that many sockets get, whose text was made once, with one write to the network. */
+  /** Sends frames with one write to the network. Their text was made once for many sockets. */
   pass(made: readonly MadeFrame[]): void;
   /** Sends the error and closes the connection. */
   refuse(problem: Problem): void;
@@ -51,7 +51,7 @@ export type StreamKind<C, F extends { type: string } = { type: string }> = {
     /** The error that the sockets of an ended stream get before they are closed. */
     ended(): Problem;
   };
-  /** The collection whose records admit clients. */
+  /** The collection whose records admit clients, such as sessions. */
   credentials: WatchedRecords & {
     ended(): Problem;
     of(client: C): string;
@@ -85,8 +85,8 @@ export type StreamKind<C, F extends { type: string } = { type: string }> = {
   /** Called when the process ends, after all sockets are closed. */
   close?(): Promise<void>;
   /**
-   * Called for every frame that any process appends to any stream, at least of organizations whose id is the stream of
-   * a socket. It starts long work in the background.
+   * Called for every frame that any process appends to any stream. With Redis, it is certain only for organizations
+   * whose id is the stream of a socket. It starts long work in the background.
    */
   hears?(frame: Frame): void;
   /** Called when `hears` may have missed frames. */

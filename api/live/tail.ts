@@ -1,7 +1,7 @@
 /**
  * Follows the frame log, once in each API process. Every follower of a stream gets the stream's frames in order and
  * each once, whichever process appended them. Frames come over Redis where it is configured, otherwise by the change
- * stream. Those that did not come are read from the log, so an interruption of either loses nothing.
+ * stream. Frames that did not arrive are read from the log, so an interruption of either loses nothing.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import pLimit from 'p-limit';
@@ -34,11 +34,13 @@ type TailDeps = {
   watched: readonly WatchedRecords[];
   ended(collection: string, id: string): void;
   /**
-   * Called for every frame of every stream, or with Redis of every organization whose id is followed like a stream, as
-   * long as there is no interruption.
+   * Called for every frame of every stream, except during an interruption. With Redis it is called for the frames of
+   * each organization whose id is followed like a stream.
    */
   heard(frame: Frame): void;
-  /** Called after an interruption, when `heard` may have missed frames; while Redis is away, every other second. */
+  /**
+   * Called after an interruption, when `heard` may have missed frames; while Redis is unreachable, every two seconds.
+   */
   missed(): void;
   /** Called when the change stream has recovered from an interruption, so some endings may have been missed. */
   renewed(): void;
@@ -53,11 +55,11 @@ const batchSize = 20;
 const readers = 16;
 const retryMs = { first: 100, last: 5_000 };
 /**
- * With Redis: how often the log is asked for frames that were not published, in ms; `away`: while Redis is away. A
- * process that is killed after it appended a frame does not publish it.
+ * With Redis: how often the log is searched for frames that were not published, in ms; `away`: while Redis is
+ * unreachable. A process that is killed right after it appended a frame does not publish it.
  */
 const rereadMs = { works: 10_000, away: 2_000 };
-/** The streams of one such question. */
+/** The number of streams in one such query. */
 const rereadBatch = 1_000;
 
 /** A follower's state. `behind`: the log may have frames that were not sent to the follower. */
@@ -143,7 +145,7 @@ export function startTail<F extends Follower>({ log, watched, ended, heard, miss
     missed();
   }
 
-  /** Finds followers that lack frames, with few questions for all of them. */
+  /** Finds followers that lack frames, with few queries for all of them. */
   async function reread(): Promise<void> {
     const streams = [...followed.values()].flatMap(([place]) => place?.follower ?? []);
     for (let from = 0; from < streams.length; from += rereadBatch) {
@@ -193,7 +195,7 @@ export function startTail<F extends Follower>({ log, watched, ended, heard, miss
       const places = followed.get(follower.stream);
       if (places) places.push(place);
       else followed.set(follower.stream, [place]);
-      // The log is read when new frames are heard, so that none is missed between.
+      // Subscribes before the log is read, so that no frame is missed in between.
       await channels?.follow(follower.stream);
       if (!place.left) await readOn(place);
     },

@@ -56,7 +56,8 @@ export async function connectServer(ctx: Context, orgId: string, body: Body, who
 }
 
 /**
- * Whether this patch begins a sign-in: the connection is new, or it is not signed in yet and the patch names it again.
+ * Whether this patch begins a sign-in: the connection is new, or it is not signed in yet and the patch contains one of
+ * its settings.
  */
 const asksSignIn = (server: ToolServer, before: ToolServer | null, { endpoint_url, auth_type, oauth }: Body): boolean =>
   server.auth_type === 'oauth2' &&

@@ -52,7 +52,7 @@ export function mountMcp(
     const messages = Array.isArray(body) ? (body as unknown[]) : [body];
     if (messages.length > maxMessages)
       throw new Problem('VALIDATION', { message: `Send ${maxMessages} messages at once, not more.` });
-    // Several calls in one request count as several questions.
+    // For the rate limit, each call in a request counts as a question.
     for (const message of messages)
       if (isCall(message)) koa.set(await shared.limit('queries', credentialId(principal)));
     if (isListening(body)) return notFound(koa, body);

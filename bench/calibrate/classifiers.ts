@@ -1,6 +1,6 @@
 /**
  * Trains the classifiers in intelligence/offline/language/classifier.json, which are softmax regressions. One uses the
- * vectors and words of the sentences in reading/. The other uses only words, those of reading/ and of words/.
+ * vectors and words of the sentences in reading/. The other uses only words, of the sentences in reading/ and words/.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,14 +21,17 @@ const path = join(import.meta.dirname, '../../intelligence/offline/language/clas
 const fixtures = join(import.meta.dirname, '../../test/fixtures');
 const classes = sentenceClasses.length;
 /**
- * The strength of the L2 regularization, chosen on the training sentences and the DEV questions. Less overfits to rare
- * phrases; more ignores them.
+ * The strength of the L2 regularization, chosen on the training sentences and the DEV questions. A lower value overfits
+ * to rare phrases; a higher one ignores them.
  */
 const ridge = 3e-5;
 const rounds = 250;
 const stepSize = 6;
 const momentum = 0.9;
-/** The vectors of the first model are close to each other, so their distances are scaled up. */
+/**
+ * The first `until` numbers of a vector come from the first embedding model. Its vectors are close to each other, so
+ * these numbers are multiplied by `by`.
+ */
 const spread = { until: 384, by: 3 };
 
 type Row = { is: number; columns: Uint16Array; share: number; vector: Float64Array };
@@ -54,7 +57,7 @@ export async function calibrateClassifiers(
   const shifted = bias.map(
     (start, k) => start - mean.reduce((sum, value, at) => sum + value * applied[k * mean.length + at]!, 0),
   );
-  // The word classifier ignores case, so lower-case variants would only count sentences twice.
+  // Without lower-case variants: the word classifier ignores case, so they would only count sentences twice.
   const spoken = [...examples, ...joined, ...(await readExamples('words', without))];
   const alone = train(
     spoken.map((example) => rowOf(example, wordViews.words)),

@@ -1,4 +1,7 @@
-/** Measures clients/embedding/languageshifts.json: how far me5 puts the texts of a language from English ones. */
+/**
+ * Computes clients/embedding/languageshifts.json: how far me5's vectors of texts in another language are, on average,
+ * from those of English texts.
+ */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readExamples } from './sentences.ts';
@@ -7,7 +10,10 @@ import type { EmbeddingText } from '../../clients/embedding/vectors.ts';
 import { languages } from '../../models/rules/language/language.ts';
 
 const path = join(import.meta.dirname, '../../clients/embedding/languageshifts.json');
-/** The sentences of a language, at even distances in its list. Twice as many move no mean by more than 0.02. */
+/**
+ * The number of sentences used of each language, taken evenly from its list. With twice as many, no mean vector moves
+ * by more than 0.02.
+ */
 const sentences = 200;
 
 /** `embed`: the me5 vectors of texts. */

@@ -3,15 +3,15 @@
  */
 
 export type Example = { values: readonly number[]; right: boolean; weight: number };
-/** The weights for raw values, which are not standardized. */
+/** The fitted weights. They apply to raw values, not to standardized ones. */
 export type Fitted = { intercept: number; weights: number[] };
 
 const maxSteps = 50;
 const settled = 1e-9;
 
 /**
- * `ridge`: the strength of the L2 regularization on weights of standardized values, as an equivalent number of
- * examples.
+ * `ridge`: the strength of the L2 regularization, as an equivalent number of examples. It acts on the weights of
+ * standardized values, so that all weights are pulled towards 0 equally.
  */
 export function fitLogistic(examples: readonly Example[], ridge = 3): Fitted {
   const width = examples[0]?.values.length ?? 0;

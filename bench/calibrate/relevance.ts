@@ -1,7 +1,7 @@
 /**
  * Computes models/rules/knowledge/relevance.json: the probability that the best passage answers the question, learned
- * from questions to different help centres. The sets have few unanswerable questions, so each answerable question is
- * also asked with its answering passages removed. The platform's own code judges all of them.
+ * from questions to different help centres. Few of these questions are unanswerable, so each answerable one is also
+ * asked with its answering passages removed. The platform's own code searches and judges the passages.
  */
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -37,7 +37,8 @@ const start: Calibration = {
 };
 
 /**
- * Which cosines a calibration uses: those of all parts or, with `part`, of one part that stands for an unknown model.
+ * Which cosines a calibration uses: those of all embedding models or, with `part`, those of one of them, which stands
+ * for an unknown model.
  */
 export type View = { kind: keyof Calibrations; part?: number };
 
@@ -57,7 +58,9 @@ export function samplesOf(corpora: readonly Corpus[]): Sample[] {
 
 export type Outcome = { sample: Sample; judged: Judged[]; features: Features; probability: number; right: boolean };
 
-/** The platform's judgement of a sample. Undefined when the view's part does not support the question's language. */
+/**
+ * The platform's judgement of a sample. Undefined when the view's one model does not support the question's language.
+ */
 export function outcomeOf(sample: Sample, { kind, part }: View, calibration: Calibration): Outcome | undefined {
   const { background, neighbours } = sample.background;
   const all = partWeights(background[0]!.length, sample.english);
@@ -115,11 +118,15 @@ export function heldOut(samples: readonly Sample[], views: readonly View[]): Out
   }).flat();
 }
 
-/** Maximum shares of the unanswerable questions that get an answer (`answer`), or an answer or an offer (`offer`). */
+/**
+ * The maximum shares of the unanswerable questions: those that get an answer (`answer`), and those that get an answer
+ * or an offer of passages (`offer`).
+ */
 const allowed: Thresholds = { answer: 0.055, offer: 0.5 };
 /**
- * The same for sets in which many unanswerable questions, or nearly all, are about the subject of a document. Those in
- * other languages are few and hard, so their limit applies only to answers.
+ * The same for sets in which many unanswerable questions, or nearly all, are about the subject of a document.
+ * Unanswerable questions in languages other than English (`allowedInOthers`) are few and hard, so their limit applies
+ * only to answers.
  */
 const allowedIn: Record<string, Thresholds> = {
   'public services': { answer: 0.32, offer: 1 },
@@ -127,14 +134,15 @@ const allowedIn: Record<string, Thresholds> = {
 };
 const allowedInOthers = { answer: 0.12, offer: 1 };
 /**
- * Added to the thresholds for other languages, because so few questions are little evidence about other help centres.
+ * Added to the answer threshold of languages other than English: it is fitted on so few questions that it is little
+ * evidence about other help centres.
  */
 const caution = 0.055;
 
 export type Thresholds = Pick<Calibration, 'answer' | 'offer'>;
 const isEnglish = ({ sample: { question } }: Outcome): boolean => question.language === 'en';
 
-/** The lowest thresholds that stay within the allowed shares, on the set where that is hardest. */
+/** The lowest thresholds with which each set stays within its allowed shares. */
 export function thresholdsOf(
   outcomes: readonly Outcome[],
   limits: (set: string) => Thresholds = (set) => allowedIn[set] ?? allowed,
@@ -156,8 +164,8 @@ export function thresholdsOf(
 const logit = (probability: number): number => Math.log(probability / (1 - probability));
 
 /**
- * Sets the thresholds by the English questions. The weight of other languages is then shifted so that the same
- * thresholds fit them. Also returns the thresholds of each language before the shift.
+ * Sets the thresholds by the English questions. Then shifts the weight `foreign`, so that the same thresholds fit the
+ * other languages. Also returns the thresholds before the shift, for English and for the other languages.
  */
 export function withThresholds(fitted: Calibration, outcomes: readonly Outcome[]) {
   const english = thresholdsOf(outcomes.filter(isEnglish));

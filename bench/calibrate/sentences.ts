@@ -76,7 +76,10 @@ export async function readExamples(of: keyof typeof folders, without: ReadonlySe
   return examples;
 }
 
-/** Classes where a mistake is expensive. Some of their sentences are added in lower case too, as many people write. */
+/**
+ * Classes where a mistake is expensive. Some of their sentences are also added in lower case, because many people write
+ * so.
+ */
 const writtenSmall: readonly SentenceClass[] = ['person', 'no_person'];
 const shareSmall = 0.2;
 

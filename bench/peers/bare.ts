@@ -1,4 +1,6 @@
-/** The peer of the `delivery` benchmark, in the form that workers bundle: a workflow that runs one activity. */
+/**
+ * The workflow that the `delivery` benchmark compares deliveries with. It runs one activity. Workers bundle this file.
+ */
 import { proxyActivities } from '@temporalio/workflow';
 
 const { nothing } = proxyActivities<{ nothing(): Promise<void> }>({ startToCloseTimeout: '1 minute' });

@@ -1,7 +1,7 @@
 /**
- * The peer of the `crawl` benchmark: Crawlee's CheerioCrawler with default settings and in-memory storage. Each message
- * `{ url }` starts one crawl of that site. Title, main text and links are extracted from every page, and only their
- * number is kept.
+ * The crawler that the `crawl` benchmark compares ours with: Crawlee's CheerioCrawler with default settings and
+ * in-memory storage. Each message `{ url }` starts one crawl of that site. Title, main text and links are extracted
+ * from every page, but only the numbers of pages and characters are kept.
  */
 import { CheerioCrawler, Configuration, LogLevel, log } from '@crawlee/cheerio';
 

@@ -1,4 +1,7 @@
-/** The peer of the `http` benchmark: bare Koa with one findOne of the MongoDB driver by key, and JSON. */
+/**
+ * The server that the `http` benchmark compares ours with: bare Koa with one findOne of the MongoDB driver by key, and
+ * JSON.
+ */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';

@@ -1,4 +1,4 @@
-/** A worker for the peer of the `delivery` benchmark, configured like our workers. */
+/** The worker that runs the workflow of bare.ts for the `delivery` benchmark, configured like our workers. */
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 

@@ -1,4 +1,6 @@
-/** The peer of the `chat` benchmark's sockets: a bare `ws` server that sends a welcome and listens. */
+/**
+ * The server that the `chat` benchmark compares our sockets with: a bare `ws` server that sends a welcome and listens.
+ */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';

@@ -18,8 +18,8 @@ const { settings, ...createFields } = contract.createMeetingBody.shape;
 const settingNames = Object.keys(settings.unwrap().shape);
 
 /**
- * Parses transcript segments: JSON, or lines like `Ada: I will call the bank.`, one second each. A line without a name
- * continues the line before. Ids are line numbers, so sending the same file again adds nothing.
+ * Parses transcript segments: JSON, or lines like `Ada: I will call the bank.`, whose times are one second apart. A
+ * line without a name continues the line before. Ids are line numbers, so sending the same file again adds nothing.
  */
 function segmentsOf(text: string, since: Date): unknown[] {
   if (/^\s*[[{]/.test(text)) {

@@ -38,8 +38,8 @@ export async function onDatabase<T>(env: Env, act: (config: Config) => Promise<T
 }
 
 /**
- * Carries out a command while connected to the deployment's database and Temporal, and records who did it and what came
- * of it. @throws CliError
+ * Runs a command while connected to the deployment's database and Temporal, and records who ran it and its outcome.
+ * @throws CliError
  */
 export async function onDeployment<T>(
   env: Env,

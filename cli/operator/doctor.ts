@@ -1,4 +1,4 @@
-/** `npm run doctor`: looks at a deployment from one of its machines, and says in a sentence what to mend and how. */
+/** `npm run doctor`: checks a deployment from one of its machines, and says in a sentence what to repair and how. */
 import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection, ScheduleNotFoundError } from '@temporalio/client';
@@ -16,7 +16,7 @@ import { maintainStoresWork } from '../../models/rules/knowledge/work.ts';
 import { searchAttributes } from '../../workflows/attributes.ts';
 import { connectionTo } from '../../workflows/start.ts';
 
-/** `wrong`: something does not work. `warning`: it works, and will not for long or not for everybody. */
+/** `wrong`: something does not work. `warning`: it works, but not for everybody or not for much longer. */
 export type Finding = { check: string; state: 'ok' | 'warning' | 'wrong'; said: string; mend?: string };
 type Env = Record<string, string | undefined>;
 
@@ -24,15 +24,15 @@ const ok = (check: string, said: string): Finding => ({ check, state: 'ok', said
 const wrong = (check: string, said: string, mend: string): Finding => ({ check, state: 'wrong', said, mend });
 const warning = (check: string, said: string, mend: string): Finding => ({ check, state: 'warning', said, mend });
 
-/** Clocks that differ more make logins and signed requests of other services be refused. */
+/** If clocks differ by more than this, logins and signed requests of other services are refused. */
 const clockSkewMs = 5_000;
-/** A worker polls at least once a minute. */
+/** A worker polls at least once a minute. One that has not polled for this many ms counts as gone. */
 const pollMs = 70_000;
 const leastFreeBytes = 2 * 1024 ** 3;
 const leastTemporal = [1, 29];
 const { TASK_QUEUE_TYPE_ACTIVITY: activityQueue } = proto.temporal.api.enums.v1.TaskQueueType;
 
-/** All findings, in the order in which they should be mended. */
+/** All findings, in the order in which they should be repaired. */
 export async function examine(env: Env, now: () => Date): Promise<Finding[]> {
   let config: Config;
   try {
@@ -190,7 +190,7 @@ async function schedule(client: Client, prefix: string): Promise<Finding> {
   }
 }
 
-/** A finding for each fleet that nobody polls, by Temporal's list of pollers. */
+/** A finding for each fleet whose queue no worker polls, according to Temporal; `ok` when all are polled. */
 async function fleets(connection: Connection, namespace: string, prefix: string, now: () => Date): Promise<Finding[]> {
   const names = Object.values(queues);
   const polled = await Promise.all(

@@ -1,6 +1,7 @@
 /**
- * Gives unfinished records an open workflow again, after MongoDB or Temporal was restored from a backup: a saved intent
- * is gone once its workflow was started, so the sweeper does not know that Temporal has lost it, or knows it as ended.
+ * Starts the workflows of unfinished records again, after MongoDB or Temporal was restored from a backup. A saved
+ * intent is removed once its workflow was started, so the sweeper cannot know that Temporal has lost the workflow, or
+ * has it as ended.
  */
 import { ScheduleNotFoundError, ScheduleOverlapPolicy, type Client } from '@temporalio/client';
 import type mongoose from 'mongoose';
@@ -57,14 +58,17 @@ type Unfinished = {
   worksOf(record: Launchable): readonly Work[];
 };
 
-/** Which records of a collection have unfinished work, and the workflows that do it. A superfluous one ends at once. */
+/**
+ * Which records of a collection have unfinished work, and the workflows that do it. A superfluous workflow ends at
+ * once.
+ */
 const unfinishedOf = <T extends Launchable>(
   model: Model<T>,
   filter: mongoose.mongo.Filter<T>,
   worksOf: (record: T) => readonly Work[],
 ): Unfinished => ({ model, filter, worksOf }) as unknown as Unfinished;
 
-/** What people wait for comes first. */
+/** Workflows are started in this order; what people wait for comes first. */
 export const unfinished: readonly Unfinished[] = [
   unfinishedOf(
     MessageModel,
@@ -79,7 +83,7 @@ export const unfinished: readonly Unfinished[] = [
     {
       $or: [
         { $expr: { $lt: ['$shown_version', '$status_version'] } },
-        // In conversations without `events_planned`, no event was ever to be sent.
+        // A conversation without `events_planned` never had an event to send.
         { events_planned: { $exists: true }, $expr: { $lt: ['$events_planned', { $size: '$events' }] } },
         { 'untold.0': { $exists: true } },
         { 'snoozed.until': { $exists: true } },
@@ -111,7 +115,7 @@ export const unfinished: readonly Unfinished[] = [
       $or: [
         { execution_status: 'running' },
         { 'unannounced.0': { $exists: true } },
-        // Only what differs is sent to issues.
+        // All tasks with issues are included: their workflow sends only differences to an issue.
         { 'external_links.0': { $exists: true } },
         { removed_at: { $exists: true } },
       ],
@@ -140,14 +144,15 @@ export const unfinished: readonly Unfinished[] = [
   unfinishedOf(RecrawlModel, {}, ({ _id, org_id }) => [arrangeRecrawlWork(org_id, _id, newId('request'))]),
 ];
 
-/** How long a start may take, in ms. Temporal is slow while much is started. */
+/** How long a start may take, in ms. Temporal is slow while many workflows are started. */
 const deadlineMs = 10_000;
-/** The starts that run in parallel. */
+/** The number of starts that run in parallel. */
 const lanes = 20;
 
 /**
- * Returns the number of unfinished records by collection, whose workflows are open now. Also makes the search index
- * agree with MongoDB. Repeating it does no harm. @throws CliError NOT_FOUND before a worker has started at this Temporal
+ * Starts the workflows of all unfinished records, and returns the number of these records by collection. Also makes the
+ * search index agree with MongoDB. Repeating it does no harm. @throws CliError NOT_FOUND before a worker has started at
+ * this Temporal
  */
 export async function restart({ temporal, config }: Deployment, now: Date): Promise<Record<string, number>> {
   await maintainAnew(temporal, `${config.taskQueuePrefix}${maintainStoresWork().id}`);
@@ -176,7 +181,10 @@ export async function restart({ temporal, config }: Deployment, now: Date): Prom
   return counts;
 }
 
-/** Maintenance begins with the repair of the index, and a run that is open would get there only within an hour. */
+/**
+ * Starts a new maintenance run, which begins with the repair of the index, and cancels an open run. Without this, the
+ * repair could begin up to an hour later.
+ */
 async function maintainAnew(temporal: Client, scheduleId: string): Promise<void> {
   await temporal.schedule
     .getHandle(scheduleId)

@@ -1,4 +1,4 @@
-/** What an operator sees of the workflows of a deployment, and does with one. */
+/** Functions with which an operator looks at the workflows of a deployment, and retries or cancels one. */
 import { randomUUID } from 'node:crypto';
 import type { UpdateDefinition } from '@temporalio/common';
 import type { Client, WorkflowExecutionDescription, WorkflowExecutionInfo } from '@temporalio/client';
@@ -17,12 +17,12 @@ import { activities, attemptsElsewhere, kindOf, summaryOf } from '../../workflow
 
 /** A workflow as a line of a list. `since`: ISO 8601. */
 export type Listed = { id: string; summary: string; status: string; since: string };
-/** An activity that is not done. `failed`: the last failure. `next`: when it is tried again, ISO 8601. */
+/** An activity that is not finished. `failed`: the last failure. `next`: when it is tried again, ISO 8601. */
 export type Attempt = { activity: string; attempt: number; failed: string | null; next: string | null };
 
-/** At most this many open workflows are looked at for activities that fail again and again. */
+/** At most this many open workflows are searched for activities that fail again and again. */
 const lookedAt = 1_000;
-/** From this attempt on, an activity has failed. */
+/** From this attempt on, an activity has failed at least once. */
 const stuckAttempts = 2;
 
 type Summed = Pick<WorkflowExecutionInfo, 'workflowId' | 'type' | 'startTime' | 'status' | 'typedSearchAttributes'>;
@@ -59,7 +59,7 @@ export type Stuck = {
   not_started: number;
 };
 
-/** Everything that waits for a mend, with the same words as the Temporal UI and docs/operating.md. */
+/** Everything that waits for a repair, in the same words as the Temporal UI and docs/operating.md. */
 export async function stuck({ temporal }: Deployment, now: Date): Promise<Stuck> {
   const found = await Promise.all(
     situations.map(async ({ query: ask, ...situation }) => {
@@ -81,7 +81,7 @@ export async function stuck({ temporal }: Deployment, now: Date): Promise<Stuck>
     ),
   );
   return {
-    // A flood is one only when there are many.
+    // The situation `flood` is reported only for more than 100 workflows.
     situations: found.filter(({ name, count }) => count > (name === 'flood' ? 100 : 0)),
     failing: looked.filter(({ attempts }) => attempts.some(({ attempt }) => attempt >= stuckAttempts)),
     busiest: [...tally]
@@ -92,7 +92,7 @@ export async function stuck({ temporal }: Deployment, now: Date): Promise<Stuck>
   };
 }
 
-/** The work of an organization: what is open, and what failed within a day. */
+/** The workflows of an organization: those that are open, and those that failed within a day. */
 export async function workOf(
   { temporal }: Deployment,
   orgId: string,
@@ -123,7 +123,7 @@ export async function shown({ temporal }: Deployment, id: string): Promise<Shown
     )
     .then(
       ({ currentDetails }) => currentDetails ?? null,
-      // No worker runs its code.
+      // No worker runs the workflow's code, so the query has no answer.
       () => null,
     );
   const attempts = await attemptsOf(temporal, id, description);
@@ -139,7 +139,10 @@ export async function shown({ temporal }: Deployment, id: string): Promise<Shown
   };
 }
 
-/** Makes what waits be tried at once. Returns what was done, as a sentence. */
+/**
+ * Retries the failed activities of a workflow, or a waiting delivery, at once. Returns a sentence that says what was
+ * done.
+ */
 export async function retry({ temporal, by }: Deployment, id: string): Promise<string> {
   const description = await described(temporal, id);
   refuseEnded(description);
@@ -148,13 +151,16 @@ export async function retry({ temporal, by }: Deployment, id: string): Promise<s
   else if (waiting.length === 0) return 'Nothing of it has failed; it waits for something else (ops show).';
   const { namespace } = temporal.options;
   const execution = { workflowId: id };
-  // Temporal 1.29 knows no `matchAll`.
+  // Temporal 1.29 knows no `matchAll`, so each activity is reset on its own.
   for (const { activityId } of waiting)
     await temporal.workflowService.resetActivity({ namespace, execution, identity: by, id: activityId ?? '' });
   return 'It is tried now.';
 }
 
-/** Stops a workflow in the way of its kind. @throws CliError REFUSED with what to do instead */
+/**
+ * Stops a workflow in the way that its kind has: by its update `cancel`, or by terminating it. @throws CliError REFUSED
+ * with what to do instead
+ */
 export async function cancel({ temporal, by }: Deployment, id: string): Promise<string> {
   const description = await described(temporal, id);
   refuseEnded(description);
@@ -191,7 +197,7 @@ function refuseEnded({ status, closeTime }: WorkflowExecutionDescription): void 
 }
 
 async function attemptsOf(temporal: Client, id: string, known?: WorkflowExecutionDescription): Promise<Attempt[]> {
-  // A workflow may end between the list and this.
+  // The workflow may have ended since it was listed.
   const description =
     known ??
     (await temporal.workflow

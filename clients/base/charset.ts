@@ -1,4 +1,4 @@
-/** Decodes bytes of unknown encoding into text. Callers check before whether the bytes are text at all. */
+/** Decodes bytes of unknown encoding into text. Callers first check whether the bytes are text at all. */
 import chardet from 'chardet';
 import iconv from 'iconv-lite';
 import { detectUtf16 } from '../../models/rules/base/unreadable.ts';
@@ -9,8 +9,8 @@ const sampleBytes = 64 * 1024;
 const prescanBytes = 1024;
 
 /**
- * Decodes UTF-16 and UTF-8, detected by byte order mark or form. Other bytes are decoded with the most likely older
- * encoding (windows-1252 for Latin). A byte order mark may remain.
+ * Decodes UTF-16 and UTF-8, detected by their byte order mark or byte pattern. Other bytes are decoded with the most
+ * likely older encoding (windows-1252 for Latin letters). The text may still begin with a byte order mark.
  */
 export function guessText(bytes: Uint8Array): string {
   const utf16 = detectUtf16(bytes);

@@ -20,8 +20,8 @@ const memoryPollMs = 25;
 
 /**
  * Node's flags for a sandboxed process. It may read `code` and the packages, but starts no process or thread and loads
- * no native code. `code`: paths relative to the project's root or absolute, with `*` at the end. Node 24 cannot
- * restrict the network; with an empty environment the process has no secret to send.
+ * no native code. `code`: paths relative to the project's root or absolute; a `*` at the end stands for everything
+ * below. Node 24 cannot restrict the network; with an empty environment the process has no secret to send.
  */
 export function sandboxFlags(memoryMb: number, code: readonly string[]): string[] {
   return [
@@ -64,7 +64,9 @@ export function startSandboxed(
   return child;
 }
 
-/** With `held` the child keeps this process alive, as while it works; without it, this process may exit. */
+/**
+ * While `held`, the child keeps this process alive; otherwise this process may exit. A child is held while it works.
+ */
 export function hold(child: Sandboxed, held: boolean): void {
   for (const part of [child, child.stdin as Socket, child.stdout as Socket, child.stderr as Socket]) {
     if (held) part.ref();

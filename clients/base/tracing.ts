@@ -1,7 +1,7 @@
 /**
- * Traces by OpenTelemetry. Every request, frame and activity has a trace id, taken over from its caller (W3C Trace
- * Context) or made here; logs, replies and workflows carry it. Spans are recorded and exported only when an endpoint is
- * configured. Spans hold ids, numbers and closed words, never what people wrote.
+ * Traces by OpenTelemetry. Every HTTP request, WebSocket frame and activity has a trace id, taken over from its caller
+ * (W3C Trace Context) or created here; logs, replies and workflows carry it. Spans are recorded and exported only when
+ * an endpoint is configured. Spans hold only ids, numbers and words from fixed lists, never what people wrote.
  */
 import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Attributes, type Span } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';

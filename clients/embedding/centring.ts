@@ -1,8 +1,8 @@
 /**
- * Takes the language out of vectors. me5 puts texts of one language near each other, whatever they say: a single German
- * document was the nearest one to most German questions. So the me5 part of a text in another language is moved by the
- * difference between the mean vectors of English and of that language. `npm run calibrate -- languages` measures the
- * means. Pure.
+ * Removes the influence of the language from vectors. The model me5 puts texts of one language near each other,
+ * whatever they say: a single German document was the nearest one to most German questions. So for a text that is not
+ * English, the part of the vector that comes from me5 is moved by the difference between the mean vectors of English
+ * and of the text's language. `npm run calibrate -- languages` measures the means. Pure.
  */
 import shifts from './languageshifts.json' with { type: 'json' };
 import { models, type EmbeddingText } from './vectors.ts';
@@ -25,7 +25,10 @@ const known = new Map(
   ]),
 );
 
-/** The me5 part without its language, again of unit length. Unchanged for English and for languages without a shift. */
+/**
+ * The me5 part of a text's vector, moved as described above and scaled to unit length. Unchanged for English and for
+ * languages without a shift.
+ */
 export function centredPart(part: Float32Array, { kind, text }: Pick<EmbeddingText, 'kind' | 'text'>): Float32Array {
   const shift = known.get(languageOf(text) ?? 'en')?.[kind];
   if (shift === undefined) return part;
@@ -34,7 +37,7 @@ export function centredPart(part: Float32Array, { kind, text }: Pick<EmbeddingTe
   return moved.map((value) => value / length);
 }
 
-/** A whole vector whose me5 part has no language. */
+/** The whole vector of a text, with its me5 part moved by `centredPart`. */
 export function centred(vector: Float32Array, text: Pick<EmbeddingText, 'kind' | 'text'>): Float32Array {
   const width = models.me5.dimensions;
   const whole = Float32Array.from(vector);

@@ -1,6 +1,6 @@
 /**
- * The process that runs the embedding models. It answers one text after another, in order. It is ended by a signal,
- * because exiting during a model run would abort the process.
+ * The process that runs the embedding models. It answers one text after another, in order. The parent ends it with a
+ * signal, because `process.exit` during a model run would crash it.
  */
 import { openModels, type OpenedModels } from './model.ts';
 import { openInThread } from './thread.ts';

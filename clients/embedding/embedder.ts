@@ -68,10 +68,10 @@ const defaultTimeoutMs = 10_000;
 const defaultStartMs = 30_000;
 const defaultIdleMs = 5 * 60_000;
 /**
- * Environment for glibc: a single arena, which returns memory from 32 MiB on. The attention scores (12 heads, four
- * bytes for each pair of tokens) take 4.3 MB at 300 tokens and 12.6 MB at 512, several times for each of 12 layers.
- * Allocated as separate blocks, which the system clears each time, they made a passage of 300 tokens take two and a
- * half times as long in bge and a fifth longer in me5.
+ * Environment for glibc: a single arena, which returns memory to the system when more than 32 MiB are free. The
+ * attention scores (12 heads, four bytes for each pair of tokens) take 4.3 MB at 300 tokens and 12.6 MB at 512, several
+ * times for each of 12 layers. Allocated as separate blocks, which the system clears each time, they made a passage of
+ * 300 tokens take two and a half times as long in bge and a fifth longer in me5.
  */
 const memoryBounds = {
   MALLOC_ARENA_MAX: '1',
@@ -96,7 +96,9 @@ type Work = Omit<Request, 'id'> & {
   reject(error: Error): void;
 };
 
-/** The texts that no process holds yet, in processing order. The queue survives processes. */
+/**
+ * The texts that no process holds yet, in processing order. When a process ends, the queue remains for the next one.
+ */
 class Queue {
   #urgent = new Set<Work>();
   #patient = new Set<Work>();

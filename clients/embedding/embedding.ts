@@ -31,11 +31,14 @@ export type LocalEmbedding = {
    */
   sentences(texts: readonly string[]): Promise<Float32Array[]>;
   /**
-   * The vector of a question by USE alone, to compare with those of sentences. Uses the cache of `question`, so a
+   * The vector of a question by USE alone, to compare with the vectors of sentences. Uses the cache of `question`, so a
    * question that was searched for is not embedded again. @throws when it is not ready in time.
    */
   asked(text: string): Promise<Float32Array>;
-  /** The vectors of sentences by USE alone, computed in the background for the index. @throws when they cannot be. */
+  /**
+   * The vectors of sentences by USE alone, computed in the background for the index. @throws when they cannot be
+   * computed.
+   */
   storedSentences(texts: readonly string[], options?: BackgroundOptions): Promise<Float32Array[]>;
 };
 
@@ -77,7 +80,10 @@ const embedded = (local: Local): Vectors => ({
   },
 });
 
-/** `searches`: whether the embedded models also embed the passages, so that a searched text needs all parts. */
+/**
+ * `searches`: whether the embedded models also embed the passages, so that a text that is searched for needs all parts
+ * of its vector.
+ */
 const readingBy = (local: Local, searches: boolean): LocalEmbedding => ({
   reading: async (text, searched = false) => {
     const parts = await local.parts(text, searches && searched ? modelNames : readingModels);

@@ -1,5 +1,5 @@
 /**
- * Vectors from the embedding model of a configured endpoint. Each vector has one part, and those of recent questions
+ * Vectors from the embedding model of a configured endpoint. Each vector has one part. The vectors of recent questions
  * are cached.
  */
 import { LRUCache } from 'lru-cache';

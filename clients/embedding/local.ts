@@ -1,6 +1,6 @@
 /**
- * The embedded models of one server process: their files, one process for questions and one for passages, or services
- * that have both, a cache of recent vectors, and the health state.
+ * The embedded models of one server process. It obtains their files and runs one child process for questions and one
+ * for passages, or uses services that have both. It caches recent vectors and reports the models' state.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
@@ -15,7 +15,7 @@ export type EmbeddingState = { state: 'off' | 'starting' | 'ready' | 'failed'; r
 export type LocalOptions = {
   /** Finds or downloads the folder with the models and verifies it. `report` receives lines of progress. */
   obtain(report: (line: string) => void, signal: AbortSignal): Promise<string>;
-  /** Services that compute the vectors instead; then no models are obtained. */
+  /** The base URLs of services that compute the vectors instead; then no models are obtained. */
   urls?: readonly string[] | undefined;
   /** Whether the process for questions starts as soon as the models are available. */
   warm?: boolean | undefined;
@@ -57,13 +57,14 @@ export type Local = {
 };
 
 /**
- * A vector takes 5 to 40 ms; starting the process first takes about 400 ms. The rest is for the questions before it: a
- * busy system answers later, and as well as ever. A hanging process is killed before, and the next one goes on.
+ * A question waits this long for its vector, in ms. The vector takes 5 to 40 ms; starting the process first takes about
+ * 400 ms. The rest is for the questions in the queue before it: a busy system answers later, but no worse. A hanging
+ * process is killed earlier (`hungMs`), and a new process continues.
  */
 const defaultQuestionMs = 10_000;
-/** A process that takes longer for one text hangs and is killed. */
+/** A process that takes longer than this for one text, in ms, counts as hanging and is killed. */
 const hungMs = 5_000;
-/** A long passage at nice 10 on a busy core has taken seconds. */
+/** The same limit for one passage. A long one, at niceness 10 on a busy core, has taken seconds. */
 const passageMs = 60_000;
 /**
  * With several busy processes for each core, loading the models has taken half a minute. No customer waits for
@@ -75,8 +76,8 @@ const passageStartMs = 2 * passageMs;
  */
 const pauseMs = 15_000;
 /**
- * Calls to services: a question's whole call, and all texts of a batch of passages; `nextAfterMs`: when the next host is
- * asked too.
+ * Time limits of one call to a service, in ms; a call for passages has a whole batch of them. `nextAfterMs`: after this
+ * time without an answer, the next host is asked too.
  */
 const remoteBounds = {
   questions: { timeoutMs: hungMs, nextAfterMs: 500 },
@@ -197,7 +198,7 @@ export function createLocal(options: LocalOptions): Local {
     become(reason === undefined ? { state: 'ready' } : { state: 'failed', reason });
   }
 
-  /** Computes the missing parts of a question in one call. */
+  /** Computes the missing parts of a question's vector in one call. */
   function makeParts(text: string, names: readonly ModelName[], known: Parts): void {
     const missing = names.filter((name) => !known.has(name));
     if (missing.length === 0) return;

@@ -42,7 +42,7 @@ export async function obtainModels(
     });
   } finally {
     signal.removeEventListener('abort', stop);
-    // It has answered. Once in a while Node hangs while it exits, and the process would stay for ever.
+    // The program has answered. Once in a while Node hangs on exit; the program would then never end.
     child.kill('SIGKILL');
   }
 }

@@ -1,6 +1,7 @@
 /**
  * Vectors from embedding services (service.ts) on other machines. Each call goes to one host; when that one refuses,
- * fails or is slow, the next one is asked too, and the first answer counts. So a host that stands still costs a moment.
+ * fails or is slow, the next one is asked too, and the first answer counts. So a hanging host delays a call only by
+ * `nextAfterMs`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EmbeddingFailed, TextRefused, type Embedder, type EmbedOptions } from './embedder.ts';
@@ -39,7 +40,7 @@ export function createRemoteEmbedder({ urls, pool, timeoutMs, nextAfterMs, onFai
   const closing = new AbortController();
   let turn = 0;
 
-  /** All hosts, beginning with another one each time; those that failed a moment ago come last. */
+  /** All hosts, beginning with a different one each time; hosts that failed a moment ago come last. */
   function hosts(): string[] {
     turn += 1;
     const rotated = urls.map((_, at) => urls[(turn + at) % urls.length]!);
@@ -66,7 +67,8 @@ export function createRemoteEmbedder({ urls, pool, timeoutMs, nextAfterMs, onFai
       return request.texts.map((_, at) => new Float32Array(bytes, at * width * 4, width));
     } catch (error) {
       if (error instanceof TextRefused) throw error;
-      // Who has the answer of another host gives this call up, which is no failure of its host.
+      // When another host has answered, or the caller has given up, this call is aborted; that is no failure of this
+      // host.
       if (!signal.aborted) failedAt.set(url, performance.now());
       throw error instanceof EmbeddingFailed
         ? error

@@ -1,7 +1,7 @@
 /**
- * The embedding models as a service over HTTP, for processes on other machines (`EMBEDDING_URL`, remote.ts): one process
- * for questions and one for passages, as in each server process otherwise. It has no login: it belongs into a private
- * network, and returns nothing but numbers.
+ * The embedding models as a service over HTTP, for processes on other machines (`EMBEDDING_URL`, remote.ts): one
+ * process for questions and one for passages, which otherwise every server process runs itself. It has no login, so it
+ * must run in a private network; it returns nothing but numbers.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -19,17 +19,17 @@ type ServiceOptions = {
   port: number;
   /** The niceness of the process for passages. */
   niceness: number;
-  /** The texts that may wait in each queue; a call that would exceed it is answered with 503. */
+  /** Maximum number of texts that may wait in each queue; a call that would exceed it is answered with 503. */
   room?: Readonly<Record<Pool, number>>;
 };
 
 /** A question takes 5 to 40 ms, so the last of these waits some seconds; nobody waits for passages. */
 const defaultRoom = { questions: 200, passages: 2_000 };
-/** The most texts of one call. */
+/** Maximum number of texts in one call. */
 const maxTexts = 256;
-/** A process that takes longer for one text hangs and is killed, in ms. */
+/** A process that takes longer than this for one text, in ms, counts as hanging and is killed. */
 const hungMs = { questions: 5_000, passages: 60_000 };
-/** Most of a text is cut off before it is embedded. */
+/** Maximum size of a call's body, in bytes. Only `maxCharacters` of each text are used, with at most 4 bytes each. */
 const maxBodyBytes = maxTexts * maxCharacters * 4;
 
 const request = z.strictObject({
@@ -72,7 +72,7 @@ export async function startEmbeddingService(options: ServiceOptions): Promise<Em
         'retry-after': '1',
       });
     waiting[pool] += texts.length;
-    // What nobody waits for any more is not computed.
+    // When the caller has disconnected, its waiting texts are no longer computed.
     const gone = new AbortController();
     reply.once('close', () => gone.abort());
     const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(deadline_ms)]);
@@ -92,7 +92,7 @@ export async function startEmbeddingService(options: ServiceOptions): Promise<Em
   const server = createServer((incoming, reply) => void answer(incoming, reply));
   server.listen(options.port, options.host);
   await once(server, 'listening');
-  // Models load in half a second; no first question should wait for it.
+  // Loads the models now, which takes half a second, so that the first question does not wait for that.
   await embedders.questions.embed([{ kind: 'question', text: '' }]);
   return {
     url: `http://${options.host}:${(server.address() as AddressInfo).port}`,

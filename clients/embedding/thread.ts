@@ -1,5 +1,5 @@
 /**
- * Runs some of the models in a separate thread. Ending a thread during a model run would abort the process, so the
+ * Runs some of the models in a separate thread. Ending a thread during a model run would crash the process, so the
  * thread lives as long as the process.
  */
 /* oxlint-disable unicorn/require-post-message-target-origin -- threads of a process have no origin */

@@ -27,7 +27,7 @@ export const models = {
     tokens: { question: 64, passage: 1024 },
     prefix: { question: '', passage: '' },
   },
-  /** bge-small-en-v1.5: English only, and the best of the three models there. */
+  /** bge-small-en-v1.5: English only, and the best of the three models for English. */
   bge: {
     dimensions: 384,
     // A question's own tokens plus those of the prefix. Passages of 512 tokens would take 40 MiB more at the peak.
@@ -62,8 +62,8 @@ export type Vectors = {
   /** The dimensions of the parts. Empty for an endpoint until its first vector is known. */
   widths(): readonly number[];
   /**
-   * The parts of a question's vector; the first 64 tokens count. Recent ones are cached. @throws when they are not
-   * ready in time; the search is then lexical only.
+   * The parts of a question's vector; only the first 64 tokens are used. The vectors of recent questions are cached.
+   * @throws when they are not ready in time; the search is then lexical only.
    */
   question(text: string, signal?: AbortSignal): Promise<readonly Float32Array[]>;
   /** Whole vectors of passages, in order, computed in the background. @throws when they cannot be computed. */

@@ -92,8 +92,8 @@ const heapShare = 0.75;
 
 const entry = fileURLToPath(new URL('child.ts', import.meta.url));
 /**
- * The delay before a replacement process is started. A start takes about 300 ms of a core, as long as the rest of a
- * document's processing.
+ * The delay before a replacement process is started, in ms. The rest of a document's processing takes about as long and
+ * goes first, because a start takes about 300 ms of processor time.
  */
 const refillAfterMs = 300;
 /** Maximum size of a reply, in bytes of JSON: the text limit plus column names and escapes. */
@@ -218,11 +218,11 @@ export function createFiles(options: FilesOptions = {}): Files {
     return start(false);
   };
 
-  /** Reads one file in one process. The time limit, the memory limit and the caller's signal each kill the process. */
   const limit = options.atOnce === undefined ? undefined : pLimit(options.atOnce);
   const run = (source: Readable | string, job: FileJob, options: ReadOptions): Promise<unknown> =>
     limit ? limit(() => readOne(source, job, options)) : readOne(source, job, options);
 
+  /** Reads one file in one process. The time limit, the memory limit and the caller's signal each kill the process. */
   const readOne = async (source: Readable | string, job: FileJob, options: ReadOptions): Promise<unknown> => {
     const { signal, background = false } = options;
     if (closed) throw new Error('the file reader is closed');

@@ -89,8 +89,8 @@ function titlesOf(rows: readonly TableRow[]): number {
 }
 
 /**
- * A table counts as name and value if every row of two cells has a marked first cell; single cells across the table may
- * separate such rows.
+ * What is known about the first row. A table has no column names if it is a list of names and values: each row has two
+ * cells, the first of them marked as header. Rows with a single cell may separate them.
  */
 function firstRowOf(rows: readonly TableRow[]): FirstRow {
   if (rows[0]?.marks === 'names') return 'names';

@@ -9,7 +9,7 @@ export type Piece = { text: string; x: number; y: number; width: number; height:
 
 /** Maximum depth of the recursive cut; real columns are nested less deeply. */
 const maxDepth = 8;
-/** A page with more pieces keeps its drawing order. */
+/** A page with more pieces is not split; it is read line by line. */
 const maxPieces = 20_000;
 /**
  * Minimum distances in line heights: between columns, between rows, between pieces of different lines, and between

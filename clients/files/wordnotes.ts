@@ -1,6 +1,6 @@
 /**
- * Moves the notes of a Word document to the places that refer to them, because far from their sentence they explain
- * nothing. It works on mammoth's parsed document, before mammoth writes HTML.
+ * Moves the footnotes and endnotes of a Word document to the places that refer to them, because far from their sentence
+ * they explain nothing. It works on mammoth's parsed document, before mammoth writes HTML.
  */
 /** A node of mammoth's document, with the members that are used here. */
 export type WordNode = {

@@ -1,7 +1,7 @@
 /** Finds the styles of a Word document that hide text, directly or through the style they are based on. */
 import { partOf, readRelations, readXml, type Archive } from './zip.ts';
 
-/** Maps a style id to whether the style hides text. A style that sets neither is missing. */
+/** Maps a style id to whether the style hides text. A style that neither hides nor shows text is not in the map. */
 export type HidingStyles = ReadonlyMap<string, boolean>;
 
 type Style = { hides?: boolean; base?: string };

@@ -1,7 +1,7 @@
 /**
  * The HTTP client for URLs that come from customers and web pages: crawling, webhooks, MCP servers. It connects only to
  * public addresses and to hosts in EGRESS_ALLOW, checks each address at connection time, and limits size and time of
- * every reply. No other code may connect to a URL from outside.
+ * every reply. No other code may connect to a URL that comes from outside this system.
  */
 import { lookup as dnsLookup } from 'node:dns';
 import { Agent } from 'undici';
@@ -58,7 +58,7 @@ export type HttpOptions = {
    */
   maxOrigins?: number;
   limits?: Partial<HttpLimits>;
-  /** Whether requests are spans of their trace; the default is true. `follow` makes no spans. */
+  /** Whether each request is recorded as a span of its trace; true by default. `follow` records none. */
   traced?: boolean;
 };
 
@@ -68,7 +68,7 @@ export type HttpRequest = Partial<HttpLimits> & {
   headers?: Readonly<Record<string, string>>;
   body?: string | Buffer;
   signal?: AbortSignal | undefined;
-  /** Whether the other side is told the trace, in the header `traceparent`; not without a span. */
+  /** Whether the trace is sent to the other side, in the header `traceparent`. Without a span nothing is sent. */
   tellsTrace?: boolean;
   /** Truncates a body at `maxBytes` instead of failing as `too_large`; the rest is not read. */
   cut?: boolean;

@@ -27,8 +27,8 @@ export function createFetch(
     const url = new URL(input);
     const method = (init.method ?? 'GET').toUpperCase() as HttpMethod;
     const headers = Object.fromEntries(new Headers(init.headers));
-    // A server of an older protocol revision may offer a stream of notifications, which nothing here reads, so it is
-    // refused.
+    // A server of an older protocol revision may offer a stream of notifications, which nothing here reads, so the
+    // request for it is not sent.
     if (method === 'GET' && headers['accept'] === 'text/event-stream') return new Response(null, { status: 405 });
     // Plain http is refused, because every request carries credentials.
     if (url.protocol !== 'https:' && !isEgressAllowed(url.hostname, portOf(url), egressAllow))

@@ -228,8 +228,8 @@ export function createMcp({
         ...(answers?.state === undefined ? {} : { requestState: answers.state }),
       };
       const options = {
-        // Without the output schema, because the library would require structured content even in a question.
-        // Structured content is validated below.
+        // Without the output schema, because the library would require structured content even when the tool asks for
+        // input. Structured content is validated below.
         toolDefinition: toolOf({ ...definition, output_schema: undefined }),
         allowInputRequired: true,
         timeout: timeoutMs,

@@ -183,8 +183,9 @@ const passing: readonly string[] = [
 /**
  * The credential of a sign-in, for calls. It is refreshed, but a new sign-in is never started, because nobody is there
  * to consent. Of all processes that notice the expiry only one refreshes, because a refresh token works once. When the
- * refresh is refused the sign-in has ended; a member is notified and may sign in again. `createFetch` makes the
- * connection's own `fetch`. `fetchFn` must take less time than a claim lasts.
+ * refresh is refused the sign-in has ended; a member is notified and may sign in again. The connection's own `fetch`
+ * must come from `createFetch`, which remembers the token of each request. Requests by `fetchFn` must take less time
+ * than a claim lasts.
  */
 export function grantedAuth(client: OAuthClient, store: OAuthStore, turns: TokenTurns, fetchFn: FetchLike): Credential {
   const provider = oauthProvider(client, store);

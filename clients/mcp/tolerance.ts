@@ -11,7 +11,10 @@ type Given = Record<string, unknown>;
 const isRecord = (value: unknown): value is Given =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A random name, so that no server can guess it. */
+/**
+ * The key in `_meta` under which the original is carried past the library. It is random, so that no server can guess
+ * it.
+ */
 const carried = `io.svc/${randomUUID()}`;
 
 /** Rewrites the replies of this transport so that the library accepts them. */

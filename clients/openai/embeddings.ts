@@ -14,9 +14,15 @@ const questionPauseMs = 15_000;
  * because some endpoints fail for a single text that is too long for them.
  */
 const failuresToPause = 3;
-/** Texts in one request: half of the usual maximum of endpoints, so that a rejected request costs little. */
+/**
+ * Maximum number of texts in one request: half of the usual maximum of endpoints, so that a rejected request costs
+ * little.
+ */
 const embeddingBatch = 64;
-/** About 2,000 tokens; endpoints reject inputs over 8,192. Chunks are far shorter. */
+/**
+ * Maximum length of a text, in characters: about 2,000 tokens. Endpoints reject inputs over 8,192 tokens; chunks are
+ * far shorter.
+ */
 const maxEmbeddingLength = 8_000;
 
 const vectorsShape = z.array(

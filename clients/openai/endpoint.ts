@@ -1,6 +1,6 @@
 /**
- * Requests to the endpoint. They are retried when that may help, within a time budget, and aborted when the caller is
- * gone.
+ * Requests to an OpenAI-compatible endpoint. They are retried when that may help, within a time budget, and aborted
+ * when the caller is gone.
  */
 import OpenAI from 'openai';
 import { inSpan } from '../base/tracing.ts';

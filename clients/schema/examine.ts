@@ -8,7 +8,8 @@ const maxNotes = 20;
 export function examine({ input_schema, output_schema }: Pick<ListedTool, 'input_schema' | 'output_schema'>): Findings {
   const input = found('input_schema', input_schema);
   const output = output_schema === undefined ? { notes: [] } : found('output_schema', output_schema);
-  // Input that cannot be validated is not sent. Output is treated as plain data in any case.
+  // An unusable input schema makes the tool unusable, because input that cannot be validated is not sent. An unusable
+  // output schema is only a note, because output is always treated as plain data.
   const notes = [
     ...input.notes,
     ...output.notes,

@@ -1,7 +1,7 @@
 /**
  * Handles regular expressions in untrusted schemas. JSON Schema prescribes those of ECMA-262, but many servers use
- * their own language's, which JavaScript rejects or reads differently. Such an expression is not enforced, and a note
- * tells the member.
+ * those of their own programming language, which JavaScript rejects or reads differently. Such an expression is not
+ * enforced, and a note tells the member.
  */
 import type { JsonSchema } from '../../models/rules/mcp/tool.ts';
 

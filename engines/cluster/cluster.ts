@@ -1,6 +1,6 @@
 /**
- * The production shape (shape.ts) on one machine, without containers: every service a process of its own, on a port of
- * 127.0.0.1, started again when it dies. It prints nothing.
+ * Runs the production shape, the services described in shape.ts, on one machine without containers. Every service is a
+ * process of its own, listens on a port of 127.0.0.1 and is restarted when it dies. It prints nothing.
  */
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -31,7 +31,7 @@ export type Cluster = {
   /** The balancer's URL, `http://HOST:PORT` without `/v1`. */
   url: string;
   mongodbUri: string;
-  /** The balancer's address for Temporal. */
+  /** The address at which the balancer takes connections to Temporal. */
   temporalAddress: string;
   logDir: string;
   /** The names of all services, as in docker-compose.yml. */
@@ -58,7 +58,7 @@ type Service = {
   node?: boolean;
 };
 
-/** How long work in hand may take when a process stops, in ms. */
+/** How long a process may take to finish its work when it is stopped, in ms. */
 const graceMs = 25_000;
 const startUpMs = 120_000;
 
@@ -67,14 +67,17 @@ type Options = {
   dataDir: string;
   /** The balancer's port. */
   port: number;
-  /** The environment of our own processes, without addresses. */
+  /** The environment of the API and the workers. The cluster adds the addresses of its services. */
   env: NodeJS.ProcessEnv;
   report: Report;
   /** The path of one of our programs, `api/server.ts` and the like. The sources by default. */
   program?: (entry: string) => string;
 };
 
-/** Starts all and resolves when the balancer answers and every worker polls. @throws EngineError after stopping all */
+/**
+ * Starts everything and resolves when the balancer answers and every worker polls. @throws EngineError after stopping
+ * what was started
+ */
 export async function startCluster(options: Options): Promise<Cluster> {
   const { dataDir, port, report } = options;
   const logDir = join(dataDir, 'logs');
@@ -124,7 +127,7 @@ export async function startCluster(options: Options): Promise<Cluster> {
   const done = (what: string): void => report(`${what} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
   const context: Context = { options, programs, place, keys, start, failed };
   try {
-    // A cluster that was killed leaves processes that are still ending.
+    // After a cluster was killed, its processes may still be ending and using their ports.
     for (const used of Object.values(ports)) await until(`port ${used} is free`, failed, () => isFree(used));
     await Promise.all([startMongo(context), startPostgresql(context), startRedis(context), startIndex(context)]);
     done('MongoDB, PostgreSQL, Redis and the index are ready');
@@ -159,14 +162,14 @@ type Programs = Awaited<ReturnType<typeof findPrograms>>;
 type Context = {
   options: Options;
   programs: Programs;
-  /** The address of a service that usually listens on this port. */
+  /** The address of a service, by its name and its usual port. */
   place: (service: string, usual: number) => string;
   keys: Record<'secret' | 's3', string>;
   start: (service: Service) => Promise<void>;
   failed: Promise<Failure>;
 };
 
-/** One after the other, because a build uses all cores. */
+/** Finds or builds the programs one after the other, because a build uses all cores. */
 async function findPrograms(report: Report) {
   return {
     mongod: await findMongod(report),
@@ -180,7 +183,10 @@ async function findPrograms(report: Report) {
   };
 }
 
-/** The ports and secrets of this folder: MongoDB's members and stored secrets know them, so they stay the same. */
+/**
+ * The ports and secrets of the cluster in this folder. Later starts use the same ones, because MongoDB stores the ports
+ * of its members, and stored secrets can only be read with the same key.
+ */
 async function remembered(dataDir: string): Promise<{ ports: Record<string, number>; keys: Context['keys'] }> {
   const file = join(dataDir, 'cluster.json');
   if (await exists(file)) return JSON.parse(await readFile(file, 'utf8'));
@@ -281,7 +287,7 @@ async function startRedis({ programs: { redis }, place, start, failed }: Context
   await untilAccepts('redis', address, failed);
 }
 
-/** The access key of the index's server. */
+/** The id of the access key to the S3 server that stores the search index. */
 const s3User = 'support';
 const s3Region = 'us-east-1';
 
@@ -311,7 +317,8 @@ async function startTemporal({ options, programs, place, start, failed }: Contex
     await writeFile(join(folder, 'cluster.yaml'), config);
     const args = ['--root', '/', '--config', folder.slice(1), '--env', 'cluster', '--allow-no-auth', 'start'];
     await start({ name, layer: 1, command: programs.temporal.server, args });
-    // The first node stores what describes the cluster; two that do so at once fail.
+    // Nodes start one after the other, because the first one stores the description of the Temporal cluster, and two
+    // that store it at once fail.
     await untilAccepts(name, place(name, 7233), failed);
   }
   const file = join(dataDir, 'haproxy.cfg');
@@ -322,7 +329,7 @@ async function startTemporal({ options, programs, place, start, failed }: Contex
   await ensureNamespace(place('balancer', 7233), failed);
 }
 
-/** Makes or updates Temporal's tables. The schemas are within the tool. */
+/** Creates or updates Temporal's tables. The tool contains the schemas. */
 async function makeTables(schemaTool: string, database: string, failed: Promise<Failure>): Promise<void> {
   const [host, port] = database.split(':') as [string, string];
   const tool = (...args: string[]) =>
@@ -337,7 +344,7 @@ async function makeTables(schemaTool: string, database: string, failed: Promise<
     ['temporal_visibility', 'visibility'],
   ] as const) {
     const update = ['--db', db, 'update-schema', '--schema-name', `postgresql/v12/${name}`];
-    // Succeeds when PostgreSQL takes connections, also when the database exists.
+    // Succeeds once PostgreSQL accepts connections, even if the database exists already.
     await until('PostgreSQL takes connections', failed, () => works('--db', db, 'create-database'));
     if (await works(...update)) continue;
     await tool('--db', db, 'setup-schema', '-v', '0.0');
@@ -398,7 +405,7 @@ async function startOurs({ options, programs, place, keys, start, failed }: Cont
       node: true,
     });
   const listening = (name: string) => ({ HOST: '127.0.0.1', PORT: String(portOf(place(name, 3000))) });
-  // They need no secret and no address.
+  // The embedding services need no secret and no address of another service.
   const embedding = (name: string) => ({
     PATH: process.env['PATH'],
     DATA_DIR: join(options.dataDir, name),
@@ -407,7 +414,8 @@ async function startOurs({ options, programs, place, keys, start, failed }: Cont
   });
   await Promise.all(shape.embeddingServices.map((name) => node(name, 'workers/embedding.ts', embedding(name))));
   await Promise.all(shape.apis.map((name) => node(name, 'api/server.ts', { ...env, ...listening(name) })));
-  // Two at a time, because a start keeps a core busy for seconds. The first one builds what the others use.
+  // The first worker starts alone, because it builds what the others use. Then two start at a time, because a start
+  // keeps a core busy for seconds.
   const [first, ...others] = shape.workers;
   const worker = ({ name, fleet }: (typeof shape.workers)[number]) =>
     node(name, 'workers/main.ts', workerEnv({ ...env, FLEETS: fleet }));

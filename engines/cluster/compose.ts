@@ -1,5 +1,6 @@
 /**
- * docker-compose.yml, made of shape.ts. `npm run -s compose > docker-compose.yml` writes it, and a test compares the two.
+ * Makes docker-compose.yml from shape.ts. `npm run -s compose > docker-compose.yml` writes the file, and a test checks
+ * that it is up to date.
  */
 import { stringify } from 'yaml';
 import { serverVersion } from '../temporalserver.ts';
@@ -11,10 +12,11 @@ const heading = `# The production shape, made by \`npm run -s compose\` of engin
 # use Amazon S3, set SEARCH_URI, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and SERVICE_URLS to nothing.
 `;
 
-/** Variables that are passed on when they are set. */
+/** Environment variables of the operator that are passed on to our processes when they are set. */
 const optional = [
   'SECRET_KEYS_OLDER',
-  // Where operators open the Temporal UI. The codec endpoint admits it; the start page, which is public, links to it.
+  // The URL at which operators open the Temporal UI. The codec endpoint accepts requests from it, and the public start
+  // page links to it.
   'TEMPORAL_UI_URL',
   'LIMITS',
   'OPENAI_BASE_URL',
@@ -60,11 +62,11 @@ const app = {
   build: '.',
   image: 'support-platform',
   restart,
-  // Longer than running work gets to end (20 s), so that work in hand ends by itself.
+  // Longer than the 20 s that a process gives running work to end, so that Docker does not kill it before.
   stop_grace_period: '30s',
 };
 
-/** The members of the replica set. The first one makes the set at its first start, when the others answer. */
+/** The members of MongoDB's replica set. The first one creates the set at its first start, when the others answer. */
 function mongo() {
   const { members, set, settings } = shape.mongo;
   const config = { _id: set, members: members.map((name, _id) => ({ _id, host: at(name, 27_017) })), settings };
@@ -85,7 +87,7 @@ function mongo() {
   ]);
 }
 
-/** The first node makes the tables and the namespace, the others follow. */
+/** The first node creates the tables and the namespace; the others start after it. */
 function temporal() {
   return shape.temporal.nodes.map((name, n) => [
     name,
@@ -161,7 +163,7 @@ export function compose(): string {
         restart,
         environment: {
           TEMPORAL_ADDRESS: at('balancer', 7233),
-          // The browser asks it, not the UI's server.
+          // The browser calls this endpoint; the UI's server does not.
           TEMPORAL_CODEC_ENDPOINT: '${PUBLIC_URL}/codec',
           TEMPORAL_CODEC_INCLUDE_CREDENTIALS: 'true',
         },
@@ -180,11 +182,11 @@ export function compose(): string {
         healthcheck: { test: ['CMD-SHELL', 'haproxy -c -q -f /usr/local/etc/haproxy/haproxy.cfg'], ...every5s },
       },
     ],
-    // They need no secret: the image names their models, their place and their port.
+    // The embedding services need no variables: the image sets the folders of their models and data, and their port.
     ...shape.embeddingServices.map((name) => [name, { '<<': app, command: ['node', 'workers/embedding.ts'] }] as const),
     ...shape.apis.map((name) => ours(name, 'api/server.ts', environment, { ...needs, ...answers })),
     ...shape.workers.map(({ name, fleet }) =>
-      // Something must reap what Chromium leaves.
+      // An init process must reap the processes that Chromium leaves.
       ours(
         name,
         'workers/main.ts',

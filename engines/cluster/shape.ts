@@ -1,22 +1,27 @@
 /**
- * The production shape as data. docker-compose.yml (compose.ts) and `npm run cluster` (cluster.ts) are made of it, so
- * that what is described is what was run.
+ * The production shape as data: the services of a deployment and their settings. docker-compose.yml (compose.ts) and
+ * `npm run cluster` (cluster.ts) are both made from it, so that the described deployment is the one that was run.
  */
 import { queues } from '../../models/rules/base/work.ts';
 
-/** A MongoDB replica set. When its primary dies, the others elect one after this time; MongoDB's default is 10 s. */
+/**
+ * A MongoDB replica set. When its primary dies, the others elect a new one after `electionTimeoutMillis`; MongoDB's
+ * default is 10 s.
+ */
 export const mongo = {
   members: ['mongo1', 'mongo2', 'mongo3'],
   set: 'rs0',
   settings: { electionTimeoutMillis: 3000 },
 } as const;
 
-/** Nothing in Redis must last. */
+/** Redis stores nothing on disk, because nothing in it needs to survive a restart. */
 export const redisOptions: readonly string[] = ['--save', '', '--appendonly', 'no'];
 
 export const temporal = {
   nodes: ['temporal1', 'temporal2'],
-  /** Fixed for ever at the first start. 512 are enough for three nodes of four cores; they cost 0.1 core idle. */
+  /**
+   * Cannot be changed after the first start. 512 are enough for three nodes of four cores, and take 0.1 core when idle.
+   */
   historyShards: 512,
   dynamicConfig: [
     {
@@ -47,13 +52,16 @@ export const index = { bucket: 'index', uri: 's3://index/search' } as const;
 
 export const apis = ['api1', 'api2'] as const;
 export const embeddingServices = ['embedding1', 'embedding2'] as const;
-/** One worker a fleet. */
+/** One worker for each fleet. */
 export const workers: readonly { name: string; fleet: string }[] = Object.keys(queues).map((fleet) => ({
   name: `worker-${fleet}`,
   fleet,
 }));
 
-/** The environment that all of our processes share. `at` says where a service of the deployment listens. */
+/**
+ * The environment that all of our processes share. `at` returns the address of a service, by its name and its usual
+ * port.
+ */
 export function appEnvironment(at: (service: string, port: number) => string): Record<string, string> {
   return {
     MONGODB_URI: `mongodb://${mongo.members.map((name) => at(name, 27_017)).join(',')}/?replicaSet=${mongo.set}`,
@@ -66,9 +74,10 @@ export function appEnvironment(at: (service: string, port: number) => string): R
 }
 
 /**
- * The configuration of HAProxy, which balances the API and Temporal. A server that does not answer gets no requests
- * until it does. The API's metrics stay inside. An answer begins within 75 s; sockets
- * and connections to Temporal may be silent for an hour. `docker`: names of containers change their addresses.
+ * The configuration of HAProxy, which balances the API and Temporal. A server that fails its health check gets no
+ * requests until it passes again. The API's metrics cannot be read through the balancer. An answer must begin within 75
+ * s; sockets and connections to Temporal may be silent for an hour. `docker`: container names are resolved again while
+ * HAProxy runs, because their addresses change.
  */
 export function haproxyConfig(
   at: (service: string, port: number) => string,

@@ -1,6 +1,7 @@
 /**
- * `npm run cluster`: the production shape on this machine, natively. Its data are in `DATA_DIR/cluster`, its balancer
- * listens on PORT of 127.0.0.1. For trying what happens when a part dies; a deployment uses docker-compose.yml.
+ * `npm run cluster`: runs the production shape on this machine, without containers. Its data are in `DATA_DIR/cluster`,
+ * its balancer listens on PORT of 127.0.0.1. It is for trying out what happens when a service dies; a deployment uses
+ * docker-compose.yml.
  */
 import { join, resolve } from 'node:path';
 import { readConfig } from '../../config.ts';
@@ -29,7 +30,7 @@ async function main(): Promise<number> {
     if (!(await isFree(config.port)))
       throw new EngineError(`Port ${config.port} is taken. Choose another: PORT=${config.port + 1} npm run cluster`);
     const starting = startCluster({ dataDir, port: config.port, env: process.env, report: print });
-    // Processes end with this one, so a stop during the start needs no more.
+    // The cluster's processes end with this one, so a stop during the start needs no more.
     cluster = await Promise.race([starting, stopAsked.promise.then(() => undefined)]);
     if (cluster === undefined) return 0;
     const demo = await demoOrganization(cluster.url, dataDir, { help: true });

@@ -12,7 +12,7 @@ const say = (said: Said): Promise<void> =>
     else process.stdout.write(`${Object.values(said).join()}\n`, () => resolve());
   });
 
-// The server has ended. The signal also stops a running download.
+// The server that started this program has ended, so this program ends too. The signal also stops a running download.
 process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 try {
   const folder = process.argv[2] ?? (await findEmbedding((report) => void say({ report })));

@@ -1,6 +1,6 @@
 /**
- * Function calling: the model chooses one of the given tools for a customer, or writes an answer from results. No tool
- * is called here. Results and the customer's words are data, and the caller checks the arguments.
+ * Function calling: the model chooses one of the given tools for a customer, or writes an answer from the results of
+ * tools. No tool is called here. Results and the customer's words are data, and the caller checks the arguments.
  */
 import type OpenAI from 'openai';
 import type { CallOptions } from './answers.ts';
@@ -99,7 +99,7 @@ const toolMessage = (id: string, content: string): Message => ({ role: 'tool', t
 
 type Unusable = { problem: string; said: OpenAI.ChatCompletionAssistantMessageParam };
 
-/** The first call of a reply, or its text. Further calls are ignored, because the turn continues after one call. */
+/** The first call of a reply, or its text. Further calls are ignored, because the turn is repeated after each call. */
 function read(
   { text, calls }: Awaited<ReturnType<Completions['converse']>>,
   { tools, problemOf }: FunctionsAsk,

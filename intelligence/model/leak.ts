@@ -7,7 +7,10 @@
 const tellingWords = 8;
 /** While a reply is streamed, its end is held back when at least this many of its last words match the instructions. */
 const suspiciousWords = 3;
-/** The number of characters that is checked again; eight words are rarely longer. */
+/**
+ * When a streamed reply grows, this many characters before the new ones are checked again; eight words are rarely
+ * longer.
+ */
 const lookBack = 400;
 
 export type LeakGuard = {

@@ -1,4 +1,6 @@
-/** Normalises numbers in texts, so that different thousands and decimal separators compare as equal. Pure. */
+/**
+ * Normalises numbers in texts, so that numbers with different thousands and decimal separators compare as equal. Pure.
+ */
 import { fold } from '../../models/rules/language/words.ts';
 
 /** Number words with accents folded. "One" is left out, because it is an article in most languages. */
@@ -42,10 +44,7 @@ const tellingDigits = 7;
 /** A date is split into day, month and year, whose order does not matter. */
 const date = /\b(\d{1,2})[./](\d{1,2})[./](\d{2,4})\b/gu;
 
-/**
- * All normalised forms that a number may mean: `1.234` is read as a thousand and more; `16.30` may be a time or a
- * decimal.
- */
+/** All normalised forms that a number may mean: `1.234` is read as 1234; `16.30` may be a time or a decimal. */
 function formsOf(text: string): string[] {
   const digits = text.replaceAll(/\D/gu, '');
   if (/^[+0]/u.test(text) && digits.length >= tellingDigits) return [`tel:${digits.slice(-tellingDigits)}`];

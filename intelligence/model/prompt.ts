@@ -46,7 +46,10 @@ Rules:
  */
 const maxTurns = 10;
 const maxTurnLength = 2_000;
-/** The characters of the session context in the prompt; session and page may each contain twice as much. */
+/**
+ * The maximum length of the customer's context in the prompt, in characters; the session's and the page's part may each
+ * be twice as long.
+ */
 const maxSituationLength = 4_000;
 /** In characters; longer than any question in one sentence. */
 const maxRewriteLength = 500;

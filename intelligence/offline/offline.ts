@@ -50,7 +50,7 @@ export function createOffline(deps: { embedding: Pick<Embedding, 'model' | 'loca
   };
 }
 
-/** Embeddings by me5 only, the first part of the reading vector, because it separates subjects best. */
+/** Embeds with the model me5 only, whose numbers come first in a vector of `reading`. It separates subjects best. */
 function embedOf({ local }: Pick<Embedding, 'local'>): Embed | undefined {
   if (local === undefined) return undefined;
   const { dimensions } = models.me5;

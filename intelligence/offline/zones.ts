@@ -6,7 +6,7 @@
 /** `from`, `to`: the position in the text. `zone`: an IANA name; null for an unknown place. */
 export type NamedZone = { zone: string | null; from: number; to: number };
 
-/** Further names of a zone, besides the city in its IANA name. */
+/** Further names of each zone, besides the city in its IANA name: single words, then phrases, each after a `|`. */
 const places: Readonly<Record<string, string>> = {
   'Europe/Berlin': 'german germany munich hamburg frankfurt cologne stuttgart dusseldorf leipzig',
   'Europe/London': 'uk british england english scottish manchester edinburgh birmingham',

@@ -1,6 +1,6 @@
 /**
- * Removals of members. A record is stored before the removal, so that the member's grants end and the tasks are
- * unassigned even after a crash. A record of a member who was not removed after all has no effect.
+ * Removals of members. A record is stored before the removal, so that the member's keys and invitations end and the
+ * tasks are unassigned even after a crash. A record of a member who was not removed after all has no effect.
  */
 import { endInvitationsOf } from './invitation.ts';
 import { revokeKeysOf, takeOverKeysOf, type Key } from './key.ts';

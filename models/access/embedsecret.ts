@@ -29,7 +29,10 @@ const EmbedSecretModel = defineModel('EmbedSecret', 'embed_secrets', {
 });
 export type EmbedSecret = RecordOf<typeof EmbedSecretModel>;
 
-/** The place to which both the current and the former secret are bound, because one becomes the other. */
+/**
+ * The place that the encryption of both the current and the former secret is bound to, because the current secret later
+ * becomes the former one.
+ */
 export const embedSecretPlace = (orgId: string, mode: Mode): Place => ({
   field: 'embed_secrets.secret',
   record: `${orgId}:${mode}`,

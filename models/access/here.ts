@@ -1,4 +1,7 @@
-/** The members of an organization who may be told first: connected, and not away by their own word. */
+/**
+ * The members of an organization who are present: they are connected and have not set themselves to away. They are
+ * notified first.
+ */
 import type { Organization } from './organization.ts';
 import { membersHere } from '../live/presence.ts';
 

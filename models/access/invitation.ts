@@ -1,6 +1,6 @@
 /**
  * Invitations to an organization, each mailed to one address and valid for the person who proves to own it. Accepting
- * is one atomic write, before the person becomes a member. Until `joined_at` is set, the same person may repeat it
+ * is one atomic write, before the person becomes a member. Until `joined_at` is set, the same person may accept again
  * after a crash.
  */
 import { isDuplicate } from '../base/connect.ts';
@@ -20,11 +20,14 @@ const InvitationModel = defineModel(
     email: string,
     role: oneOf(roles),
     status: oneOf(invitationStatuses),
-    /** SHA-256 (hexadecimal) of the token in mails of the deployment's own server, which proves the address. */
+    /**
+     * SHA-256 (hexadecimal) of the token that only mails of the deployment's own server contain. Using it proves the
+     * address.
+     */
     hash: string,
     /**
-     * SHA-256 (hexadecimal) of the token that the organization can read, in its own mails or a copied link. It proves
-     * no address.
+     * SHA-256 (hexadecimal) of the token that the organization can read, in its own mails or a copied link. Using it
+     * does not prove the address.
      */
     link_hash: string,
     /** The inviting member; when the invitation is accepted, this member must still be allowed to add the role. */
@@ -65,7 +68,7 @@ export async function replaceInvitation(
       await invitations().insertOne(record);
       return record;
     } catch (error) {
-      // Another member invited the same address at the same time, so it retries.
+      // Another member invited the same address at the same time, so this call retries.
       if (!isDuplicate(error)) throw error;
     }
   }
@@ -96,7 +99,7 @@ export async function findOpenInvitation(hash: string, now: Date): Promise<Invit
   return invitations().findOne(open(hash, now));
 }
 
-/** Revokes an invitation; null when none is pending. */
+/** Revokes an invitation; null when it is not pending. */
 export async function revokeInvitation(orgId: string, invitationId: string, now: Date): Promise<Invitation | null> {
   return invitations().findOneAndUpdate(
     { _id: invitationId, org_id: orgId, status: 'pending', expires_at: { $gt: now } },
@@ -106,8 +109,8 @@ export async function revokeInvitation(orgId: string, invitationId: string, now:
 }
 
 /**
- * Accepts the invitation for this person. Null when it is over, or was sent to another address. An invitation that the
- * person accepted before a crash, without becoming a member, is returned again.
+ * Accepts the invitation for this person. Null when it is no longer pending, has expired, or was sent to another
+ * address. An invitation that the person accepted before a crash, without becoming a member, is returned again.
  */
 export async function takeInvitation(
   hash: string,
@@ -137,7 +140,7 @@ export async function finishInvitation(invitationId: string, now: Date): Promise
 
 /**
  * Revokes the unfinished invitations of a removed member: those sent to them, so that an old mail cannot bring them
- * back, and those in their name.
+ * back, and those that they sent.
  */
 export async function endInvitationsOf(orgId: string, person: { userId: string; email?: string | undefined }) {
   const { userId, email } = person;

@@ -13,7 +13,10 @@ const KeyModel = defineModel(
     org_id: string,
     name: string,
     scopes: list(oneOf(scopes)),
-    /** The mode in the key's prefix. A legacy key has none and follows the organization. */
+    /**
+     * The mode in the key's prefix. The prefix of a legacy key names no mode; its mode follows the organization's
+     * environment.
+     */
     mode: oneOf([...modes, 'legacy']),
     /** SHA-256 of the token, hexadecimal. */
     token_hash: unique(string),
@@ -85,7 +88,7 @@ export async function updateKey(
   now: Date,
 ): Promise<Key | null> {
   return collectionOf(KeyModel).findOneAndUpdate(
-    // The rotation has set the expiry; a later one would make the old token valid again.
+    // A rotation has set the expiry of the old key; changing it to a later time would make the old token valid again.
     { _id: keyId, org_id: orgId, revoked_at: null, ...('expires_at' in change ? { rotated_to: null } : {}) },
     { $set: { ...change, updated_at: now } },
     { returnDocument: 'after' },

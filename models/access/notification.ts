@@ -35,7 +35,7 @@ export const NotificationModel = defineModel(
     /** The ids of the things whose content the notification contains; it is deleted with them. */
     about: aboutField,
     read: boolean,
-    /** The mail that goes out unless the notification is read before. */
+    /** When the notification is mailed unless it is read before, and the mode of that mail. */
     mail: optional(embedded({ at: date, mode: oneOf(modes) })),
     created_at: date,
     expires_at: date,
@@ -72,7 +72,7 @@ export type Mails = { mode: Mode; at: ReadonlyMap<string, Date> };
 
 /**
  * Notifies the users, once per `key` however often this is called. A user who has an unread notification with the same
- * `gathered` gets none; see `toldOf`.
+ * `gathered` gets no new one; `toldOf` returns the users who got it.
  */
 export async function notify(
   orgId: string,
@@ -182,7 +182,7 @@ export async function listToMail(
 }
 export type MailedNotification = Notification & Required<Pick<Notification, 'mail'>>;
 
-/** Stores that no mail is outstanding any more. */
+/** Stores that the notification no longer waits to be mailed. */
 export async function settleMail({ _id, org_id }: Pick<Notification, '_id' | 'org_id'>): Promise<void> {
   await collectionOf(NotificationModel).updateOne({ _id, org_id }, { $unset: { mail: '' } });
 }

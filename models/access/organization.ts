@@ -1,6 +1,6 @@
 /**
- * Organizations, the tenants. Members are stored inside the record, so that the rule "the last owner stays" is one
- * atomic update.
+ * Organizations, the tenants. Members are stored inside the record, so that one atomic update can enforce the rule "the
+ * last owner stays".
  */
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, embedded, flag, list, mixed, oneOf, optional, string, type ValueOf } from '../rules/base/fields.ts';
@@ -22,7 +22,7 @@ const member = embedded({
   user_id: string,
   role: oneOf(roles),
   joined_at: date,
-  /** The member has said to be away, although the member may have a socket. */
+  /** Whether the member has set themselves to away; this counts even while they have an open socket. */
   away: flag,
 });
 export type Member = ValueOf<typeof member>;
@@ -40,7 +40,7 @@ export const OrganizationModel = defineModel(
     members: list(member),
     /** The tags that the team uses, in the order of its lists. */
     tags: optional(list(tag)),
-    /** Absent: somebody is always there. */
+    /** When the team answers; absent: always. */
     hours: optional(mixed<Hours>()),
     created_at: date,
   },
@@ -86,8 +86,8 @@ export function newOrganization(orgId: string, name: string, ownerId: string, no
 }
 
 /**
- * The organizations of a user, newest first; `before` is the last id of the previous page. Only the user's own
- * membership is read.
+ * The organizations of a user, newest first; `before` is the last id of the previous page. `members` contains only the
+ * user.
  */
 export async function listOrganizationsOf(userId: string, limit: number, before?: string): Promise<Organization[]> {
   return collectionOf(OrganizationModel)
@@ -203,8 +203,8 @@ export async function roleOf(orgId: string, userId: string): Promise<Role | unde
 }
 
 /**
- * Whether a user currently has the rights of an admin. Checked again when an authorization that an admin began at
- * another service comes back.
+ * Whether a user currently has the rights of an admin. Checked again when the browser returns from another service at
+ * which an admin began an authorization.
  */
 export async function isAdmin(orgId: string, userId: string): Promise<boolean> {
   const role = await roleOf(orgId, userId);

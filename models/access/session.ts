@@ -101,7 +101,7 @@ export async function revokeSession(orgId: string, sessionId: string, now: Date)
   return revoked ?? (await sessions.findOne({ _id: sessionId, org_id: orgId }));
 }
 
-/** Whether this visitor of an embedded chat has had a session before, as any customer. */
+/** Whether this visitor of an embedded chat has had a session before, for whichever customer. */
 export async function visitorSeen(orgId: string, mode: Mode, visitorId: string): Promise<boolean> {
   const found = await collectionOf(SessionModel).findOne(
     { org_id: orgId, mode, visitor_id: visitorId, kind: 'embed' },
@@ -111,7 +111,8 @@ export async function visitorSeen(orgId: string, mode: Mode, visitorId: string):
 }
 
 /**
- * The given sessions, of any organization, that were revoked or erased; for a process that may have missed the event.
+ * The given sessions, of any organization, that were revoked or erased. For a process that may have missed the event
+ * that reported it.
  */
 export async function endedAmong(sessionIds: readonly string[]): Promise<string[]> {
   const standing = await acrossShards(SessionModel)
@@ -123,7 +124,7 @@ export async function endedAmong(sessionIds: readonly string[]): Promise<string[
 
 /**
  * The session of an embedded chat's visitor, created from `fresh` when there is none; its expiry is extended. A revoked
- * session is returned still revoked, because returning must not undo a revocation.
+ * session is returned still revoked, because a visitor's return must not undo a revocation.
  */
 export async function provideEmbedSession(fresh: Session & { kind: 'embed'; visitor_id: string }): Promise<Session> {
   const { expires_at, product_type, ...first } = fresh;

@@ -55,7 +55,7 @@ export const UserModel = defineModel(
     /** Tokens contain this number; incrementing it signs the account out everywhere. */
     epoch: orElse(number, 0),
     proofs: optional(list(proof)),
-    /** What the user chose; what is missing is as in `initialNotices`. */
+    /** The settings that the user chose; the others have their values in `initialNotices`. */
     notices: optional(mixed<Partial<NoticeSettings>>()),
     created_at: date,
   },
@@ -113,9 +113,9 @@ export async function createUser(user: User, organization?: Organization): Promi
  * Links an identity to an account whose e-mail the identity's provider has verified; null when the account changed
  * meanwhile.
  *
- * Anyone may create an account with an unverified e-mail address before the owner of the address comes, with a password
- * that only the creator knows. So for an unverified account, the password and other identities are removed and all
- * tokens end: from then on only the owner can use the account.
+ * Anyone may create an account with somebody else's e-mail address, which stays unverified, and with a password that
+ * only the creator knows. So for an unverified account, the password and other identities are removed and all tokens
+ * end: from then on only the owner of the address can use the account.
  */
 export async function joinIdentity(user: User, identity: Identity): Promise<User | null> {
   const proven: mongoose.mongo.UpdateFilter<User> = { $addToSet: { identities: identity } };
@@ -131,7 +131,7 @@ export async function joinIdentity(user: User, identity: Identity): Promise<User
   );
 }
 
-/** Stores a link. False when the account's address is no longer the one that the mail goes to. */
+/** Stores a mailed link. False when the account's address is no longer `accountEmail`. */
 export async function addProof(userId: string, accountEmail: string, proof: Proof): Promise<boolean> {
   // An earlier attempt may have stored the same link.
   await collectionOf(UserModel).updateOne({ _id: userId }, { $pull: { proofs: { hash: proof.hash } } });
@@ -153,9 +153,9 @@ export async function findUserByProof(kind: ProofKind, hash: string, now: Date):
 }
 
 /**
- * Sets a new password by a link, and ends every login and every other link. Null when the link is over. A mailed link
- * proves the address. If the address was unproven before, the identities are removed, because the creator of the
- * account may not own the mailbox (see `joinIdentity`).
+ * Sets a new password by a link, and ends every login and every other link. Null when the link is no longer valid. A
+ * mailed link proves the address. If the address was unproven before, the identities are removed, because the creator
+ * of the account may not own the mailbox (see `joinIdentity`).
  */
 export async function resetPassword(hash: string, passwordHash: string, now: Date): Promise<User | null> {
   const owner = await findUserByProof('password_reset', hash, now);
@@ -175,8 +175,8 @@ export async function resetPassword(hash: string, passwordHash: string, now: Dat
 
 /**
  * Changes the account's address to the one that a link proves, and ends every other link; logins stay valid. Returns
- * the account before the change, or null when the link is over. Throws a duplicate error when another account has the
- * address.
+ * the account before the change, or null when the link is no longer valid. Throws a duplicate error when another
+ * account has the address.
  */
 export async function changeEmail(userId: string, hash: string, now: Date): Promise<User | null> {
   const owner = await findUserByProof('email_change', hash, now);

@@ -8,8 +8,8 @@ import { LRUCache } from 'lru-cache';
 const believedMs = 500;
 
 /**
- * Concurrent callers share one read; failures are not cached. `ttlMs`: how long a value may be used. `forget` is for the
- * process that changes the data itself.
+ * Concurrent callers share one read; failures are not cached. `ttlMs`: how long a value may be used. `forget` is for
+ * the process that changes the data itself.
  */
 export function cached<V>(
   load: (input: string) => Promise<V>,

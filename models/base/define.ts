@@ -22,13 +22,14 @@ export type IndexDefinition = {
 };
 
 /**
- * The one text index of a collection: whole words of these fields, in any case and with any accents, of one
- * organization. No language: it would drop some words and cut others.
+ * The one text index of a collection. It finds whole words of these fields, in any case and with any accents, in the
+ * records of one organization. It has no language, because a language would drop some words and shorten others.
  */
 export const wordIndex = (...fields: readonly string[]): IndexDefinition => ({
   fields: { org_id: 1, ...Object.fromEntries(fields.map((field) => [field, 'text' as const])) },
   default_language: 'none',
-  // A field that no record has; by default the field `language` of a record would count.
+  // The name of a field that no record has. By default, a record's field `language` would set the language of its index
+  // entries.
   language_override: 'language_of_words',
 });
 
@@ -80,8 +81,7 @@ export type RecordOf<M> = M extends Stores<infer T, unknown> ? T : never;
 type Everywhere<T extends object> = mongoose.mongo.Collection<T>;
 type ShardField<C> = C extends keyof typeof shardKeys ? keyof (typeof shardKeys)[C] & ('org_id' | 'crawl_id') : never;
 /**
- * The collection of a model. Its queries must name the value of the first field of its shard key, or a few values, if it
- * has one.
+ * The collection of a model. If it has a shard key, each query must name one or a few values of the key's first field.
  */
 export type CollectionOf<T extends object, C> = [ShardField<C>] extends [never]
   ? Everywhere<T>
@@ -98,7 +98,7 @@ export function collectionOf<T extends object, C extends Collection>(model: Stor
 
 /**
  * The collection for queries that ask all shards, such as those of all organizations. docs/scaling.md lists them, and a
- * test compares.
+ * test compares the list with the code.
  */
 export function acrossShards<T extends object>(model: Stores<T, unknown>): Everywhere<T> {
   return (model as unknown as mongoose.Model<T>).collection as unknown as Everywhere<T>;

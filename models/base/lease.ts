@@ -1,6 +1,6 @@
 /**
- * Leases: of the processes of a deployment that may do a thing, one at a time does it. The lease of a process that dies
- * runs out.
+ * Leases: of all processes of a deployment, only the one that holds a lease does the work that the lease is for. The
+ * lease of a process that dies runs out.
  */
 import { randomUUID } from 'node:crypto';
 import { isDuplicate } from './connect.ts';
@@ -11,7 +11,7 @@ const LeaseModel = defineModel(
   'Lease',
   'leases',
   {
-    /** What is leased. */
+    /** The name of the lease. */
     _id: string,
     /** The process that holds it. */
     holder: string,
@@ -20,10 +20,10 @@ const LeaseModel = defineModel(
   [{ fields: { until: 1 }, expireAfterSeconds: 3_600 }],
 );
 
-/** This process, unless told. */
+/** The default holder: this process. */
 const self: string = randomUUID();
 
-/** Takes a lease for `ms`, or prolongs the own one. False while another holder has it. */
+/** Takes a lease for `ms` milliseconds, or extends the one that `holder` has. False while another holder has it. */
 export async function takeLease(name: string, ms: number, now: Date, holder = self): Promise<boolean> {
   const until = new Date(now.getTime() + ms);
   try {
@@ -34,13 +34,13 @@ export async function takeLease(name: string, ms: number, now: Date, holder = se
     );
     return true;
   } catch (error) {
-    // The record is there and somebody else's.
+    // Another holder has the lease, so the upsert tried to insert a second record.
     if (isDuplicate(error)) return false;
     throw error;
   }
 }
 
-/** Gives the own lease back, so that nobody waits for its end. */
+/** Gives back the lease that `holder` has, so that no other process waits until it runs out. */
 export async function giveLease(name: string, holder = self): Promise<void> {
   await collectionOf(LeaseModel).deleteOne({ _id: name, holder });
 }

@@ -1,7 +1,7 @@
 /**
  * Encrypts what Temporal stores: arguments, results, failures, memos, summaries and details. AES-256-GCM with the
- * deployment's secret keys; the id of the key stands beside each value, so that keys are changed like those of other
- * sealed values. What was stored in plain stays readable.
+ * deployment's secret keys. The id of the key is stored beside each value, so that keys are changed like those of other
+ * sealed values. Values that were stored unencrypted stay readable.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { keyOf } from './secretbox.ts';
@@ -61,7 +61,7 @@ export function createPayloadCodec([newest, ...older]: readonly [Buffer, ...Buff
   };
 }
 
-/** The metadata as a line of JSON, its values in Base64, and then the data. */
+/** One line of JSON with the metadata, whose values are in Base64, followed by the data. */
 function packed({ metadata, data }: Payload): Buffer {
   const entries = Object.entries(metadata ?? {}).map(([name, value]) => [name, Buffer.from(value).toString('base64')]);
   return Buffer.concat([Buffer.from(`${JSON.stringify(Object.fromEntries(entries))}\n`), Buffer.from(data ?? [])]);

@@ -90,7 +90,7 @@ export async function listDueIntents<T extends Launchable>(model: Model<T>, now:
 
 /**
  * Leases a due intent for 5 s, so that two sweepers never hold the same intent. Within this time the workflow must be
- * started and the intent settled; otherwise the intent is due again. Returns null when another sweeper was faster.
+ * started and the intent removed; otherwise the intent is due again. Returns null when another sweeper was faster.
  */
 export async function leaseIntent<T extends Launchable>(
   model: Model<T>,

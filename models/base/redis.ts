@@ -1,6 +1,6 @@
 /**
- * The connection to Redis or Valkey, when `REDIS_URL` is set. It carries frames and counts rate limits; what must last
- * is in MongoDB. So the system works without Redis, and while Redis is away.
+ * The connection to Redis or Valkey, when `REDIS_URL` is set. Redis carries frames and counts rate limits; what must
+ * last is in MongoDB. So the system works without Redis, and while Redis is unreachable.
  */
 import { Redis } from 'ioredis';
 
@@ -12,8 +12,8 @@ const longestPauseMs = 1_000;
 let connection: Redis | undefined;
 
 /**
- * Connects in the background, and again after each loss, until `disconnectRedis`. Nothing waits for it. `onAway` is
- * called once for each loss.
+ * Connects in the background, and again after each lost connection, until `disconnectRedis`. Nothing waits for it.
+ * `onAway` is called once for each lost connection.
  */
 export function connectRedis(url: string | undefined, onAway: (error: Error) => void): void {
   if (url === undefined) return;
@@ -31,7 +31,10 @@ export function connectRedis(url: string | undefined, onAway: (error: Error) => 
   hearLosses(connection, onAway);
 }
 
-/** Calls `onAway` for the first error since the connection stood. A listener must exist, or the process would end. */
+/**
+ * Calls `onAway` for the first error after each time the connection was ready. Without a listener for errors, an error
+ * would end the process.
+ */
 export function hearLosses(redis: Redis, onAway: (error: Error) => void): void {
   let away = false;
   redis.on('error', (error: Error) => {

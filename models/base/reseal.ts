@@ -31,7 +31,7 @@ export type Resealed = { resealed: number; left: number; unreadable: Place[] };
 
 const batchSize = 200;
 
-/** Encrypts the values again that an older key has sealed. Idempotent. */
+/** Re-encrypts, with the newest key, every value that an older key has sealed. Idempotent. */
 export async function resealRecords(of: SealedRecords, secrets: SecretBox, now: Date): Promise<Resealed> {
   const collection = acrossShards(of.model as unknown as Model<{ _id: string }>);
   const done: Resealed = { resealed: 0, left: 0, unreadable: [] };

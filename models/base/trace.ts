@@ -1,6 +1,6 @@
 /**
- * The trace of the current request or activity, which records keep with their intents. The process says at its start
- * where it comes from (`useTrace`), because records know nothing of tracing.
+ * The trace of the current request or activity, which records store with their intents. The process sets the source of
+ * the trace at its start (`useTrace`), because records do not depend on tracing.
  */
 let read: () => string | undefined = () => undefined;
 

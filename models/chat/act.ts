@@ -155,8 +155,8 @@ function change(
       ...(context ? { session_context: context } : {}),
     },
     ...(gone.length > 0 ? { $unset: Object.fromEntries(gone.map((field) => [field, ''])) } : {}),
-    // Never goes back, even with a slow clock, so that reading the list page by page does not return the conversation
-    // twice.
+    // The time never goes back, even with a slow clock, so that reading the list page by page does not return the
+    // conversation twice.
     ...(message ? { $max: { last_message_at: now } } : {}),
     $inc: {
       ...(moved ? { version: 1 } : {}),
@@ -192,10 +192,10 @@ function occasionOf(
   const notice = noticeOf(act, { from, to, assignedBefore: assigned_to, assigned, by });
   if (!notice) return undefined;
   const { kind, again } = notice;
-  // A customer who writes several messages causes one notice until it was sent.
+  // Several messages of a customer cause one notice as long as that notice has not been sent.
   const waits = untold.some((one) => one.kind === kind && one.to === assigned && (one.again || !again));
   if (kind === 'customer_replied' && waits) return undefined;
-  // The ticket keeps the reason of its first escalation, so a message has its own reason.
+  // The ticket keeps the reason of its first escalation, so a notice about a message has a reason of its own.
   const reason = act === 'message' ? 'replied' : given.reason;
   return {
     event_id: newId('event'),

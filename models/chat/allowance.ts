@@ -12,7 +12,10 @@ const AllowanceModel = defineModel(
     _id: string,
     /** The organization of the first use. */
     org_id: string,
-    /** Hashes of the ids of the uses. They may outlive the used things, because they reveal nothing. */
+    /**
+     * Hashes of the ids of the uses. They reveal nothing, so they may be kept after the records with these ids are
+     * deleted.
+     */
     uses: list(string),
     expires_at: date,
   },
@@ -44,7 +47,7 @@ export function takeTestConversation(orgId: string, convId: string, limit: numbe
   return take(`test_conversations:${orgId}`, orgId, convId, limit, window);
 }
 
-/** Takes one of `limit` uses in a day (UTC). `what` names the quota and whose it is. */
+/** Takes one of `limit` uses in a day (UTC). `what` names the quota and its owner. */
 export function takeDaily(what: string, orgId: string, use: string, limit: number, now: Date): Promise<boolean> {
   const name = now.toISOString().slice(0, 10);
   const ends = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 2));

@@ -12,7 +12,7 @@ const CannedReplyModel = defineModel(
   {
     _id: string,
     org_id: string,
-    /** The user id of the member whose it is; null: shared by all members. */
+    /** The user id of the member whose reply it is; null: all members share it. */
     owner: nullable(string),
     shortcut: string,
     body: string,
@@ -23,7 +23,7 @@ const CannedReplyModel = defineModel(
 );
 export type CannedReply = RecordOf<typeof CannedReplyModel>;
 
-/** Those that a member may use: the shared ones and the own ones, by shortcut. */
+/** The replies that a member may use, their own and the shared ones, sorted by shortcut. */
 export async function listCannedReplies(orgId: string, userId: string): Promise<CannedReply[]> {
   return collectionOf(CannedReplyModel)
     .find({ org_id: orgId, owner: { $in: [null, userId] } })
@@ -31,7 +31,7 @@ export async function listCannedReplies(orgId: string, userId: string): Promise<
     .toArray();
 }
 
-/** Null also for one of another member. */
+/** Null when there is no such reply, or it belongs to another member. */
 export async function findCannedReply(orgId: string, userId: string, replyId: string): Promise<CannedReply | null> {
   return collectionOf(CannedReplyModel).findOne({ _id: replyId, org_id: orgId, owner: { $in: [null, userId] } });
 }
@@ -39,7 +39,7 @@ export async function findCannedReply(orgId: string, userId: string, replyId: st
 const taken = (shortcut: string): Problem =>
   new Problem('CONFLICT', { message: `There is a reply with the shortcut ${shortcut}; choose another one.` });
 
-/** @throws Problem CONFLICT when the shortcut is taken or there are too many. */
+/** @throws Problem CONFLICT when the shortcut is taken, or the owner has `maxCannedReplies` replies already. */
 export async function createCannedReply(
   given: Pick<CannedReply, 'org_id' | 'owner' | 'shortcut' | 'body'>,
   now: Date,
@@ -56,7 +56,7 @@ export async function createCannedReply(
   return reply;
 }
 
-/** Null when it was removed meanwhile. @throws Problem CONFLICT when the shortcut is taken. */
+/** Null when the reply was removed meanwhile. @throws Problem CONFLICT when the shortcut is taken. */
 export async function changeCannedReply(
   { _id, org_id, shortcut }: CannedReply,
   change: Partial<Pick<CannedReply, 'owner' | 'shortcut' | 'body'>>,

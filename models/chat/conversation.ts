@@ -39,7 +39,10 @@ export type Occasion = {
   kind: ConversationNotice;
   /** Whether to notify also a member who has an unread notice about this customer. */
   again: boolean;
-  /** The member whom it concerns; without one, those are notified who are here. */
+  /**
+   * The member whom the notice concerns. Without one, the members who are present are notified, or all members if none
+   * is.
+   */
   to?: string;
   /** The member who acted. */
   by?: string;
@@ -92,7 +95,7 @@ export type Note = ValueOf<typeof note>;
 export const customerIndex = { org_id: 1, mode: 1, customer_id: 1, _id: -1 } as const;
 /** Serves the lists of one tag. */
 export const tagIndex = { org_id: 1, tags: 1, last_message_at: -1, _id: -1 } as const;
-/** Serves the list of those who wait, the longest first. */
+/** Serves the list of conversations that wait for a person, the longest wait first. */
 export const waitingIndex = { org_id: 1, mode: 1, waiting_since: 1, _id: 1 } as const;
 
 export const ConversationModel = defineModel(
@@ -112,7 +115,8 @@ export const ConversationModel = defineModel(
     /** For optimistic locking: increments with each change of status, assignee, ticket or events. */
     version: number,
     /**
-     * `status_version` counts the changes of `status`; `shown_version` is the last one that was shown to the customer.
+     * `status_version` counts the changes of `status`; `shown_version` is the `status_version` that the customer was
+     * shown last.
      */
     status_version: number,
     shown_version: number,
@@ -144,11 +148,11 @@ export const ConversationModel = defineModel(
     answered: flag,
     /** When a person first replied. */
     first_reply_at: optional(date),
-    /** Of `resolved` conversations. */
+    /** When the conversation was resolved; set only while it is `resolved`. */
     resolved_at: optional(date),
-    /** How often it was taken up again after it was resolved. */
+    /** How often the conversation was reopened after it was resolved. */
     reopened: optional(number),
-    /** Since when the customer waits for a person: of `escalated` conversations only. */
+    /** Since when the customer waits for a person; set only while the conversation is `escalated`. */
     waiting_since: optional(date),
     /** The beginning of the last message. */
     preview: text,
@@ -212,9 +216,9 @@ export async function settleTold(orgId: string, convId: string, eventIds: readon
 /**
  * Prepares an answer: gives it the next position, shows its beginning in lists, and updates `misses`.
  *
- * An answer with context resets `misses`; `missed` undefined leaves it. A repeated call for the same message gives a
- * new position, but counts no second miss. `untaken`: true for an answer after the agent escalated by itself; returns
- * null when a member has taken over since.
+ * `missed`: true adds one to `misses`, false (an answer with context) resets it, and undefined leaves it unchanged. A
+ * repeated call for the same message gives a new position, but counts no second miss. `untaken`: true for an answer
+ * after the agent escalated by itself; the result is null when a member has taken over since.
  */
 export async function placeAnswer(
   orgId: string,

@@ -8,7 +8,7 @@ import { keptUntil } from '../rules/chat/retention.ts';
 
 /**
  * The customer's unresolved conversation with the latest message; there may be several when an earlier one was
- * reopened. One without a message comes last. Null when there is none.
+ * reopened. A conversation without a message comes last. Null when there is none.
  */
 export async function findStanding(orgId: string, mode: Mode, customerId: string): Promise<Conversation | null> {
   return collectionOf(ConversationModel).findOne(

@@ -25,8 +25,8 @@ export const CustomerModel = defineModel(
     /** The address that identifies this customer; it is unique. */
     email_identity: optional(string),
     /**
-     * The address that the customer wants replies at, as anybody may say who chats. It proves nothing: only replies are
-     * mailed to it, and only when there is no `email`.
+     * The address at which the customer wants replies. Anybody who chats may give any address, so it proves nothing:
+     * only replies are mailed to it, and only when there is no `email`.
      */
     contact_email: optional(string),
     name: optional(string),
@@ -148,12 +148,12 @@ export async function beginErasing(orgId: string, customerId: string, now: Date)
   );
 }
 
-/** Keeps the address at which the customer wants replies, in lower case. */
+/** Stores the address at which the customer wants replies, in lower case. */
 export async function setContactEmail(orgId: string, customerId: string, email: string): Promise<void> {
   await update({ _id: customerId, org_id: orgId, erasing_at: { $exists: false } }, { contact_email: email });
 }
 
-/** The address to which the customer's replies are mailed. */
+/** The address to which replies to the customer are mailed. */
 export const replyAddressOf = ({ email, contact_email }: Readonly<Customer>): string | undefined =>
   email ?? contact_email;
 

@@ -1,6 +1,6 @@
 /**
- * Knowledge gaps from customers' messages. They are counted through the messages, so that an erased message is no
- * longer counted.
+ * Knowledge gaps from customers' messages. Each is counted by a command that reads its message, so that an erased
+ * message is not counted.
  */
 import { collectionOf } from '../base/define.ts';
 import { MessageModel } from './message.ts';

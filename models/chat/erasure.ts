@@ -1,5 +1,5 @@
 /**
- * Erasure of a customer's data: the order, its progress, and how many records were found. What is erased is decided
+ * Erasure of a customer's data: the request, its progress, and how many records were found. What is erased is decided
  * only here; models/chat/customer.ts first removes the identifying fields.
  */
 import { isDuplicate } from '../base/connect.ts';
@@ -18,7 +18,8 @@ import { modes } from '../rules/access/keys.ts';
 import { SessionModel } from '../access/session.ts';
 
 /**
- * `erased`: no data is left. `verified`: no data was left either when all work that was running at that time had ended.
+ * `erased`: no data is left. `verified`: there was still no data when all work that was running at the time of `erased`
+ * had ended.
  */
 const erasureStatuses = ['erasing', 'erased', 'verified'] as const;
 export type ErasureStatus = (typeof erasureStatuses)[number];
@@ -59,7 +60,7 @@ export const ErasureModel = defineModel(
 );
 export type Erasure = RecordOf<typeof ErasureModel>;
 
-/** False when the erasure was ordered before. */
+/** False when the erasure was requested before. */
 export async function createErasure(erasure: Erasure): Promise<boolean> {
   try {
     await collectionOf(ErasureModel).insertOne(erasure);
@@ -97,7 +98,7 @@ export async function removeEverything({ _id: customerId, org_id: orgId }: Erasu
   const convIds = await noteConversations(orgId, customerId);
   await collectionOf(ConversationModel).deleteMany({ org_id: orgId, customer_id: customerId });
   await collectionOf(MessageModel).deleteMany({ org_id: orgId, conv_id: { $in: convIds } });
-  // Members' pages hear of the removal although the frame is deleted at once.
+  // Open pages of members receive this frame at once, although its stored copy is deleted right afterwards.
   for (const conv_id of convIds) await tellStaff(orgId, { type: 'changed', body: { conv_id } }, now);
   const streams = convIds.flatMap((id) => [id, staffStream(orgId, id)]);
   await collectionOf(FrameModel).deleteMany({ org_id: orgId, stream: { $in: streams } });
@@ -149,7 +150,7 @@ async function count(orgId: string, customerId: string, convIds: readonly string
   return { conversations, messages, frames, sessions, gaps, ...copied };
 }
 
-/** Stores that no data was left. At the end, the ids of the conversations are removed too. */
+/** Stores that no data was left. With `verified`, also removes the ids of the conversations. */
 export async function settleErasure(
   orgId: string,
   customerId: string,

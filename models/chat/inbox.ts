@@ -24,7 +24,7 @@ export type InboxFilter = {
   customerId?: string | undefined;
   /** Only those with messages that no member has seen. */
   unread?: boolean;
-  /** Of the last message: from `since` on, and before `until`. */
+  /** Bounds on the time of the last message: from `since` on, and before `until`. */
   since?: Date | undefined;
   until?: Date | undefined;
   snoozed?: boolean | undefined;
@@ -33,8 +33,8 @@ export type InboxFilter = {
 export type InboxPlace = { at: Date; convId: string };
 
 /**
- * By default latest activity first. A conversation with a new message moves to the top. So a caller that reads page by
- * page gets it once, or finds it at the top when reading from the start again.
+ * Sorted by the latest activity, newest first, unless `sort` says otherwise. A conversation with a new message moves to
+ * the top. So a caller that reads page by page gets it once, or finds it at the top when reading from the start again.
  */
 export async function listInbox(
   orgId: string,
@@ -55,7 +55,7 @@ export async function listInbox(
   );
 }
 
-/** Conversations with a message, among these ids or changed since a moment, in no particular order. */
+/** Conversations with a message, in no particular order: those with these ids, or those that changed since a time. */
 export async function listInboxOf(
   orgId: string,
   modes: readonly Mode[],

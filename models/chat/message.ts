@@ -71,7 +71,7 @@ export const MessageModel = defineModel(
     answers: optional(string),
     sources: optional(mixed<MessageSource[]>()),
     has_context: optional(boolean),
-    /** Answers with context only. `low`: it only offers passages that may help. */
+    /** Answers with context only. `low`: the answer only shows passages that may help. */
     confidence: optional(oneOf(['high', 'low'])),
     offers: optional(mixed<Offer[]>()),
     /** Answers only: the explanation for members of how it was made. */
@@ -169,8 +169,8 @@ export async function messagesAfter(
 }
 
 /**
- * `waiting`: customer messages that are neither answered nor left to a person, oldest first. `unshown`: members' replies
- * that were not shown to the customer yet, in order.
+ * `waiting`: customer messages that are neither answered nor left to a person, oldest first. `unshown`: members'
+ * replies that were not shown to the customer yet, in order.
  */
 export async function listOutstanding(
   orgId: string,
@@ -242,7 +242,9 @@ export async function holdsAnswer(orgId: string, messageId: string, attempt: str
   return found !== null;
 }
 
-/** `attempt`: when given, settles only if this attempt has the right to answer. */
+/**
+ * Stores that the message no longer waits for an answer. With `attempt`, only if this attempt has the right to answer.
+ */
 export async function settleMessage(
   orgId: string,
   messageId: string,

@@ -26,8 +26,8 @@ export type SpokenAs = {
 
 /**
  * The result of storing a message. `message` is null for a duplicate. `intent` starts the conversation's workflow; it
- * is stored in the message, and `startSaved` starts all intents of a message. `left`: the same intent when it is also
- * stored in the conversation.
+ * is stored in the message, and `startSaved` starts all intents of a message. `left`: contains the same intent when it
+ * is also stored in the conversation, and is otherwise empty.
  */
 export type Stored = { message: Message | null; acted: Conversation; intent: Intent; left: Intent[] };
 
@@ -94,7 +94,8 @@ export async function storeReply(
   now: Date,
 ): Promise<Stored> {
   const intent = intentFor(conversationWork(orgId, convId), now);
-  // In the conversation too, until the message is there: a process that dies in between has changed the status.
+  // The intent is also stored in the conversation: if the process dies before the message is stored, it has already
+  // changed the status.
   const acted = await actOn(orgId, convId, 'reply', {
     now,
     message: { body, byCustomer: false },

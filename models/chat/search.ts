@@ -12,16 +12,16 @@ import { Problem } from '../rules/base/errors.ts';
 import type { Mode } from '../rules/access/keys.ts';
 import { hasAllWords, type SearchPlace } from '../rules/chat/search.ts';
 
-/** A find has this long, in ms. */
+/** The time limit of a query, in ms. */
 const maxMs = 3_000;
-/** The most conversations of which notes, and the most customers of whom conversations are looked at. */
+/** The maximum number of conversations that a query reads, and of customers whose conversations are looked up. */
 const maxConversations = 500;
 const maxCustomers = 20;
 
 export type Found = {
   conv_id: string;
   place: SearchPlace;
-  /** Of the message, note or customer. */
+  /** The id of the message or note; for a customer, `<customer>:<conversation>`. */
   id: string;
   at: Date;
   text: string;
@@ -31,7 +31,10 @@ export type Search = { orgId: string; modes: readonly Mode[]; words: readonly st
 /** Every word must occur; the index looks for whole words, in any case and with any accents. */
 const phrases = (words: readonly string[]) => ({ $text: { $search: words.map((word) => `"${word}"`).join(' ') } });
 
-/** The newest hits first, at most `limit` of each place. @throws Problem VALIDATION when the words are too common */
+/**
+ * The hits, in no particular order: the newest `limit` messages, the notes, and the conversations of customers.
+ * @throws Problem VALIDATION when the words are too common
+ */
 export async function searchInbox(search: Search, limit: number): Promise<Found[]> {
   const found = await Promise.all([inMessages(search, limit), inNotes(search), ofCustomers(search)]).catch(
     (error: unknown) => {

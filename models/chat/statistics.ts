@@ -1,4 +1,4 @@
-/** Reads what the statistics of an organization count. */
+/** Reads the conversations from which an organization's statistics are computed. */
 import { collectionOf } from '../base/define.ts';
 import { ConversationModel, type Conversation } from './conversation.ts';
 import type { Mode } from '../rules/access/keys.ts';
@@ -17,7 +17,7 @@ const fields = [
   'tags',
 ];
 
-/** The conversations with a message that began in this time, at most `limit`. */
+/** The conversations that began from `from` on and before `until` and have a message, at most `limit`. */
 export async function listCounted(
   orgId: string,
   modes: readonly Mode[],

@@ -23,7 +23,7 @@ async function changed(ref: Ref, update: Update): Promise<Conversation> {
   return done;
 }
 
-/** @throws Problem NOT_FOUND, as the functions below. */
+/** @throws Problem NOT_FOUND, as do the functions below. */
 export const setTags = (ref: Ref, tags: string[], now: Date): Promise<Conversation> =>
   changed(
     ref,
@@ -36,14 +36,17 @@ export const setPriority = (ref: Ref, priority: Priority | null, now: Date): Pro
     ...(priority === null ? { $unset: { priority: '' } } : {}),
   });
 
-/** `intent`: of the workflow that ends the snooze at its time. */
+/** `intent`: starts the workflow that ends the snooze when its time has come. */
 export const snooze = (ref: Ref, snoozed: Snoozed, now: Date, intent: Intent): Promise<Conversation> =>
   changed(ref, { $set: { snoozed, updated_at: now }, $push: { pending: intent } });
 
 export const unsnooze = (ref: Ref, now: Date): Promise<Conversation> =>
   changed(ref, { $set: { updated_at: now }, $unset: { snoozed: '' } });
 
-/** Ends a snooze whose time has come, and stores whom to tell. Null when it was ended or moved meanwhile. */
+/**
+ * Ends a snooze whose time has come, and stores a notice for the assignee, or else for the member who snoozed. Null
+ * when the snooze was ended or changed meanwhile.
+ */
 export function wake(
   { _id: convId, org_id: orgId, assigned_to }: Conversation,
   { until, by }: Snoozed,
@@ -54,7 +57,10 @@ export function wake(
   return change({ orgId, convId }, update, { 'snoozed.until': until });
 }
 
-/** Stores a note, and whom it mentions. @throws Problem NOT_FOUND, or CONFLICT when there are too many notes. */
+/**
+ * Stores a note, and a notice for each mentioned member. @throws Problem NOT_FOUND, or CONFLICT when there are too many
+ * notes.
+ */
 export async function addNote(ref: Ref, note: Note, intent: Intent): Promise<Conversation> {
   const mentioned = note.mentions.map((to): Occasion => ({
     event_id: newId('event'),

@@ -1,7 +1,7 @@
 /**
- * What of a conversation was read: the number of customer messages that no member has seen, and how far each member has
- * read. The act of a message counts it before it is
- * stored (models/chat/act.ts); the functions here correct the count after races.
+ * How much of a conversation was read: the number of customer messages that no member has seen, and the position up to
+ * which each member has read. The act of a message counts the message before it is stored (models/chat/act.ts); the
+ * functions here correct the count after races.
  */
 import { ConversationModel, type Conversation } from './conversation.ts';
 import { collectionOf } from '../base/define.ts';
@@ -37,7 +37,10 @@ export async function markRead(orgId: string, convId: string): Promise<void> {
   );
 }
 
-/** Notes that a member has read up to this position; it never goes back. Null when the conversation was removed. */
+/**
+ * Notes that a member has read up to this position; the stored position never goes back. Null when the conversation was
+ * removed.
+ */
 export async function readUpTo(
   orgId: string,
   convId: string,

@@ -10,7 +10,7 @@ const picture = embedded({
   /** A media type. */
   type: string,
   content: bytes,
-  /** Hexadecimal; the picture's address has it, so that browsers may keep the picture. */
+  /** Hexadecimal; part of the picture's address, so that browsers may keep the picture. */
   sha256: string,
 });
 
@@ -51,7 +51,9 @@ export async function findWidget(orgId: string): Promise<Widget> {
 }
 
 const recent = cached(findWidget);
-/** Cached for less than a second, because every page with the widget reads it; a process sees its own changes at once. */
+/**
+ * Cached for less than a second, because every page with the widget reads it; a process sees its own changes at once.
+ */
 export const recentWidget = (orgId: string): Promise<Widget> => recent.read(orgId);
 
 /** Undefined when the organization has no such picture any more. */

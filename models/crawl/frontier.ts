@@ -45,7 +45,7 @@ export const FrontierModel = defineModel(
     own: optional(boolean),
     /** True when the address was left out without a request. */
     unasked: optional(boolean),
-    /** True when the address still waited at the end of the crawl. */
+    /** True when the address was not fetched before the crawl ended. */
     left: optional(boolean),
     found_at: date,
   },

@@ -16,7 +16,7 @@ import {
 import { pageKey } from '../rules/crawl/url.ts';
 import { defined } from '../rules/base/defined.ts';
 
-/** The outcome of every address, by `pageKey`; empty for an address that still waited when the crawl ended. */
+/** The outcome of every address, by `pageKey`; empty for an address that was not fetched before the crawl ended. */
 export async function listOutcomes(crawlId: string): Promise<Map<string, FetchOutcome>> {
   const all = await collectionOf(FrontierModel)
     .find({ crawl_id: crawlId }, { projection: { url: 1, outcome: 1, why: 1, to: 1, left: 1 } })
@@ -33,7 +33,7 @@ export async function listMoves(crawlId: string): Promise<{ url: string; to: str
   return found.flatMap(({ url, to }) => (to === undefined ? [] : [{ url, to }]));
 }
 
-/** Puts pages back into the queue whose canonical address has no page; returns how many. */
+/** Puts pages whose canonical address has no page back into the queue; returns how many. */
 export async function reopenUnresolvedCanonicals(crawlId: string): Promise<number> {
   if (!(await collectionOf(FrontierModel).findOne({ crawl_id: crawlId, done: true, why: 'canonical' }))) return 0;
   const keys = unresolvedCanonicals(await listOutcomes(crawlId));
@@ -106,7 +106,7 @@ async function problemsOf(crawlId: string): Promise<ProblemGroup[]> {
   return groups.map(({ _id, count, first }) => ({ why: _id ?? undefined, count, first }));
 }
 
-/** Marks the addresses that still wait at the end of a crawl as skipped. */
+/** Marks as skipped the addresses that were not fetched before the crawl ended. */
 export async function settleWaiting(crawl: CrawlRef, why: CrawlReason): Promise<void> {
   const { modifiedCount } = await collectionOf(FrontierModel).updateMany(
     { crawl_id: crawl._id, done: false },

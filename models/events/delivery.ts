@@ -1,7 +1,7 @@
 /**
  * Deliveries: one record per event and destination, with its attempts. Deliveries of one line are sent in order by one
- * workflow (workflows/events/ticketevents.ts or workflows/events/sendline.ts). Attempts are claimed and settled by
- * compare-and-set, so that they can be retried at any point.
+ * workflow (workflows/events/ticketevents.ts or workflows/events/sendline.ts). Attempts are claimed, and their results
+ * are stored, by compare-and-set, so that they can be retried at any point.
  */
 import { randomUUID } from 'node:crypto';
 import type mongoose from 'mongoose';
@@ -153,7 +153,7 @@ export function carrierOf(
 }
 
 /**
- * Stores a delivery outside tickets' lines, with the intent to send it. The caller starts the intent
+ * Stores a delivery that is in no ticket's line, with the intent to send it. The caller starts the intent
  * (`WorkerDeps.start` or `startSaved`), or else the sweeper does. When the lane already has a delivery of this event,
  * `created` is false, `delivery` is the existing one, and `intents` are its open intents.
  */
@@ -229,7 +229,7 @@ export async function outstandingOfTicket(orgId: string, ticketId: string): Prom
 /** The error that is shown for an attempt that began and never ended. */
 const interrupted = 'This attempt was interrupted; whether the receiver got it is not known.';
 
-/** Claims the next attempt; null when another attempt has begun or the delivery is settled. */
+/** Claims the next attempt; null when another attempt has begun or the delivery is no longer outstanding. */
 export async function claimDelivery(delivery: Delivery, now: Date): Promise<Delivery | null> {
   const { _id, org_id, claim: before } = delivery;
   const died: Attempt[] = before
@@ -299,7 +299,7 @@ export async function settleDelivery(delivery: Delivery, settling: Settling, now
 }
 
 /**
- * Redelivers at once. An unsent delivery gets its next attempt now. A settled delivery restarts on a line of its own,
+ * Redelivers at once. An unsent delivery gets its next attempt now. Any other delivery restarts on a line of its own,
  * in parallel with others. Null when the delivery does not exist. The caller starts the last of the returned intents.
  */
 export async function redeliver(orgId: string, deliveryId: string, now: Date): Promise<Delivery | null> {

@@ -1,7 +1,7 @@
 /**
  * Verified webhooks and mails from other services: one record per delivery, stored together with the intent to process
- * it. Repeated deliveries are recognized by their keys. An attempt claims and settles a record by compare-and-set, so
- * that an attempt that has lost its claim cannot settle the record.
+ * it. Repeated deliveries are recognized by their keys. Attempts claim a record and store their result by
+ * compare-and-set, so that an attempt that has lost its claim cannot store a result.
  */
 import { createHash } from 'node:crypto';
 import { mongo } from 'mongoose';
@@ -53,7 +53,7 @@ export const InboundModel = defineModel(
     outcome: optional(string),
     /** The number of finished attempts. */
     attempts: number,
-    /** The id of the attempt that holds the claim; only this attempt may settle the record. */
+    /** The id of the attempt that holds the claim; only this attempt may store a result. */
     attempt: optional(string),
     /** When the next attempt is due, after a failed one. */
     next_at: optional(date),
@@ -198,7 +198,7 @@ async function settleAll(settlements: readonly Settlement[]): Promise<boolean[]>
     { ordered: false },
   );
   if (matchedCount === settlements.length) return settlements.map(() => true);
-  // Only the holder of the claim can settle a record, so `attempt` shows whether this settlement was applied.
+  // Only the holder of the claim can store a result, so `attempt` shows whether this result was stored.
   const ids = settlements.map(({ id }) => id);
   const now = await collectionOf(InboundModel)
     .find({ _id: { $in: ids } }, { projection: { attempt: 1 } })
@@ -211,8 +211,8 @@ const changeBy = (settled: Settled, now: Date) =>
   'again' in settled
     ? { $set: { next_at: settled.again, reason: settled.reason }, $inc: { attempts: 1 } }
     : {
-        // The body of a settled record is cleared, because it may contain private messages. A failed record keeps its
-        // body.
+        // The body of a processed or ignored record is cleared, because it may contain private messages. A failed
+        // record keeps its body.
         $set: { ...settled, settled_at: now, ...(settled.status === 'failed' ? {} : { body: '' }) },
         $unset: {
           next_at: '' as const,

@@ -71,7 +71,7 @@ const idOf = (orgId: string, provider: IntegrationProvider): string => `${orgId}
 
 type Whose = Pick<Integration, 'org_id' | 'provider'>;
 
-/** The place that the credentials are bound to. */
+/** The place that the encryption of the credentials is bound to. */
 const credentialPlace = ({ org_id, provider }: Whose): Place => ({
   field: 'integrations.sealed',
   record: idOf(org_id, provider),
@@ -81,7 +81,7 @@ export const credentialsOf = (connection: Whose & { sealed: string }, { open }: 
   JSON.parse(open(connection.sealed, credentialPlace(connection)));
 export const sealCredentials = (whose: Whose, credentials: object, { seal }: SecretBox): string =>
   seal(JSON.stringify(credentials), credentialPlace(whose));
-/** The place that the signing secret is bound to. */
+/** The place that the encryption of the signing secret is bound to. */
 export const signingPlace = ({ org_id, provider }: Whose): Place => ({
   field: 'integrations.sealed_signing',
   record: idOf(org_id, provider),
@@ -93,8 +93,8 @@ export const integrationSeals = sealedRecords(
     { path: 'sealed', sealed: integration.sealed, place: credentialPlace(integration) },
     { path: 'sealed_signing', sealed: integration.sealed_signing, place: signingPlace(integration) },
   ],
-  // A process that renews credentials only stores them while the ones that it has read are unchanged, so these records
-  // are skipped.
+  // A process that renews credentials stores them only while the ones that it has read are unchanged, so records whose
+  // credentials are being renewed are skipped.
   {
     restingAt: notRenewing,
   },
@@ -145,7 +145,7 @@ const signing = { sealed_signing: { $exists: true } } as const;
  */
 const maxNamed = 50;
 
-/** Connections with a signing secret of their own, of this workspace or with these events. */
+/** Connections with a signing secret of their own that belong to this workspace or want these events. */
 export async function listOwn(
   provider: IntegrationProvider,
   { workspace, events_of }: { workspace?: string | undefined; events_of?: string | undefined },
@@ -161,7 +161,7 @@ export async function listOwn(
     .toArray();
 }
 
-/** Connections with a signing secret of their own, the latest first. */
+/** Connections with a signing secret of their own, the most recently changed first. */
 export async function listSigning(provider: IntegrationProvider, limit: number): Promise<Integration[]> {
   return collectionOf(IntegrationModel)
     .find({ provider, ...signing })

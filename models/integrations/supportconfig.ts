@@ -28,7 +28,7 @@ const SupportConfigModel = defineModel('SupportConfig', 'support_configs', {
 });
 export type SupportConfig = RecordOf<typeof SupportConfigModel>;
 
-/** The place that the webhook's secret and the replaced secrets are bound to. */
+/** The place that the encryption of the webhook's current and former secrets is bound to. */
 export const webhookSecretPlace = (orgId: string): Place => ({
   field: 'support_configs.outbox_webhook_secret',
   record: orgId,

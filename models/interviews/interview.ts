@@ -81,7 +81,7 @@ export const InterviewModel = defineModel(
     invited: optional(mixed<Invitation>()),
     created_at: date,
     updated_at: date,
-    /** Set when the removal is decided; not everything may be removed yet. */
+    /** Set when the removal is decided; some of the data may not be deleted yet. */
     removing: flag,
     pending: pendingField,
   },
@@ -152,8 +152,8 @@ type ConfigChange = { [F in keyof InterviewConfig]?: InterviewConfig[F] | undefi
 };
 
 /**
- * Changes the configuration of an interview that has not started; null when there is none in such a state. `intent`:
- * signals its workflow.
+ * Changes the configuration of an interview that has not started; null when there is no such interview, or its state
+ * does not allow a change. `intent`: signals its workflow.
  */
 export async function configureInterview(
   orgId: string,
@@ -190,8 +190,9 @@ export async function noteIntent(orgId: string, interviewId: string, intent: Int
  * Stores the workflow's state and new status changes, and closes the room of an interview that is over.
  *
  * Idempotent, also for several concurrent writers: a state older than the stored one changes nothing, and each status
- * change is stored once. `newer`: when true, a state of the same status change changes nothing either, because the
- * workflow may have stored a fuller one. Null when nothing changed, or the interview does not exist any more.
+ * change is stored once. `newer`: when true, a state with the same `seq` as the stored one changes nothing either,
+ * because the workflow may have stored a fuller one. Null when nothing changed, or the interview does not exist any
+ * more.
  */
 export async function projectInterview(
   { orgId, interviewId, state, moves }: Projection,
@@ -356,7 +357,7 @@ export async function personalize(
   );
 }
 
-/** The record of an interview that is being removed. Its state has the bots that must leave. */
+/** The record of an interview that is being removed. Its state names the bots that must leave. */
 export async function findRemoved(
   orgId: string,
   interviewId: string,

@@ -53,7 +53,7 @@ export const MeetingModel = defineModel(
     summaries: optional(mixed<Partial<Record<SummaryMode, StoredSummary>>>()),
     /** The owner's organization that is notified; absent: the owner's only organization. */
     told_org: optional(string),
-    /** Set when the removal is decided; not everything may be removed yet. */
+    /** Set when the removal is decided; some of the data may not be deleted yet. */
     removing: flag,
     pending: pendingField,
   },
@@ -118,7 +118,8 @@ export async function changeSettings(
 }
 
 /**
- * Ends a meeting; a meeting that has ended keeps its end. Null when there is none. `intent`: announces the end, once.
+ * Ends a meeting; a meeting that has ended keeps its end time. Null when there is no such meeting. `intent`: announces
+ * the end, once.
  */
 export async function endMeeting(
   owner: string,
@@ -182,7 +183,10 @@ export async function setMadeTitle(meetingId: string, title: string, version: nu
   );
 }
 
-/** Stores a summary; false when one of a later transcript is stored. `intent`: announces the summary. */
+/**
+ * Stores a summary; false when a summary of a later version of the transcript is stored. `intent`: announces the
+ * summary.
+ */
 export async function keepSummary(
   meetingId: string,
   mode: SummaryMode,
@@ -203,7 +207,7 @@ export async function keepSummary(
 
 /**
  * Decides the removal: from now on the meeting is hidden, and what was said is removed from its record. Null when there
- * is none. `intent`: signals the workflow that deletes the rest.
+ * is no such meeting. `intent`: signals the workflow that deletes the rest.
  */
 export async function beginRemoval(meetingId: string, owner?: string, intent?: Intent): Promise<Meeting | null> {
   return collectionOf(MeetingModel).findOneAndUpdate(

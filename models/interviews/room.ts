@@ -55,7 +55,10 @@ export const RoomModel = defineModel(
     answers: list(mixed<{ message_id: string; question: number }>()),
     /** The ids of the questions that the interviewer has asked. */
     asked: list(string),
-    /** The admitted size. It may exceed what is stored, because a request may have crashed after it was admitted. */
+    /**
+     * The admitted size of the transcript. It may exceed what is stored, because a request may have crashed after it
+     * was admitted.
+     */
     size: embedded({
       messages: number,
       characters: number,
@@ -174,7 +177,7 @@ export async function beginQuestions(roomId: string): Promise<Room | null> {
 
 /**
  * Stores a message as the answer to the current question, and moves on to the next question. Null when the question was
- * answered already, or the room is over. `intent`: stored with the last answer.
+ * answered already, or the room has ended or should end. `intent`: stored with the last answer.
  */
 export async function takeAnswer(room: Room, messageId: string, intent: Intent): Promise<Room | null> {
   const { _id, open, questions } = room;
@@ -216,7 +219,7 @@ export async function finishRoom(roomId: string, reason: EndReason, intent: Inte
   return rooms().findOne({ _id: roomId });
 }
 
-/** Removes intents for which the interview's workflow was asked for the status change. */
+/** Removes these intents, because the interview's workflow has been asked for their status changes. */
 export async function settleMoves({ _id, pending = [] }: Pick<Room, '_id' | 'pending'>): Promise<void> {
   if (pending.length === 0) return;
   const keys = pending.map(({ key }) => key!);

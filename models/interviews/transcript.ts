@@ -76,7 +76,7 @@ export async function readLast(stream: string, count: number): Promise<Segment[]
 export const findSegment = (stream: string, id: string): Promise<Segment | null> =>
   collectionOf(SegmentModel).findOne({ _id: idOf(stream, id) });
 
-/** Deletes the given segments, or all. Idempotent. */
+/** Deletes the given segments, or all segments of the stream. Idempotent. */
 export async function removeSegments(stream: string, said?: readonly Said[]): Promise<void> {
   const which = said === undefined ? {} : { _id: { $in: said.map(({ id }) => idOf(stream, id)) } };
   await collectionOf(SegmentModel).deleteMany({ stream, ...which });

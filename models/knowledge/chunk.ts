@@ -24,7 +24,10 @@ export const ChunkModel = defineModel(
     ordinal: number,
     heading: text,
     text: string,
-    /** The packed vectors of `comparedTexts`, once the passage is embedded, and the version of both. */
+    /**
+     * The packed vectors of `comparedTexts`, once the passage is embedded, and the version of the texts and the
+     * vectors.
+     */
     sentences: optional(bytes),
     sentences_by: optional(string),
   },
@@ -136,7 +139,9 @@ export async function saveSentences(found: readonly PackedSentences[]): Promise<
 
 const readSentences = readerOf(ChunkModel, ['_id', 'org_id', 'mode', 'sentences', 'sentences_by']);
 
-/** The packed vectors of these chunks' sentences, as far as this version has them. */
+/**
+ * The packed vectors of these chunks' sentences, as far as they are stored in the current version (`sentencesName`).
+ */
 export async function findSentences(
   orgId: string,
   mode: Mode,

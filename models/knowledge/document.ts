@@ -32,7 +32,7 @@ export const DocumentModel = defineModel(
     title: optional(string),
     /** Where customers can read it. */
     public_url: optional(string),
-    /** The text that was written or changed here; it counts instead of stored bytes. */
+    /** Set when the text was written or changed through the API; it is used instead of the stored bytes. */
     text: optional(string),
     status: oneOf(documentStatuses),
     /** Why the processing failed, as a sentence for members. */
@@ -199,7 +199,10 @@ export async function tagDocument(
   );
 }
 
-/** What customers see of a document as a source; a new answer shows it at once. Null removes a part. */
+/**
+ * Sets the title and the address under which customers see a document as a source; null removes one. New answers show
+ * the change at once.
+ */
 export async function citeDocument(
   orgId: string,
   modes: readonly Mode[],
@@ -234,7 +237,7 @@ export async function removeDocument(
   const decided = await recordRemoval(removal);
   const deleted = await deleteDocument(orgId, docId);
   await removeChunks(orgId, docId);
-  // Both were done before when another request deleted the document at the same time.
+  // When neither is true, another request has already deleted the document.
   return decided || deleted ? removal : null;
 }
 
@@ -327,8 +330,8 @@ export async function failDocument(
 
 /**
  * Publishes a generation with the index rows of the attempt that claimed it last. Null for any other attempt, and when
- * the document is deleted or a newer generation was requested. Idempotent. `model`: the embedding model whose vectors all
- * of its passages have already.
+ * the document is deleted or a newer generation was requested. Idempotent. `model`: the embedding model from which all
+ * of its passages already have vectors.
  */
 export async function publishDocument(
   { org_id, _id, generation, claimed }: Pick<Document, 'org_id' | '_id' | 'generation' | 'claimed'>,

@@ -67,8 +67,9 @@ const GapModel = defineModel(
     vector_model: optional(string),
     status: oneOf(gapStatuses),
     /**
-     * Set while passages lack the vectors that may answer the question: the segments in which it was asked, all when
-     * absent. Such a gap is not shown, and asked again when the vectors are there.
+     * Set while some passages have no vectors yet, because one of them may answer the question. `segments`: those in
+     * which the question was asked; all when absent. Such a gap is not shown, and its question is asked again when the
+     * vectors are there.
      */
     waiting: optional(mixed<{ segments?: string[] }>()),
   },
@@ -128,7 +129,7 @@ export async function findGroup(
   return undefined;
 }
 
-/** The vectors of one batch from MongoDB; decoding them takes about a millisecond. */
+/** The number of vectors in one batch from MongoDB; decoding them takes about a millisecond. */
 const vectorsAtOnce = 100;
 
 const writeVector = (vector: Float32Array): Buffer => Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
@@ -308,7 +309,7 @@ export async function listGaps(
   };
 }
 
-/** Longer than this, embedding is broken rather than late, and its questions are gaps. */
+/** In ms. When questions wait longer than this, embedding is broken rather than late, so they are shown as gaps. */
 const waitsAtMostMs = 3_600_000;
 
 export type WaitingGap = Pick<Gap, '_id' | 'question'> & { waiting: NonNullable<Gap['waiting']> };
@@ -322,7 +323,10 @@ export async function listWaitingGaps(orgId: string, mode: Mode, limit: number):
     .toArray();
 }
 
-/** Ends the waiting of a question: an answered one was no gap, the others are shown from now on. */
+/**
+ * Ends the waiting of a question: deletes it when it was answered, because it was no gap; otherwise it is shown from
+ * now on.
+ */
 export async function settleGap(orgId: string, gapId: string, answered: boolean): Promise<void> {
   const which = { _id: gapId, org_id: orgId, waiting: { $exists: true } };
   if (answered) await collectionOf(GapModel).deleteOne(which);

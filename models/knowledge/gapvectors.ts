@@ -1,23 +1,26 @@
 /**
- * The vectors of an organization's unanswered questions, kept in memory: of some thousand vectors of 2 KB only those of
- * questions that were asked since are read again. Vectors alone are kept; the record is read when it is the nearest.
+ * The vectors of an organization's unanswered questions, kept in memory. There may be thousands, of 2 KB each, so each
+ * call reads again only those of questions that were asked since the last call. Only vectors are kept; the record of a
+ * question is read when the question turns out to be the nearest.
  */
 import { LRUCache } from 'lru-cache';
 import type mongoose from 'mongoose';
 
-/** How many questions a new one is compared with, the latest first. They take 4 MB. */
+/** How many questions a new one is compared with, the latest first. Their vectors take 4 MB. */
 const comparedGaps = 2_000;
-/** The organizations whose questions are kept, and for how long after they were first read, in ms. */
+/** For how many owners (see `vectorsOf`) vectors are kept, and for how long after they were first read, in ms. */
 const keptOwners = 16;
 const keptMs = 10 * 60_000;
-/** Clocks of processes differ, so questions of this time before the latest known one are read again, in ms. */
+/**
+ * In ms. The clocks of processes differ, so questions asked up to this long before the latest known one are read again.
+ */
 const overlapMs = 5_000;
 
 export type StoredVector = { _id: string; vector: mongoose.mongo.Binary; last_asked: Date };
-/** Reads the questions asked since, at most so many, the latest first. */
+/** Reads the questions asked since `since`, at most `limit`, the latest first. */
 export type ReadSince = (since: Date, limit: number) => AsyncIterable<StoredVector>;
 
-/** The vectors by gap, the one asked last at the end. */
+/** `vectors`: by gap id, the question asked last at the end. `latest`: when that one was asked, in ms. */
 type Kept = { vectors: Map<string, Float32Array>; latest: number };
 const owners = new LRUCache<string, Kept>({ max: keptOwners, ttl: keptMs });
 
@@ -25,7 +28,7 @@ const owners = new LRUCache<string, Kept>({ max: keptOwners, ttl: keptMs });
 export async function vectorsOf(owner: string, read: ReadSince): Promise<ReadonlyMap<string, Float32Array>> {
   const kept = owners.get(owner) ?? { vectors: new Map(), latest: 0 };
   const fresh: StoredVector[] = [];
-  // A cursor gives other work its turn between its batches.
+  // Reading from a cursor yields to the event loop between batches.
   for await (const gap of read(new Date(kept.latest - overlapMs), comparedGaps)) fresh.push(gap);
   for (const { _id, vector, last_asked } of fresh.toReversed()) {
     kept.vectors.delete(_id);

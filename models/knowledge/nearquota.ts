@@ -1,4 +1,4 @@
-/** Organizations that will soon be refused documents or pages, for operators. */
+/** Counts, for operators, the organizations that will soon be refused further documents or pages. */
 import { acrossShards } from '../base/define.ts';
 import { OrganizationModel, type Organization } from '../access/organization.ts';
 import { DocumentModel } from './document.ts';
@@ -8,7 +8,7 @@ import { nearShare, quotaEnvironment, type Feature, type Quotas } from '../rules
 
 type Held = { _id: { org_id: string; mode: Mode }; used: number; organization: Pick<Organization, 'environment'>[] };
 
-/** Counted from indexes alone, for which MongoDB wants a range of their first field. */
+/** Records are counted from indexes alone; for that, MongoDB needs a range of the index's first field. */
 const sources = {
   documents: {
     of: () => acrossShards(DocumentModel),

@@ -1,6 +1,6 @@
 /**
- * Crawled web pages as knowledge sources. While a replacing crawl builds a new set of pages, `live` tells the answering
- * set from the new one.
+ * Crawled web pages as knowledge sources. While a replacing crawl builds a new set of pages, `live` is true for the set
+ * that answers questions and false for the new one.
  */
 import { removeChunks } from './chunk.ts';
 import { collectionOf, defineModel, readerOf, type RecordOf } from '../base/define.ts';
@@ -197,7 +197,7 @@ export async function removePage(
   const decided = await recordRemoval(removal);
   const deleted = await deletePages(orgId, [pageId]);
   await removeChunks(orgId, pageId);
-  // Both were done before when another request deleted the page at the same time.
+  // When neither is true, another request has already deleted the page.
   return decided || deleted > 0 ? removal : null;
 }
 
@@ -221,7 +221,7 @@ export async function findPageIds(orgId: string, pageIds: readonly string[]): Pr
   return new Set(found.map(({ _id }) => _id));
 }
 
-/** Matches the page only if no crawl has read it, or claimed a generation of it, since it was read. */
+/** Matches the page only if, since its record was read, no crawl has read the page or claimed a generation of it. */
 const asSeen = (orgId: string, { _id, live, crawl_id, generation, live_generation }: SeenPage) => ({
   _id,
   org_id: orgId,

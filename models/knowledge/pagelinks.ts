@@ -1,6 +1,6 @@
 /**
  * Links of pages within their site. When a site answers "unchanged" (304), the response has no links, but the linked
- * pages must still be visited. They are a collection of their own, because every question reads the page records.
+ * pages must still be visited. The links have a collection of their own, because every question reads the page records.
  */
 import type { ClientSession } from 'mongoose';
 import { collectionOf, defineModel } from '../base/define.ts';
@@ -12,7 +12,7 @@ const PageLinksModel = defineModel('PageLinks', 'page_links', {
   urls: list(string),
 });
 
-/** The maximum number of stored links of a page; navigation and contents of a large site have some hundred. */
+/** The maximum number of stored links of a page; navigation and contents of a large site have a few hundred. */
 const maxKeptLinks = 1_000;
 
 export async function savePageLinks(pages: readonly { _id: string; links: readonly string[] }[]): Promise<void> {

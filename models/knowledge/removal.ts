@@ -9,7 +9,7 @@ import { date, oneOf, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 
-/** The id is the source's. The record is deleted when everything of the source is. */
+/** The id is the source's. The record is deleted when nothing of the source is left. */
 export const RemovalModel = defineModel(
   'Removal',
   'removals',

@@ -14,7 +14,7 @@ export type WatchedRecords = { collection: string; endedBy?: string };
 
 export type Change = { kind: 'frame'; frame: Frame } | { kind: 'ended'; collection: string; id: string };
 
-/** The changes since `opened` settled, in commit order. */
+/** The changes since `opened` resolved, in commit order. */
 export type Changes = {
   /** Starts listening, and returns a change if one came at once. Call it once, before `next`. */
   opened(): Promise<Change | null>;

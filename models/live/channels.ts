@@ -1,7 +1,7 @@
 /**
- * Frames over Redis. Who appends a frame publishes it afterwards, on the channels of its stream and its organization;
- * each process subscribes to what its sockets follow. The log in MongoDB stays the truth: a frame that was not
- * published is read from there.
+ * Frames over Redis. The process that appends a frame publishes it afterwards, on the channels of its stream and its
+ * organization; each process subscribes to what its sockets follow. The log in MongoDB stays authoritative: a frame
+ * that was not published is read from there.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import mongoose from 'mongoose';
@@ -10,10 +10,10 @@ import { hearLosses, redis } from '../base/redis.ts';
 /** The pause after a failed subscription, in ms. */
 const againMs = 1_000;
 
-/** What channels need of a frame (frame.ts). */
+/** The fields of a frame (frame.ts) that channels need. */
 type Published = { stream: string; org_id: string; at: Date };
 
-/** Deployments that share a Redis differ by their database. */
+/** The name contains the database's name, because several deployments may share a Redis. */
 const channelOf = (id: string): string => `${mongoose.connection.name}:frames:${id}`;
 
 /** Publishes appended frames. It waits for nothing and reports no failure: followers reread the log regularly. */
@@ -26,12 +26,15 @@ export function publishFrames(frames: readonly Published[]): void {
   }
 }
 
-/** The channels that a process hears. */
+/** The channels that a process is subscribed to. */
 export type Channels = {
-  /** Resolves when frames of this stream or organization are heard, or when Redis is away. Never rejects. */
+  /**
+   * Resolves when the process is subscribed to this stream or organization, or when Redis is unreachable. Never
+   * rejects.
+   */
   follow(id: string): Promise<void>;
   unfollow(id: string): void;
-  /** Whether frames are heard now. */
+  /** Whether the subscriptions are active now. */
   works(): boolean;
   close(): void;
 };
@@ -39,7 +42,7 @@ export type Channels = {
 type Heard<F> = {
   /** `id`: the stream or the organization on whose channel the frame came. */
   frame(id: string, frame: F): void;
-  /** Channels are heard from now on, so some frames may have been missed. */
+  /** The subscriptions have begun, for the first time or again; earlier frames may have been missed. */
   missed(): void;
   away(error: Error): void;
 };

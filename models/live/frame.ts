@@ -150,7 +150,7 @@ export function frameWriter(
   async function seqOf(key: string | undefined): Promise<number | undefined> {
     if (key === undefined) return undefined;
     const standing = await collectionOf(FrameModel).findOne({ org_id: orgId, stream, key });
-    // Who appended it may have ended before it published it.
+    // The process that appended the frame may have died before publishing it.
     if (standing) publishFrames([standing]);
     return standing?.seq;
   }

@@ -1,7 +1,7 @@
 /**
- * Presence of customers and members: who has a socket open, and when each was last seen. It decides who is told, and
- * what is mailed. Each API process stores, in batches, who comes and goes (api/live/presence.ts), and a heartbeat. The
- * entries of a process without a heartbeat are ignored.
+ * Presence of customers and members: who has a socket open, and when each was last seen. It decides who is notified,
+ * and what is mailed. Each API process stores, in batches, who comes and goes (api/live/presence.ts), and a heartbeat.
+ * The entries of a process without a heartbeat are ignored.
  */
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, list, string } from '../rules/base/fields.ts';
@@ -10,8 +10,7 @@ import { expiryOf, keptSeconds } from '../rules/base/retention.ts';
 /** A process without a heartbeat for this long counts as dead, in ms; the heartbeat comes every 10 s. */
 const deadAfterMs = 30_000;
 /**
- * The retention period of presence records, in ms. Processes renew the records of connected people well before it
- * ends.
+ * How often processes renew the records of connected people, in ms: a quarter of the retention period of these records.
  */
 export const renewPresenceEveryMs: number = keptSeconds('presences') * 250;
 
@@ -46,10 +45,10 @@ export type SocketProcess = RecordOf<typeof SocketProcessModel>;
 
 const keptUntil = (now: Date): Date => expiryOf('presences', now);
 
-/** A member in an organization; a user may be here in one and away in another. */
+/** The presence id of a member in an organization; a user may be connected in one organization and not in another. */
 export const memberPresence = (orgId: string, userId: string): string => `${orgId}:${userId}`;
 
-/** The user of such an id. */
+/** The user id in a presence id that `memberPresence` made. */
 export const userOfPresence = ({ orgId, personId }: Person): string => personId.slice(orgId.length + 1);
 
 /** `personId`: the id of a customer, or `memberPresence`. */
@@ -101,7 +100,7 @@ export async function membersHere(orgId: string, userIds: readonly string[], now
   return userIds.filter((userId) => seen.get(memberPresence(orgId, userId)) === now);
 }
 
-/** When each of them was last connected; those who were not seen lately are missing. */
+/** When each person was last connected; those who were not seen lately are missing. */
 async function whenSeen(orgId: string, personIds: readonly string[], now: Date): Promise<Map<string, Date>> {
   const presences = await collectionOf(PresenceModel)
     .find({ _id: { $in: [...personIds] }, org_id: orgId })

@@ -1,7 +1,7 @@
 /**
- * What only members see and customers never: it goes over the frame log, too, but in streams of its own, and as ids.
- * The frames only say that something changed; whoever hears them reads the records. So a frame that is lost with its
- * process costs a late display, not data.
+ * Frames for members only, which customers never see. They use the frame log, too, but in streams of their own, and
+ * contain only ids. They only say that something changed; whoever receives them reads the records. So a frame that is
+ * lost with its process delays the display and loses no data.
  */
 import { frameWriter } from './frame.ts';
 import type { Doing } from '../rules/live/staff.ts';
@@ -15,13 +15,13 @@ export type StaffFrame =
 
 const prefix = 'staff:';
 /**
- * The stream of a record, or of another subject, which other organizations may have, too. One stream an organization
- * would make its writers wait for each other.
+ * The stream of frames about a record or another subject. It contains the organization's id, because other
+ * organizations may have the same subject. With one stream per organization, its writers would wait for each other.
  */
 export const staffStream = (orgId: string, subject: string): string => `${prefix}${orgId}:${subject}`;
 export const isStaffStream = (stream: string): boolean => stream.startsWith(prefix);
 
-/** Says to the sockets of an organization's members that something changed. */
+/** Tells the sockets of an organization's members that something changed. */
 export async function tellStaff(orgId: string, frame: StaffFrame, now: Date): Promise<void> {
   const about = { changed: 'conv_id', viewing: 'conv_id', typing: 'conv_id', told: 'key', member: 'user_id' }[
     frame.type

@@ -99,8 +99,8 @@ export function auditWriter({ clock, secrets }: { clock: () => Date; secrets: Ke
   const queues = new Map<string, Promise<unknown>>();
 
   /**
-   * The end of the chain. If the chain was truncated, the checkpoint counts, so that the missing events leave a gap
-   * that every check finds.
+   * The end of the chain. If the chain was truncated, this is the end that the checkpoint stores, so that the missing
+   * events leave a gap that every check finds.
    */
   async function readHead(orgId: string): Promise<Mark> {
     const [last, checkpoint] = await Promise.all([

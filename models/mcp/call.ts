@@ -158,8 +158,8 @@ export const abandonedBy = (attempt: string, now: Date) => ({
 });
 
 /**
- * Takes a reading call over from a crashed attempt, so that it is sent again; false when the attempt is alive or
- * another one was faster.
+ * Takes over the call of a crashed attempt, so that it is sent again; only for calls that read. False when the attempt
+ * is alive or another one was faster.
  */
 export async function resend(
   call: ToolCall,
@@ -188,8 +188,8 @@ export async function countHeldBack(orgId: string, callId: string): Promise<void
 export type Decided = { call: ToolCall } | { refusal: Refusal };
 
 /**
- * Stores a decision on a call once, together with the intent to continue. The current arguments are what is approved;
- * the sender compares them later.
+ * Stores a decision on a call once, together with the intent to continue. An approval covers the current arguments,
+ * whose hash is stored; the sender later compares it with the arguments that it sends.
  */
 export async function decideCall(
   call: ToolCall,

@@ -76,8 +76,8 @@ export async function keepGrant(
 }
 
 /**
- * The sign-in of a returning browser, once. Null when it is unknown, used, expired, or another browser's. `browser`:
- * the hash of the browser's cookie.
+ * Marks the sign-in of a returning browser as returned, and returns it; this succeeds once. Null when the sign-in is
+ * unknown, used, expired, or another browser's. `browser`: the hash of the browser's cookie.
  */
 export async function returnGrant(id: string, browser: string | undefined, now: Date): Promise<ToolGrant | null> {
   const unbound = { browser: { $exists: false } };
@@ -88,7 +88,7 @@ export async function returnGrant(id: string, browser: string | undefined, now: 
   );
 }
 
-/** Replaces the data of a sign-in; does nothing when it is over. */
+/** Replaces the data of a sign-in; does nothing when the sign-in no longer exists. */
 export async function sealGrant(id: string, content: GrantContent, secrets: SecretBox): Promise<void> {
   const sealed = sealedContent(id, content, secrets);
   await collectionOf(ToolGrantModel).updateOne({ _id: id }, { $set: { sealed } });

@@ -58,8 +58,8 @@ export const ToolServerModel = defineModel('ToolServer', 'tool_servers', {
   /** Encrypted JSON: the tokens and client of the sign-in; see clients/mcp/oauth.ts. */
   oauth_state: optional(string),
   /**
-   * The scopes that the server requires beyond those agreed to, together with the latter; the next sign-in asks for all
-   * of them.
+   * The scopes that were agreed to, together with those that the server requires beyond them; the next sign-in asks for
+   * all of them.
    */
   scopes_wanted: optional(list(string)),
   /** The end of the lease while one process renews the tokens; the others wait for the result. */
@@ -78,7 +78,7 @@ export const ToolServerModel = defineModel('ToolServer', 'tool_servers', {
 type Stored = RecordOf<typeof ToolServerModel>;
 export type ToolServer = Omit<Stored, 'tools'> & { tools: ApprovedTool[] };
 
-/** The place that a secret of an organization's tool server is bound to. */
+/** The place that the encryption of a secret of an organization's tool server is bound to. */
 export const toolSecretPlace = (
   orgId: string,
   field: 'access_token' | 'oauth.client_secret' | 'oauth_state',

@@ -1,6 +1,7 @@
 /**
- * Executions, stored in the tasks' records. `changeTask` stores their beginning and end. Steps are claimed and settled
- * here by compare-and-set, so that attempts can be retried at any point.
+ * Executions of tasks: each one sends a task to other services, with one step per service. Executions are stored in the
+ * tasks' records. `changeTask` stores their beginning and end. The functions here claim steps and store their results
+ * by compare-and-set, so that attempts can be retried at any point.
  */
 import type { Intent } from '../base/pending.ts';
 import { collectionOf } from '../base/define.ts';
@@ -56,7 +57,9 @@ const standing = ({ orgId, taskId, executionId }: Omit<StepRef, 'integration'>) 
   execution_id: executionId,
 });
 
-/** Claims the next attempt; null when another attempt has begun, the step is settled, or the task is removed. */
+/**
+ * Claims the next attempt of a step. Null when another attempt has begun, the step has ended, or the task is removed.
+ */
 export async function claimStep(ref: StepRef, step: Step, now: Date): Promise<Task | null> {
   const { integration, trying_at: before } = step;
   return collectionOf(TaskModel).findOneAndUpdate(
@@ -89,7 +92,7 @@ export type StepEnd =
 
 /**
  * Stores the result of the attempt that began at `began`. When another attempt has taken over, only a success is
- * stored, even after the end of the execution, because the service has the object then.
+ * stored, even after the end of the execution, because the object now exists in the service.
  */
 export async function settleStep(ref: StepRef, began: Date, end: StepEnd, now: Date): Promise<void> {
   const { orgId, taskId, integration } = ref;
@@ -126,8 +129,8 @@ export async function settleStep(ref: StepRef, began: Date, end: StepEnd, now: D
 }
 
 /**
- * Ends an execution whose steps are all settled. Follow-up intents are stored in the task and returned, so that the
- * caller can start them at once.
+ * Ends an execution whose steps have all ended. Stores the intents of follow-up work in the task and returns them, so
+ * that the caller can start them at once.
  */
 export async function endExecution(
   { orgId, taskId, executionId }: Omit<StepRef, 'integration'>,

@@ -18,7 +18,7 @@ import { isDuplicate } from '../base/connect.ts';
 import { acrossShards, collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { number, oneOf, string } from '../rules/base/fields.ts';
 
-/** Records that an organization's tasks were extracted from a transcript. */
+/** The record that an organization's tasks were extracted from a transcript. */
 const ExtractionModel = defineModel(
   'Extraction',
   'task_extractions',
@@ -51,8 +51,8 @@ export async function noteExtraction(
 }
 
 /**
- * The idempotency key of an extracted task. `place`: where in the transcript it was said; `nth`: its number among tasks
- * of the same place.
+ * The idempotency key of an extracted task. `place`: where in the transcript it was said; `nth`: its number, from 0,
+ * among the tasks from the same place.
  */
 export const sourceKey = (sessionId: string, orgId: string, place: string, nth: number): string =>
   createHash('sha256')

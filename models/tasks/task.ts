@@ -1,8 +1,8 @@
 /**
  * Tasks of organizations. Every change goes through `changeTask`, which stores the change, its history entry, its
  * events and the intents for follow-up work in one write. A removed task is a tombstone: it has no status, cannot be
- * found, and contains no text by people. The tombstone expires after a day. For an extracted task it lasts as long as
- * the meeting, so that the task is not extracted again.
+ * found, and contains no text that people wrote. The tombstone expires after a day. For an extracted task it lasts as
+ * long as the meeting, so that the task is not extracted again.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { eraseCopies } from '../base/copies.ts';
@@ -207,8 +207,8 @@ export async function listTasks(
 }
 
 /**
- * The number of tasks that match the filter. Each status is counted separately, because MongoDB counts index entries of
- * equal values in a third of the time that it takes to read them.
+ * The number of tasks that match the filter. Each status is counted separately, because MongoDB counts the index
+ * entries of one exact value without reading them, which takes a third of the time.
  */
 export async function countTasks(orgId: string, filter: TaskFilter): Promise<number> {
   const counts = await Promise.all(

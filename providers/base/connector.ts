@@ -31,7 +31,7 @@ export class ConnectionRefused extends Error {
   }
 }
 
-/** Sends a request. Converts permanent errors and refused credentials. @throws ConnectionRefused */
+/** Sends a request. @throws ConnectionRefused for a permanent error or a refused credential */
 export async function refusing<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
@@ -52,8 +52,8 @@ export type Connector = {
   /** Tests the stored credentials; returns a sentence about the result. */
   test(integration: Integration & { sealed: string }, deps: ConnectorDeps, signal: AbortSignal): Promise<string>;
   /**
-   * Revokes the credential, for services that support it. `keep` stores a credential that had to be renewed for that.
-   * Throws only when the service is temporarily unreachable.
+   * Revokes the credential, for services that support it. `keep` stores a credential that had to be renewed before it
+   * could be revoked. Throws only when the service is temporarily unreachable.
    */
   release?(
     gone: { credentials: unknown; workspace: string | undefined },

@@ -1,6 +1,6 @@
 /**
  * The interface of senders to a kind of destination: of deliveries (activities/events/deliver.ts) and of steps of tasks
- * (step.ts). Senders do not handle claims, retries, disabling and test mode.
+ * (step.ts). Claims, retries, disabling and test mode are handled by their callers.
  */
 import type { Logger } from 'pino';
 import type { MailSettings } from '../mail/settings.ts';
@@ -55,7 +55,7 @@ export type SenderDeps = {
   log: Logger;
 };
 
-/** A ticket event that is being planned. `customer` is null when the customer was erased. */
+/** A ticket event whose deliveries are being composed. `customer` is null when the customer was erased. */
 export type TicketNews = {
   event: TicketEvent;
   /** The ticket as it was after the event. */

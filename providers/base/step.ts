@@ -15,7 +15,7 @@ export type StepCall = {
   email: string | undefined;
   organization: string;
   mode: Mode;
-  /** True when an earlier attempt may have succeeded without an answer. */
+  /** True when an earlier attempt may have succeeded, although no response arrived. */
   again: boolean;
 };
 

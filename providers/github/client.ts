@@ -166,7 +166,7 @@ const isLimited = (status: number, replied: HttpResponse['headers'], message: st
       headerOf(replied, 'x-ratelimit-remaining') === '0' ||
       /rate limit/i.test(message)));
 
-/** How long GitHub asks to wait. GitHub gives seconds, or a time on its own clock. */
+/** How long GitHub asks to wait, in ms. GitHub gives seconds, or a time on its own clock. */
 function waitOf(replied: HttpResponse['headers']): number | undefined {
   const seconds = Number(headerOf(replied, 'retry-after'));
   if (seconds > 0) return seconds * 1000;

@@ -20,7 +20,7 @@ const numberMember = (value: unknown, name: string): number | undefined => {
   return Number.isSafeInteger(found) && (found as number) > 0 ? (found as number) : undefined;
 };
 
-/** The id in links of the issue that the event is about. */
+/** The id that links use for the issue that the event is about. */
 function issueIn(event: unknown): string | undefined {
   const repository = numberMember(member(event, 'repository'), 'id');
   const number = numberMember(member(event, 'issue'), 'number');

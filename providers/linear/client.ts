@@ -120,7 +120,7 @@ export function createLinear({ http, url }: { http: Http; url: string }) {
     async issue(key: string, id: string, signal?: AbortSignal): Promise<LinearIssue | null> {
       return (await ask<{ issue: LinearIssue | null }>(key, 'issue', { id }, signal)).issue;
     },
-    /** The newest issue whose description contains the marker, among the newest thousand issues. */
+    /** The id of the newest issue whose description contains the marker, among the newest thousand issues. */
     async findByMark(key: string, mark: string, signal?: AbortSignal): Promise<string | undefined> {
       type Found = {
         issues: {

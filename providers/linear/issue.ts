@@ -14,7 +14,7 @@ export function teamOf(integration: Integration | null): string {
   return typeof name === 'string' ? `Linear ${name}` : 'Linear';
 }
 
-/** The request that asks Linear for this, without the key. */
+/** The request that sends `asked` to Linear, without the API key. */
 export const requestOf = ({ url }: Linear, asked: { query: string; variables: object }): OutgoingRequest => ({
   method: 'POST',
   url,

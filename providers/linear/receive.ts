@@ -1,6 +1,6 @@
 /**
  * Handles events of Linear's issues and updates the linked record, such as a ticket or a task. Linear also sends events
- * for changes that this system made; they change nothing.
+ * for changes that this system made; such events have no effect.
  */
 import { z } from 'zod';
 import type { Handled, Starter } from '../base/handled.ts';

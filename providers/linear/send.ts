@@ -15,7 +15,7 @@ import { issueComment, issueText } from '../../models/rules/events/tickettext.ts
 import { defined } from '../../models/rules/base/defined.ts';
 
 type Credentials = { api_key: string };
-/** The texts of an event, written when the event is planned. */
+/** The texts of an event, written once, before the first attempt. */
 type Payload = { title: string; description: string; comment: string };
 
 const issueIdOf = ({ subject }: Delivery): string => idFrom(`issue of ${subject.ticket_id}`);
@@ -101,7 +101,8 @@ async function provideIssue(call: Call, link: Link | null): Promise<{ issue: Lin
   if (link) {
     const issue = await found(deps.linear.issue(key, link.external, signal));
     if (issue) return { issue, linked: link._id };
-    // A link without a state belongs to an issue that was never created, because the attempt died in between.
+    // A link without a state belongs to an issue that was never created, because an attempt died after it had stored
+    // the link.
     if (link.state_id !== undefined) {
       await noteRemoved(link._id, deps.clock());
       throw new DeliveryRefused('The issue of this ticket is gone.', { permanent: true });

@@ -1,4 +1,7 @@
-/** Frames mails to people who are no members, and limits how many are sent. See models/rules/events/outsidemail.ts. */
+/**
+ * For mails to people who are no members: adds a text that says who sends them and why, and limits how many are sent.
+ * See models/rules/events/outsidemail.ts.
+ */
 import type { MailSettings, RouteOf } from './settings.ts';
 import { count } from '../../clients/base/meter.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
@@ -21,7 +24,7 @@ type Deps = { mail: MailSettings; secrets: SecretBox; publicUrl: string; clock: 
 type About = { orgId: string; organization: string; why: OutsideReason };
 
 /**
- * Adds the frame and the unsubscribe link to a mail. `shown`: the version that members see; its link is masked, so that
+ * Adds this text and the unsubscribe link to a mail. `shown`: the version that members see; its link is masked, so that
  * they cannot unsubscribe for the recipient.
  */
 export function inFrame(

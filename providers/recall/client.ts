@@ -39,7 +39,7 @@ export function createRecallBot(options: ServiceOptions): Bot {
     return status === 404 ? undefined : bot.parse(body);
   }
 
-  /** The ids of bots ordered with this idempotency key. Undefined when the service does not tell. */
+  /** The ids of bots ordered with this idempotency key. Undefined when the service does not list them. */
   async function sent(key: string, signal: AbortSignal | undefined): Promise<string[] | undefined> {
     const { status, body } = await call('GET', `/bot/?metadata__key=${encodeURIComponent(key)}`, { signal });
     return status === 200 ? listed.safeParse(body).data?.results.map(({ id }) => id) : undefined;

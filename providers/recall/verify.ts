@@ -10,8 +10,8 @@ export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 /** A webhook's timestamp may differ from now by this much in either direction, in seconds. */
 const toleranceSeconds = 300;
 /**
- * Attendee sends a webhook up to three times. An older one than this, in seconds, is refused: its id may already be
- * forgotten, so it could be a replay.
+ * Attendee sends a webhook up to three times. One that is older than this, in seconds, is refused: its id may already
+ * be forgotten, so it could be a replay.
  */
 const attendeeToleranceSeconds = 86_400;
 

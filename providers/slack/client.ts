@@ -41,7 +41,7 @@ const refusedTokens: ReadonlySet<string> = new Set([
   'invalid_refresh_token',
   'invalid_grant',
 ]);
-/** Error codes that are temporary. */
+/** The error codes of temporary failures. */
 const passing: ReadonlySet<string> = new Set([
   'internal_error',
   'fatal_error',

@@ -41,7 +41,7 @@ const body = z.object({
   team: z.string().optional(),
   payload: z.unknown().optional(),
 });
-/** Only the type is read, because other types have channels and users in other formats. */
+/** Only the type is read at first, because events of some types have channels and users in other formats. */
 const anyEvent = z.object({ event: z.object({ type: z.string() }).nullish() });
 const revocation = z.object({
   event: z.object({ tokens: z.object({ bot: z.array(z.string()).nullish() }).nullish() }),
@@ -129,8 +129,8 @@ async function handleCommand(
 }
 
 /**
- * A shortcut on a message asks the knowledge base that message's question. Any other interaction gets a hint on where
- * answers are given. Only the person who interacted sees the response.
+ * A shortcut on a message sends the message's text as a question to the knowledge base. Any other interaction gets a
+ * hint on where answers are given. Only the person who interacted sees the response.
  */
 async function answerInteraction(
   inbound: Inbound,
@@ -199,7 +199,7 @@ async function replierOf(team: string, user: string, integration: Integration, d
   const { org_id: orgId } = integration;
   const asked = withSlackToken(integration, deps, ({ token }) => deps.slack.user(token, user));
   const person = await asked.catch((error: unknown) => {
-    // Without the permission to read users, the reply has the general name.
+    // Without the permission to read users, the reply has the general name `Support`.
     if (error instanceof SlackError && error.permanent && !error.unauthorized)
       return { name: 'Support', email: undefined };
     throw error;

@@ -1,7 +1,7 @@
 /**
  * The Slack token of an organization. An app with token rotation has tokens that expire after 12 hours, so they are
- * refreshed before. Only one process at a time refreshes, because a refresh token works once. When Slack rejects the
- * refresh, the connection is broken.
+ * refreshed before that. Only one process at a time refreshes, because a refresh token works once. When Slack rejects
+ * the refresh, the connection is broken.
  */
 import type { Logger } from 'pino';
 import { breakConnection } from '../base/broken.ts';

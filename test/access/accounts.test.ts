@@ -165,7 +165,7 @@ describe('a forgotten password', () => {
     expect((await reset(await linkTo(email, 2))).body.code).toBe('LINK_OVER');
   });
 
-  it('a forgotten password leaves an account with an unproven address to the owner of the mailbox, without earlier identities', async () => {
+  it('resetting a password removes the account’s earlier sign-in identities when its address is unproven, and keeps them when it is proven', async () => {
     const { email, token } = await api.newUser();
     const identity = { provider: 'elsewhere', subject: randomUUID() };
     await db.collection('users').updateOne({ email }, { $set: { identities: [identity] } });
@@ -387,7 +387,7 @@ describe('invitations', () => {
     expect((await membersOf(org)).map(({ email }) => email)).not.toContain(user.email);
   });
 
-  it('invitations can be accepted again by their person when the process died before it stored the membership', async () => {
+  it('an accepted invitation can be accepted again by the same person when the process died before it stored the membership', async () => {
     const org = await api.newOrg();
     const [user, other] = [await api.newUser(), await api.newUser()];
     await invite(org, user.email);
@@ -461,7 +461,7 @@ describe('invitations', () => {
     expect(answers).toEqual([...Array.from({ length: 8 }, () => 201), 429]);
   });
 
-  it('invitations contain no link from the organization’s name', async () => {
+  it('an invitation contains no web address from the organization’s name', async () => {
     const { owner } = await api.newOrg();
     const made = await post('/orgs', { name: 'Win at https://evil.example/x or evil.example' }, owner.token);
     const org = { orgId: made.body.data.org_id, owner };

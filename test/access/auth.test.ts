@@ -43,7 +43,7 @@ describe('POST /auth/register', () => {
     expect(org.body.data).toMatchObject({ name: 'Analytical Engines', role: 'owner', environment: 'sandbox' });
   });
 
-  it('registration accepts an address once, in any spelling: 409, and no organization is created', async () => {
+  it('registration accepts an address once, in any spelling: a second registration gets 409 and creates no organization', async () => {
     const email = newEmail();
     expect((await register({ email: ` ${email.toUpperCase()} ` })).body.data.user.email).toBe(email);
     const company = `Company ${randomUUID()}`;
@@ -136,7 +136,7 @@ describe('POST /auth/login', () => {
     expect((await login(other.email, other.password)).status).toBe(200);
   });
 
-  it('login is locked in the same way for an unknown address', async () => {
+  it('login is locked after five failures for an unknown address, too', async () => {
     const email = newEmail();
     for (let i = 0; i < 5; i++) expect((await login(email)).status).toBe(401);
     expect((await login(email)).status).toBe(429);
@@ -213,7 +213,7 @@ describe('passwords', () => {
     expect(costs).toEqual(Array(3).fill('{"memoryCost":19456,"timeCost":2,"parallelism":1}'));
   });
 
-  it('passwords are hashed by a limited number at a time; beyond a bounded queue, requests are refused', async () => {
+  it('a limited number of passwords is hashed at a time; when the queue for this is full, requests are refused', async () => {
     const gate = createGate(2, 1);
     let running = 0;
     let most = 0;

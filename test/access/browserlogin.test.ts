@@ -1,4 +1,4 @@
-/** The login of the page `/app`: a cookie that no script reads, and that counts for the page's own requests only. */
+/** The login of the page `/app`: a cookie that no script can read, and that only the page's own requests may use. */
 import { describe, expect, it } from '@jest/globals';
 import { system } from '../kit/harness.ts';
 
@@ -22,7 +22,7 @@ describe('POST and DELETE /auth/browser', () => {
     expect(setCookie).toMatch(/^login=[^;]+; path=\/; expires=[^;]+; samesite=strict; httponly$/i);
   });
 
-  it('the cookie counts for requests of the page itself, on routes of members, and for no others', async () => {
+  it('the login cookie is accepted only in requests of the page itself, and only on routes for members', async () => {
     const { org, cookie } = await signedIn();
     const get = async (path: string, headers: Record<string, string>) =>
       (await api.request('GET', path, { headers: { cookie, ...headers } })).status;
@@ -37,7 +37,7 @@ describe('POST and DELETE /auth/browser', () => {
     expect(await get(`/orgs/${stranger.orgId}/members`, ownPage)).toBe(404);
   });
 
-  it('a credential in the header counts before the cookie', async () => {
+  it('a credential in the Authorization header is used instead of the login cookie, even when it is invalid', async () => {
     const { cookie } = await signedIn();
     const headers = { cookie, ...ownPage };
     const other = await api.newUser();
@@ -46,7 +46,7 @@ describe('POST and DELETE /auth/browser', () => {
     expect((await api.request('GET', '/auth/me', { token: 'nonsense', headers })).status).toBe(401);
   });
 
-  it('no other page signs a browser in or out', async () => {
+  it('a page of another origin can sign a browser neither in nor out', async () => {
     const { email, password } = await api.newUser();
     for (const headers of [{}, { 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }])
       for (const [method, body] of [
@@ -74,14 +74,14 @@ describe('POST and DELETE /auth/browser', () => {
     expect(left.headers.getSetCookie()[0]).toMatch(/^login=; .*expires=Thu, 01 Jan 1970/i);
   });
 
-  it('a login that was ended everywhere is over in the browser, too', async () => {
+  it('after signing out everywhere, the login cookie is refused', async () => {
     const { cookie } = await signedIn();
     const headers = { cookie, ...ownPage };
     expect((await api.request('POST', '/auth/logout-everywhere', { headers })).status).toBe(200);
     expect((await api.request('GET', '/auth/me', { headers })).status).toBe(401);
   });
 
-  it('the page may be shown in no frame, loads from here alone, and makes no HTML of texts', async () => {
+  it('the headers of the page /app forbid showing it in a frame, scripts of other origins, and turning text into HTML', async () => {
     const { status, headers } = await fetch(`${api.url}/app/inbox/conv_1?box=all`);
     expect([status, headers.get('cache-control'), headers.get('referrer-policy')]).toEqual([
       200,

@@ -111,13 +111,13 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect((await self(token)).status).toBe(200);
     const { keys } = (await api.request('GET', keyPath(org), { token: org.owner.token })).body.data;
     expect(keys).toMatchObject([{ key_id: keyId, status: 'active', created_by_user_id: org.owner.userId }]);
-    // `ops restart` needs it after a restore.
+    // `ops restart` needs this record after a restore.
     expect(await db.collection('departures').findOne({ org_id: org.orgId })).toMatchObject({
       keep_keys_for: org.owner.userId,
     });
   });
 
-  it('removing a member leaves no active key from a request of the member that was accepted before', async () => {
+  it('when a member is removed while their requests to create keys are running, none of these keys stays active', async () => {
     const { org, bob } = await withMember();
     const asked = Array.from({ length: 12 }, () =>
       api.request('POST', keyPath(org), { token: bob.token, body: { name: 'late' } }),
@@ -139,7 +139,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect(invitations).toMatchObject([{ email: body.email, status: 'revoked' }, { status: 'accepted' }]);
   });
 
-  it('a removal is completed by the sweeper when the process died after removing the member', async () => {
+  it('when the process dies right after removing a member, the sweeper unassigns the member’s tasks and revokes the member’s keys', async () => {
     const { org, bob } = await withMember();
     const id = await taskOf(org, bob);
     const key = await api.newKey({ ...org, owner: bob });

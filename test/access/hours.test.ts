@@ -14,7 +14,7 @@ const hours = (method: string, orgId: string, token: string, body?: unknown) =>
   api.request(method, `/orgs/${orgId}/hours`, { token, ...(body === undefined ? {} : { body: { hours: body } }) });
 
 describe('GET and PUT /orgs/{orgId}/hours', () => {
-  it('admins set the hours, members see whether it is open, and null is always', async () => {
+  it('admins set the team’s hours, members see whether the team is there, and without hours it always is', async () => {
     const org = await api.newOrg();
     const bob = await api.join(org);
     expect((await hours('GET', org.orgId, bob.token)).body.data).toEqual({
@@ -33,7 +33,7 @@ describe('GET and PUT /orgs/{orgId}/hours', () => {
     expect((await hours('GET', org.orgId, (await api.newUser()).token)).status).toBe(404);
   });
 
-  it('a span that ends before it begins, an unknown zone and a date that is none are refused', async () => {
+  it('hours with a span that ends before it begins, an unknown day, an unknown time zone or an invalid date are refused', async () => {
     const { orgId, owner } = await api.newOrg();
     for (const wrong of [
       { ...never, week: { mon: [{ from: '10:00', until: '09:00' }] } },
@@ -47,7 +47,7 @@ describe('GET and PUT /orgs/{orgId}/hours', () => {
 });
 
 describe('a customer who asks for a person', () => {
-  it('outside the hours the customer hears when the team is back, in its language, and within them nothing of it', async () => {
+  it('outside the hours the customer is told in their language when the team is back; within the hours nothing is said about it', async () => {
     const org = await api.newOrg();
     const { token: key } = await api.newKey(org);
     const ask = async (words: string): Promise<string> => {

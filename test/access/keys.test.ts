@@ -279,7 +279,7 @@ describe('POST …/keys/{keyId}/rotate', () => {
 });
 
 describe('GET …/developer-keys/self', () => {
-  it('GET …/self describes the key without an envelope and without secrets', async () => {
+  it('GET …/self describes the key, without the envelope of other routes and without secrets', async () => {
     const { key, token } = (await create({ scopes: allScopes })).body.data;
     const { status, body } = await self(token);
     expect([status, body]).toEqual([
@@ -307,7 +307,7 @@ describe('GET …/developer-keys/self', () => {
     );
   });
 
-  it('GET …/self knows a legacy key, whose mode follows its organization', async () => {
+  it('GET …/self accepts a key that was created before there were modes; its mode follows its organization', async () => {
     const token = newToken('secret', 'legacy');
     expect(token).toMatch(/^svc_sk_[0-9A-Za-z]{38}$/);
     const now = new Date();
@@ -361,7 +361,7 @@ describe('a live key before the organization is live', () => {
     },
   );
 
-  it('a request for live data is told (400) when there will be some', async () => {
+  it('a request for live data gets 400, with the reason that the organization is not live yet', async () => {
     const live = (await api.newKey(org, { mode: 'live' })).token;
     const { status, body } = await api.request('GET', `/orgs/${org.orgId}/documents?mode=live`, { token: live });
     expect([status, body.details]).toEqual([
@@ -376,7 +376,7 @@ describe('a live key before the organization is live', () => {
     expect(body).not.toHaveProperty('warning');
   });
 
-  it('a live key writes the data that test keys see until the organization is live', async () => {
+  it('until the organization is live, a live key writes in test mode, and the reply has a warning', async () => {
     const live = (await api.newKey(org, { mode: 'live' })).token;
     const { body } = await api.request('PUT', `/support/config/orgs/${org.orgId}`, {
       token: live,

@@ -166,7 +166,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     },
   );
 
-  it('a sign-in that the page began ends signed in on the page, without a token', async () => {
+  it('a sign-in that the page /app began returns to that page with a login cookie, and no token is in the reply', async () => {
     const person = newPerson();
     const { path, cookie } = await begin(person, 'main', '?page=app');
     const { status, headers, body } = await finish(path, cookie);
@@ -178,7 +178,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     expect(who.body.data.user.email).toBe(person.email);
   });
 
-  it('a federated sign-in removes the cookie after its use', async () => {
+  it('a federated sign-in removes its own cookie when it is completed', async () => {
     const { path, cookie } = await begin(newPerson());
     const { headers } = await finish(path, cookie);
     expect(headers.getSetCookie()[0]).toMatch(/^oidc_[0-9a-f]{16}=; .*expires=Thu, 01 Jan 1970/i);
@@ -192,7 +192,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     expect(new Set(answers.map((a) => a.body.data.user.userId)).size).toBe(1);
   });
 
-  it('a federated sign-in joins the account with the same address, and ends its password and tokens, because nobody had proven that address', async () => {
+  it('a federated sign-in takes over an account with the same, but unproven, address, and ends that account’s password and tokens', async () => {
     const person = newPerson();
     const squatter = await registered(person.email!);
     expect((await me(squatter.token)).status).toBe(200);
@@ -204,7 +204,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     expect((await me(body.data.token)).status).toBe(200);
   });
 
-  it('a federated sign-in adds a second identity to an account with a verified address, and ends nothing', async () => {
+  it('a federated sign-in adds a second identity to an account with a verified address, and the account’s logins stay valid', async () => {
     const person = newPerson();
     const first = await signIn(person);
     const other = await signIn(newPerson({ email: person.email! }), 'second');

@@ -106,7 +106,7 @@ describe('members', () => {
 });
 
 describe('POST /orgs/{orgId}/members', () => {
-  it('a user whose address is proven becomes a member, in any spelling of the address', async () => {
+  it('a user with a proven address becomes a member as soon as they are added, in any spelling of the address', async () => {
     const org = await api.newOrg();
     const user = await provenUser();
     const { status, body } = await add(org, org.owner, ` ${user.email.toUpperCase()}`, 'member');
@@ -141,7 +141,7 @@ describe('POST /orgs/{orgId}/members', () => {
     expect((await accept(tokenOf(invited), squatter)).body.code).toBe('LINK_OVER');
   });
 
-  it('an address without an account is invited in the same way, and the new account’s address stays unproven', async () => {
+  it('an address without an account is invited by a link, and the address of the account that is created with it stays unproven', async () => {
     const org = await api.newOrg();
     const email = `${randomUUID()}@example.com`;
     const invited = await add(org, org.owner, email, 'member');
@@ -181,7 +181,7 @@ describe('POST /orgs/{orgId}/members', () => {
     expect((await membersOf(org)).count).toBe(2);
   });
 
-  it('adding a member requires an admin, and an owner for adding an owner: 403', async () => {
+  it('only admins may add members, and only owners may add owners: 403', async () => {
     const org = await api.newOrg();
     const [admin, plain, newcomer] = [await joined(org, 'admin'), await joined(org, 'member'), await provenUser()];
     expect((await add(org, plain, newcomer.email, 'member')).body.code).toBe('MISSING_ROLE');

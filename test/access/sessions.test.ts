@@ -265,7 +265,7 @@ describe('the customer of a session', () => {
     });
   });
 
-  it('the customer of a session is found by external id rather than e-mail, and by that e-mail from then on', async () => {
+  it('when external id and e-mail belong to different customers, the session is for the one with the external id, who gets the e-mail', async () => {
     const email = newEmail();
     const byEmail = await mint({ customer: { email } });
     const byId = await mint({ customer: { externalCustomerId: 'u-1' } });
@@ -296,7 +296,7 @@ describe('the customer of a session', () => {
     expect(await db().collection('customers').countDocuments({ org_id: org.orgId })).toBe(1);
   });
 
-  it('the customer of a session keeps their external id when two claim an e-mail at the same time, and the e-mail belongs to one of them', async () => {
+  it('when sessions for two external ids claim the same e-mail at the same time, there are two customers, and one of them has the e-mail', async () => {
     const email = newEmail();
     const claims = Array.from({ length: 24 }, (_, i) => ({ email, externalCustomerId: `u-${i % 2}` }));
     const replies = await Promise.all(claims.map((customer) => mint({ customer })));
@@ -402,7 +402,7 @@ describe('a session token', () => {
     await removeDataDir(env);
   });
 
-  it('a session token is accepted for its own organization only, and gets 404 elsewhere', async () => {
+  it('a session token is accepted for its own organization only, and gets 404 for any other', async () => {
     const { token } = await api.newSession(org, { key });
     const other = await api.newOrg();
     const [there, nowhere] = [await ask(token, other.orgId), await ask(token, 'org_nothing')];
@@ -469,7 +469,7 @@ describe('…/embed-secret', () => {
     expect(seen.body).toMatchObject({ mode: 'live', exists: true });
   });
 
-  it('an embed secret may overlap with its successor for up to 7 days', async () => {
+  it('an embed secret can stay valid for up to 7 days after its successor is created', async () => {
     await make();
     const before = Date.now();
     await make({ overlap_seconds: 60 });
@@ -481,7 +481,7 @@ describe('…/embed-secret', () => {
     expect((await make({ overlap_seconds: 7 * 86_400 + 1 })).status).toBe(400);
   });
 
-  it('concurrent requests for a new embed secret store one, and each response has its own value', async () => {
+  it('concurrent requests for a new embed secret get different ones, of which one is stored', async () => {
     const made = await Promise.all(Array.from({ length: 8 }, () => make()));
     expect(made.map(({ status }) => status)).toEqual(Array(8).fill(201));
     expect(new Set(made.map(({ body }) => body.embed_secret)).size).toBe(8);

@@ -87,7 +87,7 @@ describe('a forged token is refused', () => {
   const signed = (payload: Record<string, unknown>, header: Record<string, unknown> = {}, key = ourKey) =>
     new SignJWT(payload).setProtectedHeader({ alg: 'EdDSA', kid, ...header }).sign(key);
 
-  it('a token with unchanged claims is accepted, so that the other cases mean something', async () => {
+  it('a token without any of these faults is accepted, so that the other tests mean something', async () => {
     expect(await tokens.verify(await signed(claims()))).toEqual({ userId: 'usr_1', epoch: 0 });
   });
 
@@ -147,7 +147,7 @@ describe('a session token', () => {
   };
   const end = new Date(start + 60_000);
 
-  it('a session token has all the session’s claims, in every process and until its last second', async () => {
+  it('a session token has all the session’s claims, and every process accepts it until it expires', async () => {
     const token = await newProcess().signSession(claims, end);
     const plain = { ...claims, verified: false };
     delete plain.productType;
@@ -245,7 +245,7 @@ describe('rotation of signing keys', () => {
     await until(async () => await old.verify(token), 'the old process to know the new key');
   });
 
-  it('rotation of signing keys creates one key when many processes find it due at the same time, including the first', async () => {
+  it('when many processes find a new signing key due at the same time, one is created, even when it is the very first', async () => {
     const all = await Promise.all(Array.from({ length: 6 }, () => newProcess().sign('usr_1', 0)));
     expect(new Set(all.map((a) => kidOf(a.token))).size).toBe(1);
     expect(await listSigningKeys()).toHaveLength(1);

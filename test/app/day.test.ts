@@ -30,7 +30,7 @@ afterAll(async () => {
   await dying?.kill();
 });
 
-it('a team works its day by keyboard: told, why, reply, note, article, approval and delivery, while an API process dies', async () => {
+it('by keyboard alone, a team replies, notes, writes an article, approves a call and resends a delivery, although an API process dies', async () => {
   const shop = await opened([{ tool: cancel, risk_tier: 'admin_approve', auth_scope: 'verified_customer' }]);
   const { org, key } = shop;
   const bob = await api.join(org);
@@ -132,7 +132,7 @@ it('a team works its day by keyboard: told, why, reply, note, article, approval 
     return (asked.body.answer as string).includes('behind the house');
   }, 'the article to answer');
 
-  // 5. A tool call waits; it is approved, and asked once more.
+  // 5. A tool call waits; it is approved after a dialog has asked once more.
   other.client.say(please);
   await ada.open('/app/tools/approvals');
   await ada.shows('A-1042');
@@ -158,7 +158,7 @@ it('a team works its day by keyboard: told, why, reply, note, article, approval 
   expect([...ada.faults, ...colleague.faults]).toEqual([]);
 });
 
-/** A delivery of a live conversation that was given up; the page then shows live data. */
+/** Makes a delivery of a live conversation fail for good. The page then shows live data. */
 async function failedDelivery(org: TestOrg): Promise<void> {
   const { configure, newConversation, act, deliveries, outbox } = outboxOf(api);
   await api.goLive(org);

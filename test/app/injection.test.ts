@@ -80,7 +80,7 @@ it('200 planted scripts in names, messages, notes, tags, situations, documents a
   for (const { doc_id } of documents) {
     await app.open(`/app/knowledge/article/${doc_id}`);
     await until(async () => (await app.page.$('.drawn li')) !== null, 'the preview');
-    // What could be clicked in it leads nowhere.
+    // No link in the preview runs a script when it is clicked.
     await app.page.evaluate("document.querySelectorAll('.drawn a').forEach((link) => link.click())");
     await quiet();
   }

@@ -1,4 +1,4 @@
-/** What the page decides without a browser. */
+/** Rules of the page `/app` that need no browser. */
 import { describe, expect, it } from '@jest/globals';
 import type { InboxConversation } from '../../web/app/api/operations.ts';
 import { addressOf, readAddress } from '../../web/app/rules/address.ts';
@@ -7,13 +7,13 @@ import { isQuiet, span } from '../../web/app/rules/times.ts';
 import { mentionsIn, replaced, snoozeTimes, wordAt } from '../../web/app/rules/writing.ts';
 
 describe('an address', () => {
-  it('what is open and the filters come back as they were written', () => {
+  it('an address is read back as the screen, the record and the filters that it was made of', () => {
     const to = { screen: 'inbox' as const, id: 'conv_1', part: '', filters: { box: 'all', tag: 'a&b=c é' } };
     const [path, search = ''] = addressOf(to).split('?');
     expect(readAddress(path!, `?${search}`)).toEqual(to);
   });
 
-  it('an unknown screen is the inbox, and a broken escape means nothing', () => {
+  it('an address of an unknown screen opens the inbox, and an invalid percent-escape in an address is ignored', () => {
     expect(readAddress('/app/nowhere', '')).toMatchObject({ screen: 'inbox' });
     expect(readAddress('/app/inbox/%E0%A4%A', '')).toMatchObject({ screen: 'inbox', id: '' });
   });
@@ -32,7 +32,7 @@ describe('a view of the inbox', () => {
       ...more,
     }) as InboxConversation;
 
-  it('a conversation belongs to the views that the server lists it in', () => {
+  it('the page puts a conversation into the same inbox views as the server', () => {
     const waiting = one({ waiting_since: '2026-01-01T00:00:00.000Z' });
     const boxes = (which: InboxConversation) =>
       ['waiting', 'mine', 'unassigned', 'snoozed', 'resolved', 'all'].filter((box) =>
@@ -50,7 +50,7 @@ describe('a view of the inbox', () => {
     });
   });
 
-  it('who waits longest comes first; elsewhere the newest activity does', () => {
+  it('in the view “waiting” the longest wait comes first, and in other views the newest activity', () => {
     const [early, late] = [
       one({ conv_id: 'a', waiting_since: '2026-01-01T00:00:00.000Z', last_message_at: '2026-01-03T00:00:00.000Z' }),
       one({ conv_id: 'b', waiting_since: '2026-01-02T00:00:00.000Z', last_message_at: '2026-01-04T00:00:00.000Z' }),
@@ -61,7 +61,7 @@ describe('a view of the inbox', () => {
 });
 
 describe('writing', () => {
-  it('the word behind a sign at the caret is found and replaced', () => {
+  it('the word after “/” or “@” at the caret is found and replaced, but not inside an e-mail address', () => {
     const body = 'Hello /tha and more';
     const word = wordAt('/', body, 10)!;
     expect(word).toEqual({ from: 6, to: 10, word: 'tha' });
@@ -70,7 +70,7 @@ describe('writing', () => {
     expect(wordAt('@', 'ask @Gr', 7)).toMatchObject({ word: 'Gr' });
   });
 
-  it('members whose names stand behind @ are mentioned', () => {
+  it('members whose names follow “@” are mentioned', () => {
     const members = [
       { user_id: 'u1', name: 'Grace Hopper' },
       { user_id: 'u2', name: 'Ada' },
@@ -79,7 +79,7 @@ describe('writing', () => {
     expect(mentionsIn('@Grace Hopper, please', members)).toEqual(['u1']);
   });
 
-  it('a snooze ends in an hour, tomorrow or on Monday at nine', () => {
+  it('a snooze ends in an hour, tomorrow at nine or next Monday at nine', () => {
     const times = snoozeTimes(new Date(2026, 10, 26, 16, 30));
     expect([times.hour, times.tomorrow, times.week]).toEqual([
       new Date(2026, 10, 26, 17, 30),
@@ -92,7 +92,7 @@ describe('writing', () => {
 });
 
 describe('times', () => {
-  it('a span is said in its largest unit', () => {
+  it('a time span is shown in its largest unit', () => {
     expect([span(59_000, 'en'), span(3_600_000, 'en'), span(3 * 86_400_000, 'en')]).toEqual([
       '0 min',
       '1 hr',
@@ -100,7 +100,7 @@ describe('times', () => {
     ]);
   });
 
-  it('quiet hours may pass midnight, in their own time zone', () => {
+  it('quiet hours may span midnight, and are in their own time zone', () => {
     const night = { from: '22:00', until: '07:00', timezone: 'Europe/Berlin' };
     const at = (iso: string) => isQuiet(night, new Date(iso));
     expect([at('2026-11-26T21:00:00Z'), at('2026-11-26T05:59:00Z'), at('2026-11-26T06:00:00Z')]).toEqual([

@@ -1,4 +1,4 @@
-/** Every screen of the page `/app`: what it weighs, that nothing is wrong for people with other senses, and texts. */
+/** Every screen of the page `/app`: its size, its accessibility and its texts. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'puppeteer';
 import { openApp, type AppPage } from '../kit/apppage.ts';
@@ -54,7 +54,7 @@ describe('the page /app', () => {
     ['settings/keys', 'test key'],
     ['settings/live', 'not live yet'],
     ['start', 'Five steps'],
-  ])('axe finds nothing on /app/%s, light and dark, wide and narrow', async (path, words) => {
+  ])('axe finds no accessibility violation on /app/%s, light and dark, wide and narrow', async (path, words) => {
     await app.open(`/app/${path.replace('CONV', convId)}`);
     await app.shows(words);
     expect(await app.violations()).toEqual([]);
@@ -66,7 +66,7 @@ describe('the page /app', () => {
     ['fr', 'Messagerie', 'Choisissez une conversation.'],
     ['es-MX', 'Bandeja', 'Elija una conversación.'],
     ['nl', 'Inbox', 'Choose a conversation.'],
-  ])('a browser in %s sees the page in its language, or in English', async (language, inbox, choose) => {
+  ])('a browser in %s shows the page in its language, or else in English', async (language, inbox, choose) => {
     const speak = `Object.defineProperty(navigator, 'languages', { get: () => ['${language}'] })`;
     const { identifier } = await app.page.evaluateOnNewDocument(speak);
     await app.open('/app/inbox?box=all');
@@ -75,7 +75,7 @@ describe('the page /app', () => {
     await app.page.removeScriptToEvaluateOnNewDocument(identifier);
   });
 
-  it('a long list is read to its end, also when it is read anew in the middle', async () => {
+  it('a long list is loaded to its end on scrolling, even when it is loaded anew in the middle', async () => {
     const stored = db().collection<{ _id: string; ordinal: number }>('conversations');
     const standing = (await stored.findOne({ _id: convId }))!;
     const { ticket: _, pending: __, ...plain } = standing as typeof standing & Record<string, unknown>;
@@ -103,7 +103,7 @@ describe('the page /app', () => {
     await until(async () => (await listed()) > copies, 'the whole list');
   });
 
-  it('its scripts and styles fit the budget: the first load 120 KB, all of it 130 KB, compressed', async () => {
+  it('the page’s scripts and styles are under 120 KB compressed on the first load, and under 130 KB in all', async () => {
     const { files } = await buildApp();
     const sizes = new Map([...files].map(([name, { gzip }]) => [name, gzip.length]));
     const all = [...sizes.values()].reduce((sum, size) => sum + size, 0);

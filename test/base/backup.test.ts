@@ -100,7 +100,7 @@ const ask = async (bird: string): Promise<string> => {
   const asked = { token: org.key, body: { query: price(bird) } };
   return (await api.request('POST', `/orgs/${org.orgId}/kb/query`, asked)).body.answer;
 };
-/** The index agrees with MongoDB once maintenance has repaired it. */
+/** Waits until the price is found: the index agrees with MongoDB only after maintenance has repaired it. */
 const found = (bird: string) => until(async () => (await ask(bird)).includes('3 euros'), `the price of the ${bird}`);
 async function upload(bird: string): Promise<void> {
   const file = { name: `${bird}.md`, content: `The ${bird} card costs 3 euros a month.` };
@@ -220,13 +220,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it('the backups hold unfinished work whose intents are settled, so that no sweeper knows of it', () => {
+it('the backups hold work that is started but unfinished, so that no sweeper would start it again', () => {
   for (const [name, dumped] of Object.entries({ before, after }))
     expect([name, [...dumped.values()].flatMap(({ waiting }) => waiting)]).toEqual([name, []]);
 });
 
 describe('MongoDB is older than Temporal', () => {
-  it('ops restart finishes what Temporal knows as ended; nothing is found that MongoDB does not have', async () => {
+  it('ops restart finishes work that Temporal knows as ended, and no query finds a document that MongoDB does not have', async () => {
     await bring(before, 'now');
     await start('api', 'worker');
     // Temporal knows the id of this workflow, which has ended, from after the backup.
@@ -246,7 +246,7 @@ describe('MongoDB is older than Temporal', () => {
     await answered(`Once more: ${price('heron')}`);
   });
 
-  it('a new namespace and an empty index also finish the removals, and the old namespace says what to remove again', async () => {
+  it('with a new Temporal namespace and an empty index, ops restart also finishes the removals, and the old namespace tells which to repeat', async () => {
     await bring(before, 'now');
     await rm(join(env.DATA_DIR, 'search'), { recursive: true });
     const create = 'operator namespace create --namespace support-2 --retention 72h'.split(' ');
@@ -279,7 +279,7 @@ describe('Temporal is older than MongoDB', () => {
   it.each<[string, string | undefined]>([
     ['of an earlier backup', 'before'],
     ['empty', undefined],
-  ])('with a Temporal that is %s, ops restart starts what it lacks, and nothing is done again', async (_, from) => {
+  ])('with a Temporal that is %s, ops restart starts what Temporal lacks and repeats nothing', async (_, from) => {
     await bring(after, from);
     await start('api', 'worker');
     await ops('restart');
@@ -296,7 +296,7 @@ describe('Temporal is older than MongoDB', () => {
   });
 });
 
-it('ops restart knows every record that starts workflows, but for those that others see to', () => {
+it('ops restart covers every kind of record that starts workflows, except those that are taken up again without it', () => {
   const known = new Set(unfinished.map(({ model }) => model.collection.name));
   const others = slices.flatMap(({ launchable }) => launchable.map((model) => model.collection.name));
   expect(others.filter((name) => !known.has(name)).toSorted()).toEqual([

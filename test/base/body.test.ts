@@ -115,7 +115,7 @@ describe('JSON', () => {
     ['a mark of the order of bytes before it', '\ufeff{"a":"ü"}', { a: 'ü' }],
     ['nothing', '', {}],
     ['a hundred levels', `${'['.repeat(100)}${']'.repeat(100)}`, expect.anything()],
-  ])('a JSON body that is %s is parsed', async (_, text, body) => {
+  ])('a JSON body (%s) is parsed', async (_, text, body) => {
     expect(await post('/json', text, json)).toEqual({ status: 200, body: { body } });
   });
 

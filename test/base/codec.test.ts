@@ -42,7 +42,7 @@ const decode = (payloads: unknown, headers: Record<string, string> = {}) =>
     body: JSON.stringify({ payloads }),
   });
 
-it('a document is indexed, Temporal has its arguments encrypted, and only an operator reads them', async () => {
+it('a document is indexed by a workflow whose arguments Temporal has only encrypted, and only an operator can decrypt them', async () => {
   const org = await api.newOrg();
   const { token } = await api.newKey(org);
   const { body } = await api.upload(org.orgId, token, { name: 'a.md', content: 'A gannet card costs 12 EUR.' });
@@ -74,7 +74,7 @@ it('a document is indexed, Temporal has its arguments encrypted, and only an ope
   });
 });
 
-it('the codec endpoint refuses keys of organizations, made-up proofs and bodies of another form, and names no other origin', async () => {
+it('the codec endpoint refuses organizations’ keys, invented proofs and malformed bodies, and allows no other origin', async () => {
   const org = await api.newOrg();
   const { token } = await api.newKey(org);
   for (const proof of [token, org.owner.token, `${Date.now() + 1e6}~abc.def`, ''])
@@ -91,7 +91,7 @@ it('the codec endpoint refuses keys of organizations, made-up proofs and bodies 
   ]);
   const elsewhere = await decode([], { cookie, origin: 'https://evil.example' });
   expect(elsewhere.headers.get('access-control-allow-origin')).toBeNull();
-  // A link is no session.
+  // The proof in a login link is not accepted as a session.
   const proof = new URL(await loginLink()).searchParams.get('proof')!;
   expect((await decode([], { authorization: `Bearer ${proof}` })).status).toBe(401);
 });

@@ -256,7 +256,7 @@ describe('the stored failure of an activity', () => {
   });
 });
 
-it('the search of these tests finds a word in every place', async () => {
+it('the search that these tests use finds a word deep inside a record and in Temporal', async () => {
   const word = newWord();
   const hash = createHash('sha256').update(word).digest('hex');
   await db()

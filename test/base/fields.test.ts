@@ -83,7 +83,7 @@ describe('a record that is created', () => {
     expect(faultsOf({ ...page, ...change })).toEqual([field]),
   );
 
-  it('a new record without a given text or list has the empty one', () => {
+  it('a new record for which no text or list is given has an empty one', () => {
     const { title: _title, segments: _segments, ...rest } = page;
     expect(new PageModel(rest).toObject()).toMatchObject({ title: '', segments: [] });
   });

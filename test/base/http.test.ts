@@ -210,7 +210,7 @@ describe('private addresses', () => {
     expect(await reasonOf(http.request(second))).toBe('blocked_address');
   });
 
-  it('every allowed address is unicast for ipaddr.js, and for IPv4 every unicast one is allowed', () => {
+  it('ipaddr.js calls every allowed address unicast, and all IPv4 addresses that it calls unicast are allowed', () => {
     let seed = 42;
     const random = (below: number) => (seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) % below;
     const disagreed: string[] = [];
@@ -326,7 +326,7 @@ describe('request', () => {
     expect(seen).toEqual([['POST', 'application/json', body]]);
   });
 
-  it('conditional headers are sent, and replies to 304 and HEAD have no body', async () => {
+  it('conditional headers are sent, and a reply with 304 or to HEAD has no body', async () => {
     const base = await serve((request, reply) => {
       const fresh = request.headers['if-none-match'] === '"1"';
       reply.writeHead(fresh ? 304 : 200, { etag: '"1"', 'content-encoding': 'gzip', 'content-length': 999_999_999 });
@@ -540,7 +540,7 @@ describe('size', () => {
     ['what is not gzip', Buffer.from('<html>not compressed at all</html>')],
     ['gzip cut short', gzipSync('x'.repeat(10_000)).subarray(0, 20)],
     ['gzip with a wrong checksum', Buffer.concat([gzipSync('x'.repeat(10_000)).subarray(0, -8), Buffer.alloc(8)])],
-  ])('a reply that is %s is never accepted as a whole page', async (_, bytes) => {
+  ])('a reply with invalid gzip (%s) is refused', async (_, bytes) => {
     const base = await serve((_, reply) => reply.writeHead(200, { 'content-encoding': 'gzip' }).end(bytes));
     expect(await reasonOf(client().request(base))).toBe('protocol');
   });
@@ -678,7 +678,7 @@ describe('bad servers', () => {
     expect((await http.request(base)).body.toString()).toBe('fine');
   });
 
-  it('a closed port causes the error connection, and a name without an address no_host', async () => {
+  it('a closed port causes the error “connection”, and a host name without an address the error “no_host”', async () => {
     const server = createTcpServer();
     const port = await listen(server);
     await new Promise((resolve) => server.close(resolve));

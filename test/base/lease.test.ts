@@ -6,7 +6,7 @@ modelsIn('leases');
 const at = (seconds: number): Date => new Date(Date.UTC(2026, 0, 1) + seconds * 1000);
 
 describe('a lease', () => {
-  it('of many processes that ask at once one gets it, and only it may prolong it', async () => {
+  it('of many processes that ask for a lease at the same time, one gets it, and only that one may prolong it', async () => {
     const asked = await Promise.all(
       Array.from({ length: 20 }, async (_, n) => ((await takeLease('sweep', 6_000, at(0), `p${n}`)) ? [`p${n}`] : [])),
     );
@@ -16,12 +16,12 @@ describe('a lease', () => {
     expect(await takeLease('sweep', 6_000, at(5), rival)).toBe(false);
     expect(await takeLease('sweep', 6_000, at(5), holder)).toBe(true);
     expect(await takeLease('sweep', 6_000, at(10), rival)).toBe(false);
-    // Without a sign of life it runs out.
+    // A lease that is not prolonged runs out.
     expect(await takeLease('sweep', 6_000, at(11), rival)).toBe(true);
     expect(await takeLease('sweep', 6_000, at(12), holder)).toBe(false);
   });
 
-  it('one that is given back is free at once, and nobody gives back that of another', async () => {
+  it('a lease that is given back is free at once, and no process can give back the lease of another', async () => {
     expect(await takeLease('merge', 60_000, at(0), 'one')).toBe(true);
     await giveLease('merge', 'other');
     expect(await takeLease('merge', 60_000, at(1), 'other')).toBe(false);

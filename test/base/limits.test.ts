@@ -9,7 +9,7 @@ import { until } from '../kit/harness.ts';
 import { removeDataDir, systemEnv } from '../kit/processes.ts';
 
 const silent = (): void => undefined;
-/** How many of so many requests are let through. */
+/** How many of `count` requests are let through. */
 async function passed(count: number, take: () => Promise<unknown>): Promise<number> {
   const outcomes = await Promise.allSettled(Array.from({ length: count }, take));
   return outcomes.filter(({ status }) => status === 'fulfilled').length;
@@ -34,15 +34,15 @@ describe.each(['MongoDB', 'Redis'] as const)('limits counted in %s', (where) => 
     await removeDataDir(env);
   });
 
-  it('two processes together let through no more than the limit, also at once', async () => {
+  it('two processes together let through no more requests than the limit, even at the same time', async () => {
     const rates = [createRate(config, 'sign_in'), createRate(config, 'sign_in')];
     const counts = await Promise.all(rates.map((rate) => passed(10, () => rate.consume('ada', 1))));
     expect(counts[0]! + counts[1]!).toBe(7);
-    // Others are counted by themselves.
+    // Other callers are counted separately.
     expect(await passed(10, () => rates[0]!.consume('bob', 1))).toBe(7);
   });
 
-  it('a point that is given back can be taken again, by another process too', async () => {
+  it('a request that is refunded is no longer counted, in other processes too', async () => {
     const [one, other] = [0, 1].map(() => createRate(config, 'sign_in', { refundable: true }));
     expect(await passed(7, () => one!.consume('eve', 1))).toBe(7);
     expect(await passed(1, () => other!.consume('eve', 1))).toBe(0);
@@ -60,7 +60,7 @@ describe.each(['MongoDB', 'Redis'] as const)('limits counted in %s', (where) => 
   });
 
   if (where === 'Redis')
-    it('while Redis is away each process counts by itself, and afterwards all together again', async () => {
+    it('while Redis is unreachable each process counts by itself, and afterwards all count together again', async () => {
       const rates = [createRate(config, 'sign_in'), createRate(config, 'sign_in')];
       const { port } = server!;
       server!.child.kill();

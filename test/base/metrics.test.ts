@@ -50,7 +50,7 @@ describe('the metrics of workers', () => {
 });
 
 describe('the metrics of the API', () => {
-  it('the API says what waits in the whole deployment: people, situations, saved work and fleets', async () => {
+  it('the API’s metrics say what waits in all processes together: escalated conversations, workflows, work to be started and task queues', async () => {
     const text = await ofApi();
     for (const name of ['conversations_escalated', 'conversations_escalated_oldest_seconds', 'intents_waiting'])
       expect(text).toMatch(new RegExp(`^${name} \\d`, 'm'));
@@ -63,7 +63,7 @@ describe('the metrics of the API', () => {
 });
 
 describe('the metrics of quotas', () => {
-  it('an organization is counted while it holds 80 % of a quota, and what its quota refuses is counted', async () => {
+  it('the metrics count organizations that use 80 % of a quota, and requests that a quota refuses', async () => {
     const env = systemEnv('quotas', { LIMITS: 'sandbox_documents=5' });
     const running = await startProcess('api/server.ts', env);
     try {

@@ -271,7 +271,7 @@ describe('the parameters of an address', () => {
     expect((await post('/hooks/bytes?tenant=7', event, signed(event))).status).toBe(400);
   });
 
-  it('only routes that providers call or redirect browsers to ignore unknown query parameters', () => {
+  it('unknown query parameters are ignored only by routes that providers call, or to which providers redirect browsers', () => {
     const lax = Object.values(routeGroups).flatMap((routes) =>
       routes.filter((each) => each.otherParameters === 'ignored'),
     );

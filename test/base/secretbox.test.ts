@@ -40,7 +40,7 @@ const only = createSecretBox([newKey]);
 const now = new Date('2026-03-01T12:00:00Z');
 
 describe('a sealed value', () => {
-  it('a sealed value opens only for the record and field that it was sealed for', () => {
+  it('a sealed (encrypted) value opens only for the record and field that it was sealed for', () => {
     const sealed = before.seal('word', place);
     expect(before.open(sealed, place)).toBe('word');
     expect(sealed).not.toBe(before.seal('word', place));

@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 describe('shard keys', () => {
   it.each(Object.entries(shardKeys))(
-    'every unique index of the sharded collection %s begins with its shard key, as MongoDB wants it',
+    'every unique index of the sharded collection %s begins with its shard key, as MongoDB requires',
     (name, key) => {
       const { schema } = Object.values(mongoose.models).find(({ collection }) => collection.collectionName === name)!;
       const fields = Object.keys(key);

@@ -49,7 +49,7 @@ const pendingOf = async (convId: string) =>
   (await findConversation(orgId, convId))?.pending?.map(({ workflow_id }) => workflow_id);
 
 describe('an act on several workflows', () => {
-  it('an act stores an intent for each of its workflows, starts all and settles each separately', async () => {
+  it('an act stores an intent for each workflow that it starts, and removes those whose workflow has started', async () => {
     const convId = await begin();
     const ctx = starter(async (id) => {
       if (id === 'second') throw new Error('Temporal is away');
@@ -103,7 +103,7 @@ const waitingOf = async (org_id: string) => {
 };
 
 describe('the sweeper', () => {
-  it('one sweep starts everything that waits, taking organizations in turn', async () => {
+  it('one sweep starts all waiting workflows, taking organizations in turn', async () => {
     const [many, one] = [newId('org'), newId('org')];
     await waiting(many, idsOf(many, 150));
     await waiting(one, idsOf(one, 1));

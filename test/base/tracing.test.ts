@@ -84,7 +84,7 @@ it('a request, its workflow and its activities are one trace, which the reply, t
   expect((await handle.describe()).memo).toEqual({ traceparent: expect.stringContaining(traceId) });
 });
 
-it('a message that calls a person is one trace up to the webhook, which gets it in its header', async () => {
+it('a message that asks for a person is one trace up to the webhook, which gets the trace in a header', async () => {
   const org = await outboxOf(api).newOrg(receiver.url);
   const { orgId, key } = org;
   const session = await api.newSession(org, { key });
@@ -101,7 +101,7 @@ it('a message that calls a person is one trace up to the webhook, which gets it 
   await spansWith(traceId, wanted);
 });
 
-it('a message that calls a tool is one trace up to the tool server, which gets it in its header', async () => {
+it('a message that calls a tool is one trace up to the tool server, which gets the trace in a header', async () => {
   const shop = await openShop(api, [{ tool: cancel, risk_tier: 'safe_write' }]);
   const session = await api.newSession(shop.org, { key: shop.key });
   const { traceId, traceparent } = newTrace();
@@ -113,7 +113,7 @@ it('a message that calls a tool is one trace up to the tool server, which gets i
   await shop.mcp.close();
 });
 
-it('a request to another service is a span of the trace, of which the service gets no header', async () => {
+it('a request to an external service is a span of the trace, but the service gets no header of the trace', async () => {
   const org = await api.newOrg();
   const { traceId, traceparent } = newTrace();
   const { status } = await api.request('PUT', `/orgs/${org.orgId}/integrations/linear`, {
@@ -141,7 +141,7 @@ it('a request to an identity provider is a span of the trace of the sign-in', as
   await spansWith(traceId, wanted);
 });
 
-it('without a trace of the caller one is made, and one that is malformed is not taken over', async () => {
+it('a request without a trace, or with a malformed one, gets a new trace', async () => {
   const made = await api.request('GET', '/health/live');
   expect(made.headers.get('x-trace-id')).toMatch(/^[0-9a-f]{32}$/);
   const odd = await api.request('GET', '/health/live', { headers: { traceparent: '00-zz-zz-01' } });

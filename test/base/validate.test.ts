@@ -239,7 +239,7 @@ describe('JSON request values', () => {
     { $gt: '' },
   ];
 
-  it.each(schemas)('the schema %s refuses wrong JSON values with a sentence', (_, schema) => {
+  it.each(schemas)('the schema %s refuses wrong JSON values with a plain sentence', (_, schema) => {
     const fields = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
     const values = [...wrong, ...fields.flatMap((field) => wrong.map((value) => ({ [field]: value })))];
     for (const value of values) {

@@ -8,7 +8,7 @@ const call = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', org: TestOrg, user: T
 const listed = async (org: TestOrg, user: TestUser): Promise<string[]> =>
   (await call('GET', org, user)).body.data.replies.map(({ shortcut, shared }: Shown) => `${shortcut} ${shared}`);
 
-it('members have their own canned replies and those that admins share', async () => {
+it('a member sees their own canned replies and those that admins share, and changes and deletes their own', async () => {
   const org = await api.newOrg();
   const bob = await api.join(org);
   const add = (user: TestUser, body: object) => call('POST', org, user, '', body);
@@ -24,7 +24,7 @@ it('members have their own canned replies and those that admins share', async ()
   expect(await listed(org, bob)).toEqual(['thanks true']);
 });
 
-it('nobody changes what is another member’s, what all have without being an admin, or takes a shortcut twice', async () => {
+it('members cannot change each other’s canned replies, change or share those for all without being an admin, or use a shortcut twice', async () => {
   const [org, foreign] = [await api.newOrg(), await api.newOrg()];
   const bob = await api.join(org);
   const add = async (user: TestUser, body: object) =>

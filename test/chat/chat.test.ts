@@ -518,7 +518,7 @@ describe('an invalid or excessive frame', () => {
     ['more than 64 KiB', `{"type":"ping"}${' '.repeat(65_536 - 14)}`, 'TOO_LARGE'],
     ['megabytes', 'x'.repeat(5_000_000), 'TOO_LARGE'],
   ];
-  it.each(malformed)('%s gets an error, then the socket closes with 4400', async (name, data, code) => {
+  it.each(malformed)('a frame (%s) gets an error, then the socket closes with 4400', async (name, data, code) => {
     const client = await newClient();
     if (name === 'what is not UTF-8') {
       // A complete text frame, masked with zeros, whose single byte starts an incomplete UTF-8 character.
@@ -752,7 +752,7 @@ describe('who may connect', () => {
     expect((await client.ended()).code).toBe(4401);
   });
 
-  it('an expired session is closed with 4401; an embed’s session expires at its prolonged end', async () => {
+  it('the sockets of an expired session are closed with 4401; a new tab of an embedded chat prolongs the session for all its tabs', async () => {
     const minted = await session({ ttlSeconds: 60 });
     const pk = await publishable();
     const client = await clientOf(minted).connect(here.url);
@@ -830,7 +830,7 @@ describe('a client that does not read from its socket', () => {
 });
 
 describe('the monthly limit of test conversations', () => {
-  it('a conversation counts with its first message, the limit is never exceeded, and a started conversation can continue', async () => {
+  it('a conversation counts towards the monthly limit of test mode from its first message, the limit is never exceeded, and a counted conversation can continue', async () => {
     const limited = await startProcess('api/server.ts', { ...env, LIMITS: 'test_conversations_per_month=3' });
     spare.push(limited);
     const small = apiAt(limited.url);
@@ -960,7 +960,7 @@ describe('a process whose change stream breaks', () => {
 });
 
 describe('a process that is shut down', () => {
-  it('a process that shuts down sends the remaining frames, closes its sockets with 1012, and the clients resume elsewhere', async () => {
+  it('a process that shuts down sends the remaining frames, closes its sockets with 1012, and the clients resume at another process', async () => {
     const stopping = await startProcess('api/server.ts', env);
     const client = await newClient({}, stopping.url);
     client.say('Hello', 'a');

@@ -141,7 +141,7 @@ describe('one client address', () => {
     await until(async () => (await handshake(address, { sessionToken })).status === 101, 'room for another one');
   });
 
-  it('an IPv6 client is its /64 network: another host of the network shares its limit', async () => {
+  it('IPv6 clients are limited by /64 network: another host of the network shares the limit', async () => {
     const open = [1, 2, 3].map(async (host) => tries(minted(await session(), `2001:db8:7:7::${host}`)));
     await Promise.all(open);
     const { token: sessionToken } = await session();
@@ -149,7 +149,7 @@ describe('one client address', () => {
     expect((await handshake('2001:db8:7:8::1', { sessionToken })).status).toBe(101);
   });
 
-  it('an IPv6 client is its /64 network for failed sign-ins too: another host of the network shares the count', async () => {
+  it('failed sign-ins over IPv6 are counted by /64 network: another host of the network shares the count', async () => {
     const { email, password } = await api.newUser();
     const guess = async (address: string, given: string) =>
       (
@@ -231,7 +231,7 @@ describe('one session', () => {
     ['end', { type: 'end' }],
     ['context_update', { type: 'context_update', context: { page: 'Prices' } }],
     ['earlier', { type: 'earlier', cursor: Buffer.from('nothing').toString('base64url') }],
-  ])('a session has a limit of %s frames per minute, as expensive as messages', async (_, frame) => {
+  ])('a session has a limit of %s frames per minute; messages are counted separately', async (_, frame) => {
     const one = await session();
     const [client, tab] = await Promise.all([tries(minted(one)), tries(minted(one), there.url)]);
     for (const socket of [client, tab]) {

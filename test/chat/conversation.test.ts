@@ -69,7 +69,7 @@ async function act(
 
 type Customer = Awaited<ReturnType<typeof newCustomer>>;
 
-/** A customer whose questions found no answer, so that the conversation was escalated without being asked for. */
+/** A customer whose questions found no answer, so that the agent escalated the conversation without being asked to. */
 async function newMissed(orgId: string): Promise<Customer> {
   const customer = await newCustomer(orgId);
   for (const body of ['Do you sell umbrellas?', 'Is there parking for zeppelins?']) await customer.ask(body);
@@ -85,7 +85,7 @@ async function outcomeOf(customer: Customer, id: string, before: number) {
 }
 
 describe('a message whose conversation is resolved before a worker takes it', () => {
-  /** The customers and messages that were sent before a worker was started. */
+  /** The messages that are sent before a worker is started, by case. Each case has its own customer. */
   const early = {
     resolve: ['What does the gannet card cost?'],
     end: ['What does the gannet card cost?'],
@@ -112,7 +112,7 @@ describe('a message whose conversation is resolved before a worker takes it', ()
     frames.flatMap(({ type, body }) => (type === 'status' ? [body['status']] : []));
 
   it.each(['resolve', 'end'] as const)(
-    'a message is answered after the conversation was resolved by %s, and the conversation stays resolved',
+    'a message is still answered when the act “%s” has resolved its conversation, which stays resolved',
     async (what) => {
       const { customer, ids } = asked.get(what)!;
       expect((await customer.answered(ids[0]!)).body).toContain('12 EUR');
@@ -123,21 +123,21 @@ describe('a message whose conversation is resolved before a worker takes it', ()
     },
   );
 
-  it('a message without an answer counts no miss, does not escalate, and does not announce a person', async () => {
+  it('a question without an answer in a conversation that is already resolved is no miss, does not escalate, and announces no person', async () => {
     const { customer, ids } = asked.get('missing')!;
     for (const id of ids) expect((await customer.answered(id)).body).toBe(ownSentences.notFound.en);
     const { status, misses, ticket, events } = await customer.settled();
     expect([status, misses, ticket, events]).toEqual(['resolved', 0, undefined, []]);
   });
 
-  it('a message that asks for a person escalates the conversation, as its answer says', async () => {
+  it('a message that asks for a person escalates the conversation, as its answer says, even when it is already resolved', async () => {
     const { customer, ids } = asked.get('calling')!;
     expect((await customer.answered(ids[0]!)).body).toBe(ownSentences.called.en);
     expect(await customer.settled()).toMatchObject({ status: 'escalated', ticket: { reason: 'asked' } });
     expect(statusesShown(await customer.frames())).toEqual(['resolved', 'escalated']);
   });
 
-  it('a message in a conversation that a member has since taken over is left unanswered for the member', async () => {
+  it('a message in a conversation that a member has taken over since is not answered by the agent but left to the member', async () => {
     const { customer, ids } = asked.get('taken')!;
     expect((await customer.settled()).status).toBe('pending');
     expect((await MessageModel.findById(ids[0]).lean())?.state).toBe('left');
@@ -191,12 +191,12 @@ describe('a customer’s message', () => {
     expect((await customer.messages()).map(({ role }) => role)).toEqual(['customer', 'ai']);
   });
 
-  it('a customer’s message is answered by a worker without a spare child process for reading files', () => {
+  it('a worker that answers customers’ messages keeps no spare child process for reading files', () => {
     const { pid } = runningWorker().child;
     expect(processTree(pid!)).toEqual([pid]);
   });
 
-  it('a repeated question gets other sentences of the passage first, then the statement that there is no more', async () => {
+  it('a repeated question is answered with other sentences of the passage, and with the statement that there is no more when none are left', async () => {
     const customer = await newCustomer(orgId);
     const bodies: string[] = [];
     for (let times = 0; times < 3; times += 1)
@@ -232,7 +232,7 @@ describe('a customer’s message', () => {
     expect(told.slice(1).map(({ body }) => body)).toEqual([{ ticket_id: ticket!.ticket_id }, { status: 'escalated' }]);
   });
 
-  it('after an escalation by misses the agent answers only when it is certain, and never once a member has taken over', async () => {
+  it('after the agent escalated because it found no answers, it answers only when it is certain, and never once a member has taken over', async () => {
     const customer = await newMissed(orgId);
     const outcome = async (body: string) => {
       const before = (await customer.frames()).length;
@@ -252,7 +252,7 @@ describe('a customer’s message', () => {
     expect(shown.toSorted()).toEqual(['ack', 'escalated', 'status']);
   });
 
-  it('a request for a person after an escalation by misses is confirmed once, and changes the ticket’s reason to “asked”', async () => {
+  it('a request for a person after the agent escalated because it found no answers is confirmed once, and changes the ticket’s reason to “asked”', async () => {
     const customer = await newMissed(orgId);
     const { ticket, events } = await customer.conversation();
     expect((await customer.ask('I want to talk to a human')).body).toBe(ownSentences.called.en);
@@ -269,7 +269,7 @@ describe('a customer’s message', () => {
     }
   });
 
-  it('an answered question resets the count of misses', async () => {
+  it('an answered question resets the count of questions without an answer', async () => {
     const customer = await newCustomer(orgId);
     await customer.ask('Do you sell umbrellas?');
     await customer.ask('What does the gannet card cost?');
@@ -303,7 +303,7 @@ describe('a customer’s message', () => {
     );
   });
 
-  it('a greeting or thanks is answered without a search, and counts no miss', async () => {
+  it('a greeting or thanks is answered without a search, and is not counted as a question without an answer', async () => {
     const customer = await newCustomer(orgId);
     for (const [said, answer] of [
       ['Hello!', ownSentences.greeting.en],
@@ -380,7 +380,7 @@ describe('a customer’s message that reopens a resolved conversation', () => {
     await until(async () => !(await customer.conversation()).pending?.length, 'the intent to be settled');
   });
 
-  it('a message that reopens a conversation leaves no outstanding intent when the process survives', async () => {
+  it('a message that reopens a conversation leaves no unsent workflow signal behind when the process survives', async () => {
     const orgId = await newOrg([]);
     const customer = await newCustomer(orgId);
     await customer.ask('Hello!');
@@ -430,7 +430,7 @@ describe('the product that is searched', () => {
 describe('a message that arrives while a member marks the conversation as read', () => {
   beforeAll(stopWorkers);
 
-  it('a message stays unread when it was counted before the member read and stored after', async () => {
+  it('a message stays unread when it is added to the unread count before a member reads the conversation, but stored after that', async () => {
     const customer = await newCustomer(newId('org'));
     const { org_id: orgId } = await customer.conversation();
     const messages = MessageModel.collection;
@@ -449,7 +449,7 @@ describe('a message that arrives while a member marks the conversation as read',
 });
 
 describe('the greeting of a socket that connects', () => {
-  it('the greeting of a socket that connects tells the status as of the sequence number from which the client continues', async () => {
+  it('a new socket is told the current status, and then gets the frames after the client’s resume number, or after the end of the log', async () => {
     const customer = await newCustomer(newId('org'));
     await customer.say('Hello');
     const chosen = await customer.conversation();
@@ -480,7 +480,7 @@ describe('the greeting of a socket that connects', () => {
 });
 
 describe('the reply limit of test mode', () => {
-  it('the reply limit of test mode ends with a sentence that says so and counts no miss; live mode has no such limit', async () => {
+  it('over the reply limit of test mode, the answer is a sentence that says so, and no miss is counted; live mode has no such limit', async () => {
     await startWorker({ LIMITS: 'test_replies_per_minute=1' });
     const orgId = await newOrg();
     const live = await newCustomer(orgId, { mode: 'live' });
@@ -536,7 +536,7 @@ describe('a worker that is killed while it answers', () => {
   afterAll(stopWorkers);
 
   it.each(faults)(
-    'a worker killed at “%s” is replaced by another one: one answer, one end frame, no gaps, one ticket',
+    'when a worker is killed at “%s”, another goes on: one answer, one end frame, no frame missing, at most one ticket',
     async (fault) => {
       const { customer, id, signal } = left.get(fault)!;
       expect(signal).toBe('SIGKILL');
@@ -555,7 +555,7 @@ describe('a worker that is killed while it answers', () => {
     },
   );
 
-  it('a miss that was counted before the kill counts once, and does not escalate', async () => {
+  it('a question without an answer that a killed worker had already counted is not counted again, and does not escalate', async () => {
     expect((await missing.customer.answered(missing.id)).body).toBe(ownSentences.notFound.en);
     expect(await missing.customer.settled()).toMatchObject({ status: 'open', misses: 1 });
   });
@@ -602,7 +602,7 @@ describe('a worker that is killed after an escalation by misses, while it gives 
   afterAll(stopWorkers);
 
   it.each(cases)(
-    'a worker killed at “%s” while a member %s leaves the message as %s',
+    'when a worker is killed at “%s” and the member %s, the message ends as “%s”',
     async (fault, member, state, shown) => {
       const { customer, id, before, signal } = left[cases.findIndex(([f, m]) => f === fault && m === member)]!;
       expect(signal).toBe('SIGKILL');
@@ -618,7 +618,7 @@ describe('a worker that is killed after an escalation by misses, while it gives 
 describe('a member who takes over while the agent still searches for a certain answer', () => {
   afterAll(stopWorkers);
 
-  it('a member who takes over stops the agent from answering', async () => {
+  it('a member who takes over while the agent searches for an answer stops the agent from answering', async () => {
     await ensureWorker();
     const orgId = await newOrg();
     const customer = await newMissed(orgId);
@@ -672,7 +672,7 @@ describe('an organization whose answers come from a language model', () => {
     expect((await customer.conversation()).misses).toBe(1);
   });
 
-  it('the model gets the session’s context, updated by the page’s; the signed product stays', async () => {
+  it('the model gets the session’s context, in which the page’s values replace all but the product signed into the session', async () => {
     model.requests.length = 0;
     const context = { productType: 'retail', plan: 'gold', desk: 7 };
     const customer = await newCustomer(orgId, { productType: 'retail', context });
@@ -687,7 +687,7 @@ describe('an organization whose answers come from a language model', () => {
     expect((await customer.conversation()).session_context?.context).toEqual(context);
   });
 
-  it('an answer is withdrawn when its document was made inaccessible while the model wrote it', async () => {
+  it('an answer is withdrawn when the customer loses access to its document while the model writes', async () => {
     const elsewhere = await newOrg();
     model.reply = async () => {
       await DocumentModel.updateMany({ org_id: elsewhere }, { segments: ['staff'] });
@@ -716,7 +716,7 @@ describe('an organization whose answers come from a language model', () => {
   it.each<[string, readonly Script[]]>([
     ['breaks off, and does not mend it', [{ kind: 'truncate', after: 60 }, nonsense]],
     ['writes what is no answer, twice', [nonsense, nonsense]],
-  ])('a model that %s loses no answer: the sources answer, and the record says why', losesNothing);
+  ])('when a model %s, the answer is quoted from the sources, and the record says why', losesNothing);
 
   it('the text is streamed while the model writes; after a kill between two pieces it is rewritten under the same id', async () => {
     await stopWorkers();
@@ -755,9 +755,9 @@ describe('an organization whose answers come from a language model', () => {
       ['fails', Array.from({ length: 8 }, () => ({ kind: 'status', status: 500 }))],
       ['hangs', [{ kind: 'hang' }]],
       ['stands still in the middle', [{ kind: 'stall', after: 60 }]],
-    ])('a model that %s loses no answer: the sources answer, and the record says why', losesNothing);
+    ])('when a model %s, the answer is quoted from the sources, and the record says why', losesNothing);
 
-    it('a model that hangs while a message is understood is not asked again for its answer', async () => {
+    it('a model that hangs while it interprets a message is not asked to answer that message either', async () => {
       const customer = await newCustomer(orgId);
       await customer.ask(question);
       model.requests.length = 0;

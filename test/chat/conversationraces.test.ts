@@ -47,7 +47,7 @@ async function tried(doing: ReturnType<typeof act>) {
 const range = (n: number) => Array.from({ length: n }, (_, i) => i);
 
 describe('a hundred concurrent acts on one conversation', () => {
-  it('concurrent acts give every message its own position without gaps, count every unread message, and lose no intent', async () => {
+  it('concurrent acts give every message its own position without gaps, count every unread message, and lose no intent to signal a workflow', async () => {
     const convId = await begin();
     const others: Act[] = ['assign', 'unassign', 'escalate', 'resolve', 'reopen'];
     const done = await Promise.all(
@@ -73,7 +73,7 @@ describe('a hundred concurrent acts on one conversation', () => {
     expect(conversation.preview).toMatch(/^\d+$/);
   });
 
-  it('concurrent acts record each status change of the ticket as one event, in a possible order', async () => {
+  it('concurrent acts record each status change of the ticket as one event, in an order that the transitions allow', async () => {
     const convId = await begin();
     const kinds: Act[] = ['escalate', 'resolve', 'reopen', 'reply', 'end'];
     await Promise.all(range(100).map((i) => tried(act(convId, kinds[i % kinds.length]!, { reason: 'member' }))));
@@ -109,7 +109,7 @@ describe('a hundred concurrent acts on one conversation', () => {
 });
 
 describe('two members who act at the same time', () => {
-  it('both succeed when one replies and one resolves, and the later act decides the status', async () => {
+  it('when one member replies while another resolves, both succeed, and the later act decides the status', async () => {
     const ends = await Promise.all(
       range(20).map(async () => {
         const convId = await begin();
@@ -132,13 +132,13 @@ describe('two members who act at the same time', () => {
     expect(version).toBe(2);
   });
 
-  it('two members who act at the same time get one success and one refusal when both resolve', async () => {
+  it('when two members resolve a conversation at the same time, one succeeds and the other is refused', async () => {
     const convId = await begin();
     const results = await Promise.all(range(2).map(() => tried(act(convId, 'resolve'))));
     expect(results.filter((one) => one === null)).toHaveLength(1);
   });
 
-  it('two members who act at the same time get one success, refusals and one ticket when several escalate', async () => {
+  it('when several members escalate a conversation at the same time, one succeeds, the others are refused, and there is one ticket', async () => {
     const convId = await begin();
     const results = await Promise.all(range(5).map(() => tried(act(convId, 'escalate', { note: 'Please.' }))));
     expect(results.filter((one) => one !== null)).toHaveLength(1);
@@ -148,7 +148,7 @@ describe('two members who act at the same time', () => {
 });
 
 describe('a customer who writes back after a member has answered', () => {
-  it('a customer who writes back waits with one ticket, however many messages arrive at the same time', async () => {
+  it('a customer who writes back after a member answered gets one ticket, however many messages arrive at the same time', async () => {
     const convId = await begin();
     await act(convId, 'message', said('Hello?'));
     await act(convId, 'reply', { message: { body: 'Hello.', byCustomer: false } });
@@ -163,7 +163,7 @@ describe('a customer who writes back after a member has answered', () => {
     ]);
   });
 
-  it('a customer who writes back returns to the existing ticket, which gets no new event', async () => {
+  it('a customer who writes back after a member answered keeps an existing ticket, which gets no new event', async () => {
     const convId = await begin();
     await act(convId, 'escalate', { reason: 'asked' });
     const { ticket: first } = await act(convId, 'reply', { message: { body: 'Hello.', byCustomer: false } });
@@ -174,7 +174,7 @@ describe('a customer who writes back after a member has answered', () => {
 });
 
 describe('the intent of a message', () => {
-  it('the intent of a message is stored with the conversation only when the message changes the status, and once for concurrent messages', async () => {
+  it('the intent to signal a workflow is stored with the conversation only for a message that changes its status, and once for concurrent messages', async () => {
     const convId = await begin();
     const saying = async (key: string) => {
       const done = await act(convId, 'message', { ...said(key), intents: ({ moved }) => (moved ? [intent(key)] : []) });
@@ -189,7 +189,7 @@ describe('the intent of a message', () => {
 });
 
 describe('a resolved ticket that is escalated again', () => {
-  it('a resolved ticket that is escalated again keeps its id, continues its numbered events, and has the newer reason', async () => {
+  it('a resolved ticket that is escalated again keeps its id, continues the numbers of its events, and gets the new reason', async () => {
     const convId = await begin();
     await act(convId, 'escalate', { reason: 'member', note: 'A refund.' });
     const first = (await read(convId)).ticket!;
@@ -212,7 +212,7 @@ describe('a resolved ticket that is escalated again', () => {
 describe('marking a conversation as read', () => {
   const unread = async (convId: string) => (await read(convId)).unread;
 
-  it('reading leaves a message unread that was counted before the reading and stored after it', async () => {
+  it('a message stays unread when it is added to the unread count before the conversation is read, but stored after that', async () => {
     const convId = await begin();
     await act(convId, 'message', said('One'));
     const { reads } = await act(convId, 'message', said('Two'));
@@ -233,14 +233,14 @@ describe('marking a conversation as read', () => {
     expect(await unread(convId)).toBe(1);
   });
 
-  it('reading also clears a message that was counted but never stored because its process died', async () => {
+  it('reading also clears the unread count of a message that was never stored because its process died', async () => {
     const convId = await begin();
     await act(convId, 'message', said('Never stored'));
     await markRead(orgId, convId);
     expect(await unread(convId)).toBe(0);
   });
 
-  it('uncounting a duplicate that was sent before the reading leaves later messages unread', async () => {
+  it('taking a duplicate from before the reading out of the unread count leaves later messages unread', async () => {
     const convId = await begin();
     await act(convId, 'message', said('One'));
     const { reads } = await act(convId, 'message', said('One'));
@@ -250,7 +250,7 @@ describe('marking a conversation as read', () => {
     expect(await unread(convId)).toBe(1);
   });
 
-  it('marking a conversation as read is not done by a reply: messages that its author may not have seen stay unread', async () => {
+  it('a reply does not mark a conversation as read: messages that its author may not have seen stay unread', async () => {
     const convId = await begin();
     await act(convId, 'message', said('My card was stolen!'));
     await act(convId, 'reply', { message: { body: 'Hello.', byCustomer: false } });
@@ -263,7 +263,7 @@ describe('a customer with several unresolved conversations', () => {
   const provide = (customerId: string) => provideConversation(orgId, 'live', customerId, now);
   const at = (minute: number) => ({ now: new Date(now.getTime() + minute * 60_000) });
 
-  it('a customer continues the one with the latest message; an empty one comes last', async () => {
+  it('a customer with several unresolved conversations continues the one with the latest message; an empty one comes last', async () => {
     const customer = newId('customer');
     const { _id: first } = await provide(customer);
     await act(first, 'message', { ...said('One'), ...at(1) });
@@ -280,7 +280,7 @@ describe('a customer with several unresolved conversations', () => {
     expect((await provide(customer))._id).toBe(first);
   });
 
-  it('a customer loses the empty ones once another one is reopened, and no others', async () => {
+  it('when a conversation is reopened, its customer’s empty conversations are removed, and no others', async () => {
     const customer = newId('customer');
     const { _id: first } = await provide(customer);
     await act(first, 'message', said('One'));
@@ -298,7 +298,7 @@ describe('a customer with several unresolved conversations', () => {
     expect(await read(written)).toMatchObject({ preview: 'Two' });
   });
 
-  it('a customer gets one new conversation, however many connections arrive at the same time', async () => {
+  it('a customer without an open conversation gets one, however many connections arrive at the same time', async () => {
     const customer = newId('customer');
     for (let round = 0; round < 5; round++) {
       const begun = new Set((await Promise.all(range(20).map(() => provide(customer)))).map(({ _id }) => _id));
@@ -311,7 +311,7 @@ describe('a customer with several unresolved conversations', () => {
 });
 
 describe('the context that a session was minted with', () => {
-  it('the context that a session was minted with is stored with the conversation by each session’s first message; a session without context removes it', async () => {
+  it('each session’s first message stores the context that the session was minted with; a session without context removes it', async () => {
     const convId = await begin();
     const say = (id: string, context?: Record<string, unknown>) =>
       act(convId, 'message', { ...said(id), session: { id, context } });
@@ -435,7 +435,7 @@ describe('the claim to answer a message', () => {
     return (await insertMessage({ ...asked, role: 'customer', position: 1, state: 'waiting' }))!;
   };
 
-  it('the claim to answer a message is won by one of the attempts that saw the message unclaimed', async () => {
+  it('of several attempts that see a message unclaimed, one wins the claim to answer it', async () => {
     const message = await waiting();
     const attempts = range(10).map(String);
     const claimed = await Promise.all(attempts.map((attempt) => claimAnswer(message, attempt)));
@@ -444,7 +444,7 @@ describe('the claim to answer a message', () => {
     expect(held).toEqual(claimed);
   });
 
-  it('the claim to answer a message can be taken from the attempt seen to hold it, but not from a later one, and not once the message is answered', async () => {
+  it('an attempt can take the claim to answer from the attempt that it saw holding it, but not from a later one, and not once the message is answered', async () => {
     const message = await waiting();
     expect(await claimAnswer(message, 'first')).toBe(true);
     const second = { ...message, attempt: 'first' };

@@ -268,7 +268,7 @@ describe('DELETE /support/customers/orgs/{orgId}/{customerId}', () => {
     expect(await db().collection('gaps').countDocuments({ org_id: org.orgId, question: shared })).toBe(0);
   });
 
-  it('deleting a customer requires the role admin: 403 for a member, 401 for a key, 404 elsewhere, and nothing is deleted', async () => {
+  it('deleting a customer requires the role admin: 403 for a member, 401 for a key, 404 for another organization’s admin; a refused request deletes nothing', async () => {
     const { customerId } = await newCustomer();
     const { token } = await api.join(org);
     const other = await api.newOrg();

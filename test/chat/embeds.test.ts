@@ -108,7 +108,7 @@ describe('an embedded visitor', () => {
     expect(await findCustomer(orgId, principal.customerId)).toMatchObject({ visitor_id: visitorId, verified: false });
   });
 
-  it('a returning visitor keeps their session and customer, prolonged by a day, and gets the product the page names now', async () => {
+  it('a returning visitor keeps their customer record and their session, which then lasts another day, and gets the product that the page names now', async () => {
     const visitorId = randomUUID();
     const first = await visit({ visitorId, productType: 'personal' });
     now = new Date(now.getTime() + 3_600_000);
@@ -225,7 +225,7 @@ describe('a page that embeds the chat', () => {
 describe('a signed e-mail', () => {
   const email = 'ada@example.com';
 
-  it('a signed e-mail identifies the verified customer whom the backend knows by it, not the anonymous visitor of before', async () => {
+  it('a signed e-mail identifies the verified customer with that address, not the customer that the visitor was anonymously before', async () => {
     const secret = await secretOf('test');
     const visitorId = randomUUID();
     const anonymous = await visit({ visitorId });
@@ -300,7 +300,7 @@ describe('the credentials that admitted an embed, checked again later', () => {
     await check({ origin: local });
   });
 
-  it('an embed’s signature is refused once the secret is replaced and its overlap over; an anonymous visitor needs none', async () => {
+  it('an embed’s signature is refused once its secret is replaced and the overlap is over; an anonymous visitor needs no signature', async () => {
     const sig = signed(await secretOf('test'), email);
     await secretOf('test', new Date(now.getTime() + 60_000));
     await check({ email, sig });

@@ -158,7 +158,7 @@ async function dyingAt(n: number, work: () => Promise<unknown>): Promise<boolean
 }
 
 describe('the deletion of a customer', () => {
-  it('a deletion that fails at any write is completed by the retry, and reports how much was deleted', async () => {
+  it('a customer’s deletion that fails at any write is completed by the retry, and reports how much was deleted', async () => {
     let points = 0;
     for (let n = 1; ; n++) {
       const customerId = await customerToErase();
@@ -207,7 +207,7 @@ describe('the deletion of a customer', () => {
     expect(erasure!.verified_at! >= erasure!.erased_at!).toBe(true);
   });
 
-  it('a deletion that runs twice at the same time has the same result as one run', async () => {
+  it('a customer’s deletion that runs twice at the same time has the same result as one run', async () => {
     const customerId = await customerToErase();
     const convIds = await convIdsOf(customerId);
     await Promise.all([
@@ -241,7 +241,7 @@ describe('an unanswered question', () => {
     expect(await gapOf(words)).toBeNull();
   });
 
-  it('a message is counted once in its unanswered question, even when its answer is attempted several times or concurrently', async () => {
+  it('a message adds one to the count of its unanswered question, however often or concurrently its answer is attempted', async () => {
     const words = `Where is ${newId('request')}?`;
     const asker = await askingCustomer(words);
     await Promise.all(Array.from({ length: 10 }, () => miss(words, asker)));
@@ -254,7 +254,7 @@ describe('an unanswered question', () => {
     expect(await gapOf(words)).toBeNull();
   });
 
-  it('a question that an API key asked too stays after the customer is deleted', async () => {
+  it('an unanswered question that an API key asked too stays after the customer who asked it is deleted', async () => {
     const words = `Where is ${newId('request')}?`;
     await miss(words);
     // A record as it was stored before gaps recorded who asked.
@@ -264,7 +264,7 @@ describe('an unanswered question', () => {
     expect(await gapOf(words)).toMatchObject({ count: 1, askers: [] });
   });
 
-  it('a question that is counted while its customer is deleted is gone afterwards', async () => {
+  it('a question that is being recorded as unanswered while its customer is deleted is gone afterwards', async () => {
     const words = Array.from({ length: 20 }, () => `Where is ${newId('request')}?`);
     for (const question of words) {
       const { customerId } = await askingCustomer('Hello?');
@@ -276,7 +276,7 @@ describe('an unanswered question', () => {
     }
   });
 
-  it('a question with a thousand askers only increases its count for the next one', async () => {
+  it('an unanswered question records a thousand askers at most; a further one only increases its count', async () => {
     const words = `Where is ${newId('request')}?`;
     const first = await askingCustomer(words);
     const askers = Array.from({ length: 999 }, (_, i) => ({ customer: `hash ${i}`, message: `hash ${i}`, count: 1 }));
@@ -339,7 +339,7 @@ describe('a customer whose question has no answer', () => {
   const erased = (customerId: string) =>
     until(async () => (await erase(customerId)).body.data.status === 'erased', 'the removal');
 
-  it('a customer with an unanswered question leaves no trace when deleted during a model’s answer, once that attempt has ended', async () => {
+  it('a customer who is deleted while a model answers their question leaves no trace once that attempt has ended', async () => {
     await startWorker({ OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'm' });
     const file = { name: 'a.md', content: '# Gannet cards\nThe gannet card costs 12 EUR a year.\n' };
     const { body } = await client.upload(org.orgId, key, file);
@@ -365,7 +365,7 @@ describe('a customer whose question has no answer', () => {
     }
   });
 
-  it('a customer whose question has no answer is counted once when another worker repeats the answer, and the question goes with the customer', async () => {
+  it('an unanswered question is counted once when another worker repeats the answer, and is deleted with its customer', async () => {
     await startWorker({ FAULT: 'answer unstored' });
     const question = `Where is ${newId('request')}?`;
     const { customerId, convId } = await asks(question);

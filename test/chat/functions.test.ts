@@ -47,7 +47,7 @@ describe('chooseFunction', () => {
   });
 
   it.each(['NONE', ' none.', ''])(
-    'chooseFunction treats the model’s reply %j as having nothing to say',
+    'chooseFunction takes the model’s reply %j to mean that it has nothing to say, and returns an empty text',
     async (content) => {
       server.script({ kind: 'reply', content });
       expect(await choose()).toEqual({ text: '' });

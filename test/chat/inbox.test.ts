@@ -217,7 +217,7 @@ describe('GET /support/inbox/orgs/{orgId}', () => {
 });
 
 describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
-  it('reading a conversation returns the messages with what members may see, and pages back in time', async () => {
+  it('reading a conversation returns the messages page by page back in time, with records of the answers that customers do not see', async () => {
     const one = await talk(org, key, 'first');
     for (const body of ['second', 'third']) await one.say(body);
     await settled(one);
@@ -241,7 +241,7 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
     expect((await get(org, `/${one.convId}?cursor=LTE`)).status).toBe(400);
   });
 
-  it('a conversation is marked as read when a member opens it, but not for a key or for older pages', async () => {
+  it('a conversation is marked as read when a member opens it, but not when a key does or when an older page is read', async () => {
     const one = await talk(org, key, 'first');
     await one.say('second');
     await settled(one);
@@ -257,7 +257,7 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
     expect(await unread()).toBe(1);
   });
 
-  it('opening a conversation marks everything as read, including duplicates and messages that were never stored', async () => {
+  it('opening a conversation sets its unread count to 0, including duplicates and counted messages that were never stored', async () => {
     const one = await talk(org, key, 'A real person, please');
     await settled(one);
     const said = range(15).map((i) => (i < 8 ? one.say('Same.', 'same') : one.say(`${i}`, `${i}`)));
@@ -290,7 +290,7 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
     expect((await stored(one.convId)).unread).toBe(0);
   });
 
-  it('reading a conversation returns the context from the backend, which outlives the session, and from the page', async () => {
+  it('reading a conversation returns the context that the backend gave the session, even after it was revoked, and the page’s context', async () => {
     const customer = { email: `${randomUUID()}@customer.example` };
     const context = { productType: 'retail', plan: 'gold' };
     const { token, sessionId } = await api.newSession(org, { key, body: { customer, context } });
@@ -464,7 +464,7 @@ describe('a member’s act on a resolved conversation', () => {
 });
 
 describe('a reply by a member or key who has not read the conversation', () => {
-  it('a reply leaves the customer’s messages unread', async () => {
+  it('a reply by somebody who has not read the conversation leaves the customer’s messages unread', async () => {
     const one = await talk(org, key, 'My card was stolen!');
     await settled(one);
     for (const credential of [org.owner.token, key])
@@ -507,7 +507,7 @@ describe('POST …/{convId}/assign', () => {
 });
 
 describe('POST …/{convId}/resolve, escalate and reopen', () => {
-  it('the acts change the status where the transition table allows it, else name the reason, and inform the customer', async () => {
+  it('resolve, escalate and reopen change the status and inform the customer if the transition table allows it, or else get 409 with the reason', async () => {
     const one = await talk(org, key);
     await settled(one);
     const steps = [
@@ -535,7 +535,7 @@ describe('POST …/{convId}/resolve, escalate and reopen', () => {
     ]);
   });
 
-  it('the acts reach the customer even when the process died right after storing the change', async () => {
+  it('a status change reaches the customer even when the process dies right after storing it', async () => {
     const one = await talk(org, key);
     await settled(one);
     const { pending: _, ...dead } = await stored(one.convId);

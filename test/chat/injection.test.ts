@@ -1,7 +1,7 @@
 /**
- * Orders inside a document, page, name or message are treated as data. The agent gains no new powers, does not reveal
- * its instructions, and shows no other customer's or organization's text. Tested with the extractive agent and with a
- * model that obeys every order it reads.
+ * Orders to the agent inside a document, page, name or message are treated as data. The agent gains no new powers, does
+ * not reveal its instructions, and shows no other customer's or organization's text. Tested with the extractive agent
+ * and with a model that obeys every order it reads.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { conversing, shownBy } from '../kit/conversing.ts';
@@ -219,7 +219,7 @@ describe.each(['the extractive agent', 'a model that obeys everything'])('%s', (
   });
   afterAll(() => worker.stop());
 
-  it.each(questions)('orders inside %s change nothing', async (_, question, reaches) => {
+  it.each(questions)('instructions to the agent inside %s change nothing', async (_, question, reaches) => {
     model.requests.length = 0;
     const customer = await newCustomer(orgId, { productType: 'personal' });
     await customer.ask(question);
@@ -229,7 +229,7 @@ describe.each(['the extractive agent', 'a model that obeys everything'])('%s', (
     if (obedient && reaches) expect(sent.length).toBeGreaterThan(0);
   });
 
-  it('orders in the conversation history change nothing', async () => {
+  it('instructions to the agent in the conversation history change nothing', async () => {
     model.requests.length = 0;
     const customer = await newCustomer(orgId, { productType: 'personal' });
     await customer.ask(`${orders.reveal} ${orders.image} How long do vouchers last?`);
@@ -272,7 +272,7 @@ describe.each(['the extractive agent', 'a model that obeys everything'])('%s', (
   });
 
   if (obedient) {
-    it('the obedient model does read and obey the orders, and its output is stopped', async () => {
+    it('the obedient model does obey the instructions that it reads, and its answer is replaced by sentences of the sources', async () => {
       model.requests.length = 0;
       const customer = await newCustomer(orgId, { productType: 'personal' });
       const answer = await customer.ask('How long do refunds of purchases take?');

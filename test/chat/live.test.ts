@@ -1,4 +1,4 @@
-/** Members see each change of the inbox as it happens, over any process, and what they missed after a break. */
+/** Members see each change of the inbox as it happens, in any API process, and after reconnecting what they missed. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { sharedDatabase } from '../kit/database.ts';
 import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
@@ -72,7 +72,7 @@ describe('the socket of a member', () => {
     expect(await doing('reading')).toMatchObject({ conv_id: convId, user_id: bob.userId });
     other.send({ type: 'viewing', conv_id: convId, doing: 'writing' });
     await doing('writing');
-    // Who comes later learns it from the welcome.
+    // A member who connects later learns it from the welcome frame.
     const late = await opened(org, org.owner);
     expect((await late.frame('welcome')).viewing).toEqual([{ conv_id: convId, user_id: bob.userId, doing: 'writing' }]);
     await other.close();
@@ -112,7 +112,7 @@ describe('the socket of a member', () => {
     await socket.close();
   });
 
-  it('a member sees who is here and who says to be away', async () => {
+  it('a member sees which colleagues are connected, and which have set themselves to away', async () => {
     const org = await api.newOrg();
     const bob = await api.join(org);
     const ada = await opened(org, org.owner);
@@ -138,7 +138,7 @@ describe('the socket of a member', () => {
     expect(refused.status).toBe(404);
   });
 
-  it('a member who was away for a moment sees what changed since, and lists the inbox again after too much', async () => {
+  it('a member who reconnects gets what changed since, or is told to load the inbox again when too much changed', async () => {
     const org = await api.newOrg();
     const early = await (await customer(org)).say('Hello?');
     const first = await opened(org, org.owner);
@@ -166,7 +166,7 @@ describe('the socket of a member', () => {
     expect(late.all('conversation').length).toBeLessThan(10);
   });
 
-  it('a member sees what happens at another process, and goes on there when the own one is killed', async () => {
+  it('a member sees what happens at another API process, and continues there when their own process is killed', async () => {
     const org = await api.newOrg();
     const env = systemEnv('shared');
     const second = await startProcess('api/server.ts', env);
@@ -194,7 +194,7 @@ describe('the socket of a member', () => {
     await ada.frame('removed', (one) => one.conv_id === convId);
   });
 
-  it('a member sees nothing of other organizations, of the other mode, or of what only colleagues are told', async () => {
+  it('a member sees nothing of other organizations or of the other mode, and no notification that is for a colleague', async () => {
     const [org, foreign] = [await api.newOrg(), await api.newOrg()];
     const bob = await api.join(org);
     const [live, strange, other] = [
@@ -215,7 +215,7 @@ describe('the socket of a member', () => {
     expect(other.all('viewing')).toEqual([]);
   });
 
-  it('customers’ logs get no frame of what only members see', async () => {
+  it('a frame that only members may see is not written to the customer’s log', async () => {
     const org = await api.newOrg();
     const ada = await opened(org, org.owner);
     const convId = await (await customer(org)).say('Hello?');
@@ -232,7 +232,7 @@ describe('the socket of a member', () => {
 });
 
 describe('the address of a member’s socket', () => {
-  it('an address is good once, for its organization, and only for members', async () => {
+  it('the address of a member’s socket works once and only for its organization, and only members get one', async () => {
     const org = await api.newOrg();
     const url = await address(api, org.orgId, org.owner.token);
     const first = StaffClient.to(url);

@@ -117,7 +117,7 @@ const gaps = async (): Promise<string[]> => {
 };
 
 describe('POST /orgs/{orgId}/kb/query', () => {
-  it('the query route offers the nearest passages by their headings, with sources, in the question’s language', async () => {
+  it('without a certain answer, the query route offers the nearest passages by their headings, with sources, in the question’s language', async () => {
     const { status, body } = await ask(near[0]!);
     expect(status).toBe(200);
     expect(body).toMatchObject({ has_context: true, confidence: 'low', sources: [{ name: 'help.md' }] });
@@ -140,7 +140,7 @@ describe('POST /orgs/{orgId}/kb/query', () => {
     expect(await gaps()).not.toContain(near[2]);
   });
 
-  it('the query route answers with certainty when an offered question is asked, whatever the history', async () => {
+  it('the query route answers with high confidence when the question of an offered passage is asked, whatever the history', async () => {
     for (const question of near) {
       const { body } = await ask(question);
       expect(body.offers).not.toEqual([]);
@@ -154,14 +154,14 @@ describe('POST /orgs/{orgId}/kb/query', () => {
     }
   });
 
-  it('the query route reports high confidence for an answer, and none when nothing was found', async () => {
+  it('the query route reports high confidence for an answer, and no confidence when it found nothing', async () => {
     expect((await ask('other currencies')).body).toMatchObject({ has_context: true, confidence: 'high' });
     const { body } = await ask('Xylophones?');
     expect(body.has_context).toBe(false);
     expect(body).not.toHaveProperty('confidence');
   });
 
-  it('the query route lets a model decide whether the nearest passages answer the question', async () => {
+  it('the query route lets a configured language model decide whether the nearest passages answer the question', async () => {
     const sentence = 'The branch in Rostock opens at nine.';
     model.reply = () => JSON.stringify({ answered: true, sources: [1], answer: sentence });
     expect((await ask(near[0]!, judging)).body).toMatchObject({
@@ -215,7 +215,7 @@ describe('in a conversation', () => {
     return (await inInbox(chat)).conversation.ticket;
   }
 
-  it('offers come with the answer, in the history and in the inbox; choosing one gets a certain answer', async () => {
+  it('the passages that an answer offers are also in the history and in the inbox, and choosing one gets a certain answer', async () => {
     const { chat, token, says } = await customer();
     const offer = await says(near[1]!);
     expect(offer).toMatchObject({ has_context: true, confidence: 'low', sources: [{ name: 'help.md' }] });
@@ -236,7 +236,7 @@ describe('in a conversation', () => {
     await chat.close();
   });
 
-  it('the first offer is no miss; further offers after an ignored one are misses, and the conversation is escalated', async () => {
+  it('a first answer that only offers passages is no miss; each one after an ignored offer is a miss, and the second miss escalates', async () => {
     const { chat, says } = await customer();
     await says(near[0]!);
     const second = await says(near[1]!);
@@ -249,7 +249,7 @@ describe('in a conversation', () => {
     await chat.close();
   });
 
-  it('an answer in between, such as a chosen offer, resets the count of misses', async () => {
+  it('an answer in between, such as the one to a chosen offer, resets the count of misses', async () => {
     const { chat, says } = await customer();
     await says(near[0]!);
     const second = await says(near[1]!);

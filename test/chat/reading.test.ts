@@ -30,7 +30,7 @@ describe('the tables of sentences', () => {
     'questions with a courtesy',
     'questions',
     'what is searched for',
-  ])('%s: at least 97 %% are classified correctly', (name) => {
+  ])('at least 97 %% of the sentences in the table “%s” are classified correctly', (name) => {
     const { size, wrong } = tables[name]!;
     expect({ name, wrong: wrong.length <= 0.03 * size ? [] : wrong }).toEqual({ name, wrong: [] });
   });
@@ -40,7 +40,7 @@ describe('the tables of sentences', () => {
     ['no calls elsewhere', 0.05],
     ['calls in a clause', 0.2],
     ['no calls in a clause', 0.2],
-  ])('of sentences on which no weight was fitted, %s, at most a share of %d is classified wrongly', (name, most) => {
+  ])('of the table “%s”, on which no weight was fitted, at most a share of %d is misclassified', (name, most) => {
     const { size, wrong } = tables[name]!;
     expect({ name, wrong: wrong.length <= most * size ? [] : wrong }).toEqual({ name, wrong: [] });
   });
@@ -82,7 +82,7 @@ describe('a message, with the embedding models', () => {
     ['how are you doing this morning?', ownSentences.small_talk.en],
     ['Rede ich hier mit einem Computer?', ownSentences.bot.de],
     ['you are a useless piece of junk', ownSentences.insult.en],
-  ])('a message that is no question is neither searched nor counted as a miss: %s', async (said, answer) => {
+  ])('a message that is no question causes no search and is not counted as a miss: %s', async (said, answer) => {
     const { customer, told } = await understood(said);
     expect(told).toMatchObject({ body: answer, record: { searched: null } });
     expect(await customer.settled()).toMatchObject({ status: 'open', misses: 0 });

@@ -149,7 +149,7 @@ describe('a customer of test mode', () => {
     expect(last[0]!['expires_at']).toEqual(daysAfter(end, logDays));
   });
 
-  it('a customer of test mode is kept as long as members work on the conversation', async () => {
+  it('a member’s act on a conversation of test mode prolongs the retention of the conversation and its customer', async () => {
     const { org, customerId, convId } = await newCustomer('test');
     await passDays(org, 20);
     const path = `/support/inbox/orgs/${org.orgId}/${convId}/reopen`;

@@ -31,7 +31,7 @@ async function fresh() {
 }
 
 describe('GET /support/search/orgs/{orgId}', () => {
-  it('a message is found at once by all of its words, in any case and without its accents', async () => {
+  it('a message is found at once by whole words that all occur in it, in any case and with or without accents', async () => {
     const { say, hits } = await fresh();
     const { convId } = await say('Wo ist meine neue KARTE für das Geschäft?');
     for (const q of ['karte', 'geschaft KARTE', 'Geschäft'])
@@ -42,7 +42,7 @@ describe('GET /support/search/orgs/{orgId}', () => {
     expect(await hits('kart')).toEqual([]);
   });
 
-  it('notes, names, addresses and ids of customers lead to their conversations', async () => {
+  it('a search for the words of a note, or for a customer’s name, address or id, finds the conversation', async () => {
     const { org, say, hits } = await fresh();
     const { convId, customerId } = await say('Hello?', { name: 'Grace Hopper', email: 'grace@navy.example' });
     const note = { body: 'She called about the zeppelin.' };
@@ -55,7 +55,7 @@ describe('GET /support/search/orgs/{orgId}', () => {
       ]);
   });
 
-  it('hits come newest first, page by page, each once, and by time', async () => {
+  it('hits come newest first, each once over all pages, and can be limited to a period', async () => {
     const { say, hits, search } = await fresh();
     const convIds: string[] = [];
     for (let at = 0; at < 7; at += 1) {
@@ -78,7 +78,7 @@ describe('GET /support/search/orgs/{orgId}', () => {
     expect(await ids(`&until=${middle}`)).toBe(4);
   });
 
-  it('another organization and the other mode find nothing, and a stranger is told nothing', async () => {
+  it('a search finds nothing of another organization or of the other mode, and another organization’s key gets 404', async () => {
     const { org, say, search } = await fresh();
     await say('The secret pelican.');
     const other = await fresh();
@@ -91,7 +91,7 @@ describe('GET /support/search/orgs/{orgId}', () => {
     expect((await search('pelican', '&mode=test', org.owner.token)).body.hits).toHaveLength(1);
   });
 
-  it('signs and operators of a query are harmless, and one without a word is refused', async () => {
+  it('punctuation and operators in a query have no special effect, and a query without a word is refused', async () => {
     const { say, search, hits } = await fresh();
     await say('A plain message.');
     for (const q of ['"plain" -message', '$where plain', 'plain\\', '{"$gt":""} plain', 'plain '.repeat(30)])
@@ -101,7 +101,7 @@ describe('GET /support/search/orgs/{orgId}', () => {
     expect((await search('plain', '&cursor=nonsense')).status).toBe(400);
   });
 
-  it('what an erased customer wrote, and what was noted about it, is not found any more', async () => {
+  it('after a customer is deleted, their messages and the notes about them are not found any more', async () => {
     const { org, say, hits } = await fresh();
     const { convId, customerId } = await say('The walrus sleeps.', { name: 'Wanda Walrus' });
     const note = { body: 'About the walrus.' };

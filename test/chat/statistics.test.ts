@@ -1,4 +1,4 @@
-/** A team's numbers, over conversations that went each way. */
+/** A team's statistics, over a conversation that the agent answered and one that was escalated to people. */
 import { expect, it } from '@jest/globals';
 import { system, until, type TestOrg } from '../kit/harness.ts';
 
@@ -21,7 +21,7 @@ const numbers = async (org: TestOrg, query = '') => {
   return reply.body;
 };
 
-it('the numbers tell how many asked, what the agent answered alone, and how long customers waited for people', async () => {
+it('the statistics count the conversations and those that the agent answered alone, and tell how long customers waited for people', async () => {
   const org = await api.newOrg();
   const key = (await api.newKey(org)).token;
   const hours = { timezone: 'Europe/Berlin', week: {}, closed: [], away_message: null };
@@ -69,7 +69,7 @@ it('the numbers tell how many asked, what the agent answered alone, and how long
   expect((await numbers(org, '?mode=live')).total.conversations).toBe(0);
 });
 
-it('a time that ends before it begins, or is longer than a year, is refused, and so is another organization', async () => {
+it('a period that ends before it begins or is longer than a year is refused, and another organization’s statistics are not found', async () => {
   const [org, foreign] = [await api.newOrg(), await api.newOrg()];
   const path = `/support/stats/orgs/${org.orgId}`;
   for (const query of ['from=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z', 'from=2020-01-01T00:00:00Z', 'by=year'])

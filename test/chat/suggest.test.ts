@@ -1,4 +1,4 @@
-/** The agent's answer as a draft for a member: from the documents, and without any trace. */
+/** The agent's answer as a draft for a member: it comes from the documents, and nothing is stored. */
 import { beforeAll, expect, it } from '@jest/globals';
 import { sharedDatabase } from '../kit/database.ts';
 import { system, until, type TestOrg } from '../kit/harness.ts';
@@ -23,7 +23,7 @@ const suggest = async (convId: string) => {
   expect(status).toBe(200);
   return body.suggestion;
 };
-/** A conversation with these messages of the customer, each of them settled. */
+/** A conversation with these messages of the customer, each sent after the agent has dealt with the previous one. */
 async function conversation(...said: string[]): Promise<string> {
   const { token } = await api.newSession(org);
   let convId = '';
@@ -44,7 +44,7 @@ const stored = async (): Promise<number[]> =>
     ['messages', 'gaps', 'tool_calls'].map((name) => db().collection(name).countDocuments({ org_id: org.orgId })),
   );
 
-it('a draft answers the customer’s last question, also when a person was called after it, and stores nothing', async () => {
+it('a draft answers the customer’s last question, also when the customer then asked for a person, and stores nothing', async () => {
   const convId = await conversation('How much is the gannet card?', 'I want to talk to a human');
   const { body } = await inbox('GET', convId);
   expect(body.conversation.status).toBe('escalated');
@@ -60,7 +60,7 @@ it('a draft answers the customer’s last question, also when a person was calle
   expect(await stored()).toEqual(before);
 });
 
-it('there is no draft when the documents do not answer, or nothing was asked, and no gap is noted', async () => {
+it('there is no draft when the documents have no answer or nothing was asked, and no unanswered question is recorded', async () => {
   const unknown = await conversation('Does the hotel on Mars serve breakfast?');
   const courtesy = await conversation('Hello!');
   const before = await stored();

@@ -224,7 +224,7 @@ describe('a model that is given tools', () => {
     expect((await answer()).record.dropped).toHaveLength(1);
   });
 
-  it('a failing model is replaced by the rules', async () => {
+  it('when the model fails, the rules choose the tool instead', async () => {
     const { client, called } = await shop([cancel, 'safe_write']);
     const refused = { kind: 'status', status: 400, message: 'tools are not supported' } as const;
     // Two requests per attempt, with spare ones for attempts that a busy machine loses.
@@ -234,7 +234,7 @@ describe('a model that is given tools', () => {
     expect(called()).toEqual([['cancel_order', { order_number: 'A-1042' }]]);
   });
 
-  it('a model that chooses no tool answers from the documents', async () => {
+  it('when the model chooses no tool, the documents are searched for an answer', async () => {
     const { client, mcp, answer } = await shop([cancel, 'safe_write']);
     model.reply = (request) => (request.tools ? 'NONE' : '{"answered":false,"sources":[],"answer":""}');
     client.say('What are your opening hours?');

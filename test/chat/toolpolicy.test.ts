@@ -102,7 +102,7 @@ const rows = tiers.flatMap((tier) =>
 
 describe('every tier, scope and customer', () => {
   it.each(rows)(
-    'a tool of tier %s and scope %s, used by a customer who is %s, leads to: %s',
+    'a tool of risk tier %s and auth scope %s, asked for by a customer who is %s, leads to: %s',
     async (tier, scope, who, expected) => {
       const client = await arrives(who);
       const name = toolOf(tier, scope);
@@ -120,5 +120,5 @@ describe('every tier, scope and customer', () => {
     },
   );
 
-  it('the table covers all 63 combinations', () => expect(rows).toHaveLength(7 * 3 * 3));
+  it('all 63 combinations of tier, scope and customer are tested', () => expect(rows).toHaveLength(7 * 3 * 3));
 });

@@ -1,7 +1,7 @@
 /**
  * Tools in conversations, from the customer's message to the call and back: who must agree, that a call happens at most
- * once, and that no secret is stored. Runs without a model and on words alone, as the embedded default does without
- * embeddings.
+ * once, and that no secret is stored. Runs without a language model and without embeddings, so tools are chosen by
+ * words alone.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
@@ -78,7 +78,7 @@ describe('a tool that needs no agreement', () => {
     expect(mcp.calls.map(({ arguments: given }) => given)).toEqual([{ order_number: 'A-1042' }]);
   });
 
-  it('a tool that needs no agreement is dropped when the customer asks something else instead of supplying the argument', async () => {
+  it('a tool call that lacks an argument is given up when the customer asks something else instead of supplying it', async () => {
     const { org, mcp, key } = await opened(api, 'safe_write');
     const { client } = await met(api, org, key);
     client.say('Cancel my order please');
@@ -162,7 +162,7 @@ describe('a tool that the customer has to confirm', () => {
     expect([mcp.calls, await outcomes(1)]).toEqual([[], ['declined']]);
   });
 
-  it('a tool that the customer has to confirm is cancelled when the server is disconnected meanwhile', async () => {
+  it('a tool call that waits for the customer’s confirmation is cancelled when its server is disconnected', async () => {
     const { org, mcp, key, outcomes, request } = await opened(api, 'customer_confirm');
     const { client } = await met(api, org, key);
     client.say(please);
@@ -316,7 +316,7 @@ describe('with several processes', () => {
     await Promise.all([worker.stop(), beside.stop()]);
   });
 
-  it('after a worker dies during a call, a write is not repeated and the conversation is escalated as unknown, while a read is retried', async () => {
+  it('after a worker dies during a call, a read is retried, while a write is not repeated but escalated, because its outcome is unknown', async () => {
     const here = apiAt(own.url);
     const hang = new Promise<never>(() => undefined);
     let alive = false;

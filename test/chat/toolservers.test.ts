@@ -57,7 +57,7 @@ describe('a server that changes an approved tool', () => {
     ],
     ['a schema, which it loosens', { ...cancel, inputSchema: { ...inputSchema, additionalProperties: true } }],
     ['what it answers', { ...cancel, outputSchema: { type: 'object' } }],
-  ])('a server changes %s: the tool is not called', async (_what, changed) => {
+  ])('an approved tool is not called after its server changed %s', async (_what, changed) => {
     const shop = await opened([write]);
     shop.mcp.tools = [changed];
     const { client } = await met(shop);
@@ -65,7 +65,7 @@ describe('a server that changes an approved tool', () => {
     expect([shop.mcp.calls, await suspendedOf(shop)]).toEqual([[], ['cancel_order']]);
   });
 
-  it('a server swaps two tools: neither is called', async () => {
+  it('a server swaps the names of two approved tools: neither is called', async () => {
     const shop = await opened([write, read]);
     shop.mcp.tools = [
       { ...cancel, name: track.name },
@@ -127,7 +127,7 @@ describe('a server that is broken', () => {
     expect(await answerAfter(client, 'Please track my parcel B-8')).toContain('Bremen');
   });
 
-  it('a broken server hangs: a read times out, and a write ends as unknown and escalates the conversation', async () => {
+  it('a broken server hangs: a read times out, and a write ends with an unknown outcome and escalates the conversation', async () => {
     const hanging = { answer: () => new Promise<never>(() => undefined) };
     const shop = await opened([
       // Eight seconds, so that both calls reach the server even on a busy machine. A call whose time is over is never sent.
@@ -219,7 +219,7 @@ describe('a tool that asks its client for input', () => {
       },
     ],
   ])(
-    'a tool’s request of the unsupported kind “%s” gets no answer: the conversation is escalated, and the call is not repeated',
+    'a tool’s unsupported request for “%s” gets no answer: the conversation is escalated, and the call is not repeated',
     async (_what, method, params) => {
       const shop = await opened([write]);
       let asked = 0;
@@ -256,7 +256,7 @@ describe('a tool’s result', () => {
     expect(shop.mcp.calls.map(({ name }) => name)).toEqual(['track_parcel']);
   });
 
-  it('a tool’s result supplies no arguments, and a customer id in it changes nobody’s identity', async () => {
+  it('a tool’s result supplies no arguments for later calls, and a customer id in it changes nobody’s identity', async () => {
     const shop = await opened([
       { ...write, auth_scope: 'verified_customer' },
       {
@@ -281,7 +281,7 @@ describe('a tool’s result', () => {
 });
 
 describe('a tool call that takes long', () => {
-  it('a tool call that takes long happens once: an activity waits for it, so does a second workflow for the same call, and both get the result', async () => {
+  it('a tool call that takes long is sent once: a second workflow for the same call waits like the first, and both get the result', async () => {
     const { promise: told, resolve: tell } = Promise.withResolvers<void>();
     const answer = async () => {
       await told;
@@ -345,7 +345,7 @@ describe('disconnecting a tool server', () => {
     expect(await shop.outcomes(2)).toEqual(['suspended', 'suspended']);
   });
 
-  it('connecting another server at once sends no call to the former one', async () => {
+  it('as soon as another server is connected, no call is sent to the former one', async () => {
     const shop = await opened([write]);
     const other = await opened([
       { ...write, tool: { ...cancel, answer: () => ({ content: [{ type: 'text', text: 'Other.' }] }) } },
@@ -419,7 +419,7 @@ describe('an approval', () => {
     expect([shop.mcp.calls, await shop.outcomes(1)]).toEqual([[], ['denied']]);
   });
 
-  it('of two members’ concurrent decisions one counts, and the audit names that member', async () => {
+  it('of two concurrent decisions about a tool call, one counts, and the audit log names the member who made it', async () => {
     const shop = await opened([{ tool: cancel, risk_tier: 'admin_approve' }]);
     const { client } = await met(shop);
     client.say(please);
@@ -441,7 +441,7 @@ describe('an approval', () => {
 });
 
 describe('the rate limit of tool calls', () => {
-  it('the rate limit of tool calls delays a call, visibly for operators, and gives it up after the third attempt', async () => {
+  it('a tool call over the rate limit is delayed, which operators can see, and given up after the third attempt', async () => {
     const shop = await opened([write], { rate_limit_per_min: 1 });
     const minute = Math.floor(Date.now() / 60_000);
     const expires_at = new Date(Date.now() + 300_000);

@@ -42,7 +42,7 @@ const kindsOf = async ({ token }: TestUser, convId: string): Promise<string[]> =
 };
 
 describe('tags and priority', () => {
-  it('tags are set as a whole, each once, and lists are filtered by one', async () => {
+  it('setting tags replaces those of the conversation and drops duplicates, and lists are filtered by a tag', async () => {
     const [one, two] = [await (await customer()).say('Hello?'), await (await customer()).say('Hello?')];
     const tagged = await call('PUT', `/${one}/tags`, { tags: [' cards ', 'refund', 'cards'] }, key);
     expect(tagged.body.conversation.tags).toEqual(['cards', 'refund']);
@@ -70,7 +70,7 @@ describe('tags and priority', () => {
     expect((await call('PUT', `/${convId}/priority`, { priority: 'now' })).status).toBe(400);
   });
 
-  it('lists are filtered by the day of the last message', async () => {
+  it('lists are filtered by the time of the last message', async () => {
     const began = new Date();
     const convId = await (await customer()).say('Hello?');
     const { last_message_at: last } = (await call('GET', `/${convId}`)).body.conversation;
@@ -82,7 +82,7 @@ describe('tags and priority', () => {
     expect((await call('GET', '?from=yesterday')).status).toBe(400);
   });
 
-  it('each member reads for themselves, never back, and marks a conversation as unread', async () => {
+  it('each member has their own read position, which reading only moves forward, and can mark a conversation as unread', async () => {
     const bob = await api.join(org);
     const convId = await (await customer()).say('Hello?');
     const readings = async (of: TestUser) => {
@@ -107,7 +107,7 @@ describe('tags and priority', () => {
     expect((await call('GET', `/${convId}`, undefined, key)).body.conversation.read_position).toBeNull();
   });
 
-  it('another organization’s conversation cannot be tagged, snoozed or noted', async () => {
+  it('another organization’s conversation gets no tags, priority, snooze or notes: 404', async () => {
     const foreign = await api.newOrg();
     const convId = await (await customer(foreign)).say('Hello?');
     for (const [method, path, body] of [
@@ -122,8 +122,8 @@ describe('tags and priority', () => {
   });
 });
 
-describe('the list of those who wait', () => {
-  it('those who wait for a person come first who wait longest, page by page, until they are answered', async () => {
+describe('the list of waiting customers', () => {
+  it('customers who wait for a person are listed page by page, the longest waiting first, until they are answered', async () => {
     const own = await api.newOrg();
     const waiting: string[] = [];
     for (let index = 0; index < 3; index += 1) {
@@ -164,7 +164,7 @@ describe('a snoozed conversation', () => {
     expect((await call('DELETE', `/${convId}/snooze`)).body.conversation.snoozed).toBeNull();
   });
 
-  it('a snoozed conversation comes back at its time, and its assignee is told', async () => {
+  it('a snoozed conversation comes back at the time that was set, and its assignee is notified', async () => {
     const convId = await (await customer()).say('Hello?');
     await call('POST', `/${convId}/assign`, { user_id: bob.userId }, bob.token);
     const end = new Date(Date.now() + 1_500).toISOString();
@@ -178,7 +178,7 @@ describe('a snoozed conversation', () => {
   });
 
   it.each(['2020-01-01T00:00:00Z', '2090-01-01T00:00:00Z', 'tomorrow'])(
-    'a conversation is not snoozed until %s',
+    'a request to snooze a conversation until %s is refused',
     async (time) => {
       const convId = await (await customer()).say('Hello?');
       expect((await call('POST', `/${convId}/snooze`, { until: time })).status).toBe(400);
@@ -211,7 +211,7 @@ describe('a note', () => {
       .toArray();
     const stored = await db().collection('deliveries').find({ org_id: org.orgId }).toArray();
     expect(JSON.stringify([history.body, frames, stored, told])).not.toContain('gannet');
-    // It is among what is held of the customer.
+    // The note is part of the data held about the customer.
     const path = `/support/customers/orgs/${org.orgId}/${customerId}`;
     const held = (await api.request('GET', path, { token: org.owner.token })).body.data;
     expect(held.conversations[0].notes).toEqual([added.body.note]);
@@ -231,7 +231,7 @@ describe('a note', () => {
     expect((await call('GET', `/${convId}`)).body.notes).toEqual([]);
   });
 
-  it('a note from a key, one that mentions a stranger, an empty one and the hundred and first are refused', async () => {
+  it('a note from a key, one that mentions somebody who is no member, an empty one and the 101st one are refused', async () => {
     const convId = await (await customer()).say('Hello?');
     const stranger = await api.newUser();
     const status = async (body: object, token = org.owner.token) =>
@@ -252,7 +252,7 @@ describe('GET and PUT /orgs/{orgId}/tags', () => {
   const tags = (method: Method, of: TestOrg, token: string, body?: object) =>
     api.request(method, `/orgs/${of.orgId}/tags`, { token, ...(body ? { body } : {}) });
 
-  it('admins list the tags of the team with colours, and members read them', async () => {
+  it('admins set the team’s list of tags and their colours, and members read it', async () => {
     const list = {
       tags: [
         { name: ' refund ', colour: 'orange' },
@@ -274,7 +274,7 @@ describe('GET and PUT /orgs/{orgId}/tags', () => {
     expect((await tags('GET', org, stranger.owner.token)).status).toBe(404);
   });
 
-  it('a name twice, an unknown colour and too many are refused', async () => {
+  it('a list of tags with a repeated or empty name, an unknown colour or too many tags is refused', async () => {
     const one = (name: string, colour = 'red') => ({ name, colour });
     for (const wrong of [
       [one('a'), one(' a')],

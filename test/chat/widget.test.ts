@@ -173,7 +173,7 @@ describe('the widget', () => {
     expect(await chat.inside("root.querySelector('.begun').textContent")).toBe('');
   });
 
-  it('the widget loses no message with the connection: one written meanwhile is sent once after reconnecting', async () => {
+  it('the widget loses no message when the connection is lost: what is written meanwhile is sent once after reconnecting', async () => {
     const lindenbank = await bank();
     const wire = await wireTo(api.url);
     cleanups.push(() => wire.close());
@@ -212,7 +212,7 @@ describe('the widget', () => {
     await shows(chat, await stored());
   });
 
-  it('the widget tells a customer who exceeds the rate limit, and keeps every message', async () => {
+  it('the widget tells the customer when they exceed the rate limit, and keeps every message', async () => {
     const lindenbank = await bank();
     const { chat } = await demo(lindenbank.publishable);
     await chat.open();
@@ -256,7 +256,7 @@ describe('the widget', () => {
     await shows(chat, [/^customer/, answer, 'customer: When is the branch in Rostock open?', /8:30/]);
   });
 
-  it('the widget shows the escalation, a member’s reply under their name, and the rating, which reaches the inbox', async () => {
+  it('the widget shows an escalation and a member’s reply under the member’s name, and the customer’s rating reaches the inbox', async () => {
     const lindenbank = await bank();
     const { chat } = await demo(lindenbank.publishable);
     await chat.open();
@@ -279,7 +279,7 @@ describe('the widget', () => {
     expect(await inInbox(lindenbank)).toMatchObject({ conv_id: convId, status: 'resolved', csat: 4 });
   });
 
-  it('the widget turns the launcher into a button that closes the chat', async () => {
+  it('while the chat is open, the widget’s launcher is a button that closes it', async () => {
     const { publishable } = await bank();
     const { chat } = await demo(publishable);
     const launcher = () =>
@@ -360,7 +360,7 @@ describe('the widget', () => {
     await shows(other, await chat.messages());
   });
 
-  it('the widget makes one visitor and one conversation of two tabs that are opened at the same moment', async () => {
+  it('two tabs in which the widget is opened at the same moment share one visitor and one conversation', async () => {
     const lindenbank = await bank();
     const { page, chat } = await demo(lindenbank.publishable);
     const second = await page.browserContext().newPage();
@@ -431,7 +431,7 @@ describe('the widget', () => {
     expect([made.length > 0, made.filter((pressed) => !pressed)]).toEqual([true, []]);
   });
 
-  it('the widget identifies the customer by a minted session, and says so when the session is revoked', async () => {
+  it('the widget identifies the customer by a minted session, and tells the customer when that session is revoked', async () => {
     const lindenbank = await bank();
     const email = 'ada@customer.example';
     const session = await api.newSession(lindenbank.org, { key: lindenbank.key, body: { customer: { email } } });
@@ -448,7 +448,7 @@ describe('the widget', () => {
     expect(await chat.inside("root.querySelector('textarea').disabled")).toBe(true);
   });
 
-  it('the widget switches conversations with identify(), without leaking anything from one into the other', async () => {
+  it('identify() switches the widget to another customer’s conversation, without leaking anything from one into the other', async () => {
     const lindenbank = await bank();
     const path = `/support/sessions/orgs/${lindenbank.org.orgId}/embed-secret`;
     const { body } = await api.request('POST', path, { token: lindenbank.key, body: {} });
@@ -475,7 +475,7 @@ describe('the widget', () => {
     expect(await sentBy(page, 'context_update')).toEqual([]);
   });
 
-  it('the widget is removed from the page with its connection by destroy()', async () => {
+  it('destroy() removes the widget and its connection from the page', async () => {
     const { publishable } = await bank();
     const { page, chat } = await demo(publishable);
     await chat.open();
@@ -499,7 +499,7 @@ describe('the look that an organization chose', () => {
   const colourOf = (chat: Chat) =>
     chat.inside("getComputedStyle(root.querySelector('.root')).getPropertyValue('--accent').trim()");
 
-  it('the widget has its colour, logo, greeting and names, and a question to begin with is asked', async () => {
+  it('the widget shows the configured colour, logo, greeting and names, and a click on a suggested question asks it', async () => {
     const lindenbank = await bank();
     const greetings = { en: { greeting: 'Welcome to Lindenbank.', starters: [question] } };
     await configure(lindenbank, '/support/widget/orgs/{org}', { accent: '#0a5c36', agent_name: 'Linda', greetings });
@@ -521,11 +521,11 @@ describe('the look that an organization chose', () => {
     expect(await chat.inside("root.querySelector('.starters').checkVisibility()")).toBe(false);
     expect(await chat.inside("root.querySelector('.ai .by').textContent")).toContain('Linda · Assistant');
     await until(() => chat.inside("root.querySelector('.ai .face img').naturalWidth === 1"), 'the agent’s picture');
-    // At the next visit the widget looks so from the beginning.
+    // At the next visit the widget has this look from the beginning.
     expect(await page.evaluate("Object.keys(localStorage).some((name) => name.endsWith(':look'))")).toBe(true);
   });
 
-  it('the widget says when the team is back, and is not there outside its hours when it should not be', async () => {
+  it('outside the team’s hours the widget says that nobody is there, or is hidden if the organization chose that', async () => {
     const lindenbank = await bank();
     const never = { timezone: 'Europe/Berlin', week: {}, closed: [], away_message: null };
     await configure(lindenbank, '/orgs/{org}/hours', { hours: never });
@@ -545,7 +545,7 @@ describe('the look that an organization chose', () => {
     expect(await hidden.inside("root.querySelector('.launcher').checkVisibility()")).toBe(false);
   });
 
-  it('a visitor who is left to a person gives an address once, by keyboard, and is thanked', async () => {
+  it('a visitor who waits for a person can give an e-mail address by keyboard, is thanked, and is not asked again', async () => {
     const lindenbank = await bank();
     // The widget only asks when the organization can write to somebody. No mail is sent here.
     await db()
@@ -608,7 +608,7 @@ describe('messages before the last hundred', () => {
       `[...root.querySelectorAll('.entry')].find((entry) => entry.querySelector('.body').textContent === '${text}').getBoundingClientRect().top`,
     );
 
-  it('messages before the last hundred are loaded page by page on request, and the reading position stays', async () => {
+  it('messages before the last hundred are loaded page by page on request, and the scroll position stays', async () => {
     const { chat, bodies } = await longConversation(220);
     await shows(chat, bodies.slice(120));
     // Scrolls to the top, where the button is.
@@ -785,7 +785,7 @@ describe('hostile text', () => {
 });
 
 describe('a page of another site', () => {
-  it('a page with a strict CSP, Trusted Types and styles for every element embeds the widget without effects on either', async () => {
+  it('the widget works in a page with a strict CSP, Trusted Types and styles for every element, and neither affects the other', async () => {
     const { publishable } = await bank();
     const html = embed(`data-key="${publishable}" data-locale="en"`).replace(
       '</head>',
@@ -817,7 +817,7 @@ describe('a page of another site', () => {
     expect(((await page.evaluate(added)) as string[]).sort()).toEqual(['SupportWidget', 'before', 'violations']);
   });
 
-  it('a page without storage has a working widget as long as it is open', async () => {
+  it('in a page that may not use the browser’s storage, the widget works as long as the page is open', async () => {
     const { publishable } = await bank();
     const context = await browser.createBrowserContext();
     cleanups.push(() => context.close());
@@ -878,7 +878,7 @@ describe('an answer that offers sections', () => {
   const inOffers = (chat: Chat) =>
     chat.inside("[...root.querySelectorAll('.offers button')].map((button) => button.textContent)");
 
-  it('an answer that offers sections shows them as buttons; pressing one asks the question, and the section is the answer', async () => {
+  it('an answer that offers sections shows them as buttons; pressing one asks for that section, which is then the answer', async () => {
     const { chat } = await offered();
     expect((await chat.messages()).at(-1)).toBe('ai: This may help:');
     expect(await inOffers(chat)).toEqual(headings);
@@ -1124,7 +1124,7 @@ describe('GET /widget.js', () => {
     }
   });
 
-  it('GET /widget/organizations returns the organization of a publishable key to every origin; other text is 404', async () => {
+  it('GET /widget/organizations returns the organization of a publishable key or an organization id to every origin; other text gets 404', async () => {
     const { org, key, publishable } = await bank();
     const reply = await fetch(`${api.url}/widget/organizations/${publishable}`);
     expect([reply.headers.get('access-control-allow-origin'), await reply.json()]).toEqual([

@@ -167,7 +167,7 @@ describe('a customer who is asked to confirm a tool call', () => {
     expect(await focused(chat)).toBe('input');
   });
 
-  it('a customer who is asked to confirm a tool call is asked again after a reload and in another tab, which also shows the answer', async () => {
+  it('a request to confirm a tool call is shown again after a reload and in a second tab, and the answer given in one tab shows in both', async () => {
     const { publishable, mcp } = await shop('customer_confirm');
     const { page, chat, context } = await demo(publishable);
     await askedIn(chat);
@@ -202,7 +202,7 @@ describe('a customer who is asked to confirm a tool call', () => {
     expect(mcp.calls).toHaveLength(1);
   });
 
-  it('a customer who is asked to confirm a tool call is told when the request is withdrawn, and sees on the closed panel that something is pending', async () => {
+  it('the closed widget shows that a confirmation is pending, and the customer is told when the request is withdrawn', async () => {
     const { publishable, mcp, disconnect } = await shop('customer_confirm');
     const { page, chat } = await demo(publishable);
     await askedIn(chat);

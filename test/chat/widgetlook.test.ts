@@ -34,7 +34,7 @@ const plain = {
 };
 
 describe('GET and PUT /support/widget/orgs/{orgId}', () => {
-  it('admins set the look, members read it, and what is left out is the default again', async () => {
+  it('admins set the widget’s look, members read it, and a setting that is left out returns to its default', async () => {
     const org = await api.newOrg();
     const bob = await api.join(org);
     expect((await of(org).get()).body.data).toEqual({ org_id: org.orgId, ...plain });
@@ -48,7 +48,7 @@ describe('GET and PUT /support/widget/orgs/{orgId}', () => {
     expect((await of(org, (await api.newUser()).token).get()).status).toBe(404);
   });
 
-  it('a colour that is hard to read is refused with the nearest that is not', async () => {
+  it('a colour that is hard to read is refused, and the error names the nearest one that is accepted', async () => {
     const org = await api.newOrg();
     const refused = await of(org).set({ accent: '#ffcc00' });
     expect([refused.status, refused.body.details[0].path]).toEqual([400, ['body', 'accent']]);
@@ -61,13 +61,13 @@ describe('GET and PUT /support/widget/orgs/{orgId}', () => {
     ['five questions', { greetings: { en: { starters: ['a', 'b', 'c', 'd', 'e'] } } }],
     ['a language that the widget does not speak', { greetings: { xx: { greeting: 'Hi' } } }],
     ['an empty name', { agent_name: ' ' }],
-  ])('%s is refused', async (_, body) => {
+  ])('a look with %s is refused', async (_, body) => {
     expect((await of(await api.newOrg()).set(body)).status).toBe(400);
   });
 });
 
 describe('the pictures of the widget', () => {
-  it('a picture is served to every page as long as it is there, and only under its own organization', async () => {
+  it('a picture is served to every origin until it is removed, and only under its own organization', async () => {
     const [org, other] = [await api.newOrg(), await api.newOrg()];
     const { logo_url: path } = (await of(org).put('logo')).body.data;
     const reply = await fetch(`${api.url}${path}`);
@@ -80,7 +80,7 @@ describe('the pictures of the widget', () => {
       'x-content-type-options': 'nosniff',
     });
     expect((await fetch(`${api.url}${path.replace(org.orgId, other.orgId)}`)).status).toBe(404);
-    // The settings do not touch the pictures.
+    // Setting the look leaves the pictures as they are.
     expect((await of(org).set({ agent_name: 'Linda' })).body.data).toMatchObject({ logo_url: path, avatar_url: null });
     expect((await of(org).put('avatar')).body.data).toMatchObject({ logo_url: path, avatar_url: path });
     await of(org).remove('avatar');
@@ -88,7 +88,7 @@ describe('the pictures of the widget', () => {
     expect((await fetch(`${api.url}${path}`)).status).toBe(404);
   });
 
-  it('a file that is no picture, a picture over 100 KB and another name are refused', async () => {
+  it('a file that is no picture, a picture over 100 KB, an unknown picture name and an upload by a non-admin are refused', async () => {
     const org = await api.newOrg();
     const svg = new TextEncoder().encode('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
     expect((await of(org).put('logo', svg)).body.code).toBe('UNSUPPORTED_FILE_TYPE');
@@ -101,7 +101,7 @@ describe('the pictures of the widget', () => {
 });
 
 describe('GET /widget/organizations/{place}', () => {
-  it('the look, the hours and nothing else are told to anybody', async () => {
+  it('anybody can read the widget’s look and the team’s hours, and nothing else', async () => {
     const org = await api.newOrg();
     await of(org).set({ accent: '#0a5c36', agent_name: 'Linda' });
     expect(await seen(org)).toEqual({
@@ -115,7 +115,7 @@ describe('GET /widget/organizations/{place}', () => {
     });
   });
 
-  it('outside the hours it says when the team is back', async () => {
+  it('anybody can read whether the team is there, and when it is back', async () => {
     const org = await api.newOrg();
     const hours = { timezone: 'Europe/Berlin', week: { mon: [{ from: '00:00', until: '00:01' }] }, closed: [] };
     const set = await api.request('PUT', `/orgs/${org.orgId}/hours`, {

@@ -76,7 +76,7 @@ describe('a request for confirmation in the widget', () => {
     label: 'Cancel order',
   };
 
-  it('a request for confirmation describes what the tool does when it has no arguments', () => {
+  it('a request for confirmation of a tool without arguments describes what the tool does', () => {
     const asked = after([
       ...fresh,
       ...answered,
@@ -101,7 +101,7 @@ describe('a request for confirmation in the widget', () => {
     expect(asks(after([{ type: 'confirm_ack', pending_id: 'another', approved: true }], asked))).toEqual(['open']);
   });
 
-  it('a request for confirmation in the widget is settled by the first outcome, and by nothing after it', () => {
+  it('the first outcome that arrives decides the state of a request for confirmation; nothing after it changes the state', () => {
     const asked = after([...fresh, confirm]);
     const sent = answerAsk(asked, 'call_1', { type: 'confirm_response' });
     expect(asks(sent)).toEqual(['sent']);
@@ -115,7 +115,7 @@ describe('a request for confirmation in the widget', () => {
     expect(asks(after([{ type: 'error', code: 'VALIDATION' }], sent))).toEqual(['sent']);
   });
 
-  it('a request for confirmation asks for another step-up token when one was rejected', () => {
+  it('after a step-up token is rejected, the customer can send another one from the widget', () => {
     const { body: _, ...stepUp } = { ...confirm, type: 'step_up', expires_at: at(10) };
     const sent = answerAsk(after([...fresh, stepUp]), 'call_1', { type: 'step_up_response' });
     const failed = after([{ type: 'error', code: 'VALIDATION' }], sent);
@@ -123,7 +123,7 @@ describe('a request for confirmation in the widget', () => {
     expect(asks(answerAsk(failed, 'call_1', { type: 'step_up_response' }))).toEqual(['sent']);
   });
 
-  it('a request for confirmation shows a tool’s questions one after the other', () => {
+  it('the widget shows the questions that a tool asks one after the other, each with its outcome', () => {
     const fields = [{ name: 'why', label: 'Why?', kind: 'text', required: true }];
     const { body: _, arguments: __, ...about } = confirm;
     const input = { ...about, type: 'input', message: 'Why is it cancelled?', fields, expires_at: at(10) };
@@ -140,7 +140,7 @@ describe('a request for confirmation in the widget', () => {
     expect(asks(refused)).toEqual(['agreed', 'declined']);
   });
 
-  it('a request for confirmation shows in the log what an answer waits for, until the answer arrives', () => {
+  it('a notice that says what an answer waits for is shown among the messages until the answer arrives', () => {
     const notice = { type: 'notice', message_id: 'r1', body: 'Somebody of the team has to agree.' };
     const told = after([...fresh, { type: 'reply_start', message_id: 'r1' }, notice]);
     expect(told.entries.map(({ role, body }) => [role, body])).toContainEqual(['system', notice.body]);
@@ -150,7 +150,7 @@ describe('a request for confirmation in the widget', () => {
     expect(done.entries.filter(({ role }) => role === 'system')).toEqual([]);
   });
 
-  it('a request for confirmation shows the outcome of each tool call', () => {
+  it('the widget shows the outcome of each tool call', () => {
     const done = after([...fresh, result, { ...result, ok: false }]);
     expect(done.entries.flatMap((entry) => (entry.result ? [entry.result.ok] : []))).toEqual([true, false]);
   });
@@ -182,7 +182,7 @@ describe('the conversation in the widget', () => {
     expect(after(frames, once)).toEqual(once);
   });
 
-  it('the widget replaces everything by a history frame, except messages the server does not have', () => {
+  it('a history frame replaces all that the widget shows, except messages that the server does not have yet', () => {
     const lost = say(say(after([...fresh, ...answered]), 'c2', 'And now?'), 'c3', 'Anybody?');
     const history = {
       type: 'history',
@@ -211,14 +211,14 @@ describe('the conversation in the widget', () => {
     expect(lines(after([...fresh, ...pieces, end]))).toEqual(['ai: Good day.']);
   });
 
-  it('the widget keeps only unsent messages when the conversation changes', () => {
+  it('when the server names another conversation, the widget keeps only the unsent messages', () => {
     const before = say(after([...fresh, ...answered, end]), 'c9', 'Still here');
     const other = after([{ type: 'welcome', seq: 0, conv_id: 'conv_2', status: 'open' }], before);
     expect(lines(other)).toEqual(['customer (waiting): Still here']);
     expect([other.convId, other.seq]).toEqual(['conv_2', undefined]);
   });
 
-  it('the widget marks a refused message; one that may be retried stays waiting', () => {
+  it('the widget marks a refused message as failed, unless the error allows a retry: then the message stays waiting', () => {
     const said = say(after(fresh), 'c1', 'Hello?');
     const error = { type: 'error', client_message_id: 'c1', message: '…' };
     for (const code of ['VALIDATION', 'SANDBOX_LIMIT', 'CONFLICT', 'NEVER_HEARD_OF'])
@@ -228,7 +228,7 @@ describe('the conversation in the widget', () => {
     expect(lines(fail(said, ['other']))).toEqual(['customer (waiting): Hello?']);
   });
 
-  it('the widget shows a member’s reply with the name, and takes the status from status frames', () => {
+  it('the widget shows a member’s reply with the member’s name, and takes the conversation’s status from status frames', () => {
     const reply = { type: 'agent_reply', message_id: 'a1', body: 'Here I am.', sender_name: 'Ada', timestamp: at(5) };
     const called = after([...fresh, { type: 'escalated', ticket_id: 't1' }]);
     expect(called.status).toBe('escalated');
@@ -269,7 +269,7 @@ describe('the conversation in the widget', () => {
     }
   });
 
-  it('the widget takes offers from answers and from the history, and omits invalid ones', () => {
+  it('the widget shows the sections that an answer offers, live and from the history, and omits invalid ones', () => {
     const offers = [
       {
         heading: 'Cash – Fees',
@@ -342,7 +342,7 @@ describe('clients that follow the server’s log', () => {
     };
   }
 
-  it('clients end with the server’s history in 500 random sequences of losses and repetitions', () => {
+  it('after each of 500 random sequences of lost and repeated frames, every client shows the server’s history', () => {
     for (let seed = 0; seed < 500; seed += 1) play(seed);
   });
 
@@ -407,21 +407,21 @@ describe('the widget’s options', () => {
     expect(localeOf(['tlh'])).toBe('en');
   });
 
-  it('the widget’s options take organization and customer from a session token, and nothing from an invalid one', () => {
+  it('the widget reads organization and customer from a session token, and nothing from an invalid one', () => {
     const claims = Buffer.from(JSON.stringify({ org: 'org_1', sub: 'cus_ü' })).toString('base64url');
     expect(readToken(`a.${claims}.b`)).toEqual({ org: 'org_1', sub: 'cus_ü' });
     for (const wrong of ['', 'a', 'a.b.c', `a.${Buffer.from('null').toString('base64url')}.b`])
       expect(readToken(wrong)).toBeUndefined();
   });
 
-  it('the widget’s options have all texts in every language', () => {
+  it('the widget has every text in every language', () => {
     const names = Object.keys(texts.en).sort();
     for (const words of Object.values(texts)) expect(Object.keys(words).sort()).toEqual(names);
   });
 });
 
 describe('the widget’s storage', () => {
-  it('the widget’s storage falls back to memory where the page may store nothing', () => {
+  it('the widget keeps its data in memory when the page may not use the browser’s storage', () => {
     const refused = () => {
       throw new Error('SecurityError');
     };
@@ -432,7 +432,7 @@ describe('the widget’s storage', () => {
     expect([store.get('a:1'), store.names('a:')]).toEqual([undefined, []]);
   });
 
-  it('the widget’s storage stores random ids in the format that the server accepts', () => {
+  it('the widget’s random ids differ, and have the format that the server accepts', () => {
     expect(randomId()).toMatch(/^[0-9a-f]{32}$/);
     expect(randomId()).not.toBe(randomId());
   });

@@ -105,7 +105,7 @@ async function login(name: string, email: string): Promise<Record<string, string
 }
 
 describe('support-platform register, login, logout', () => {
-  it('a registration logs in, and only its owner may read the stored login', async () => {
+  it('registering also logs in, and the file with the stored login can be read only by its owner', async () => {
     const env = elsewhere('register');
     const email = `cli-${Date.now()}@example.com`;
     const args = ['register', '--email', email, '--name', 'Ada', '--company', 'Ada & Co', '--password-stdin'];
@@ -372,7 +372,7 @@ describe('support-platform docs, ask, gaps', () => {
     });
   });
 
-  it('docs list shows changed tags, authority and reprocessing', async () => {
+  it('docs tag, authority and reprocess change a document, and docs list shows its tags and authority', async () => {
     const { files } = await json('docs', 'add', await file('rates.csv', 'Rate;Price\nDay;9 EUR\nWeek;40 EUR\n'));
     const docId = files[0].document.doc_id as string;
     expect(await withKey('docs', 'tag', docId, 'Web Shop,app')).toEqual({
@@ -392,7 +392,7 @@ describe('support-platform docs, ask, gaps', () => {
     expect(await withKey('docs', 'tag', docId, '')).toMatchObject({ stdout: `${docId} is for: everybody\n` });
   });
 
-  it('ask --explain shows what was searched and why passages counted', async () => {
+  it('ask --explain shows what was searched and which passages were relevant', async () => {
     await withKey('docs', 'add', await file('umbrella.md', '# Umbrellas\n\nUmbrellas may be borrowed at the desk.\n'));
     const { stdout } = await withKey('ask', 'Where may umbrellas be borrowed?', '--explain');
     expect(stdout).toMatch(/searched: Where may umbrellas be borrowed\?[^]*RELEVANT[^]*\nyes .*umbrella\.md/);

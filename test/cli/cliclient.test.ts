@@ -61,7 +61,7 @@ describe('safe requests', () => {
     ['503', status(503, { 'retry-after': '1' }), 1000],
     ['503 without Retry-After', status(503), 250],
     ['a broken connection', reset, 250],
-  ] as const)('a safe request is retried after %s, when the server says', async (_what, bad, ms) => {
+  ] as const)('a safe request is retried after %s, with the pause in Retry-After or 250 ms', async (_what, bad, ms) => {
     const { result, seen, slept } = await against([bad, good], 'GET');
     expect(result).toEqual({ ok: true });
     expect(seen).toHaveLength(2);
@@ -74,7 +74,7 @@ describe('safe requests', () => {
     expect(seen).toHaveLength(4);
   });
 
-  it('the retries of a request wait at most fifteen seconds in total', async () => {
+  it('a request is not retried when its pauses would exceed fifteen seconds in total', async () => {
     const { result, seen, slept } = await against([status(429, { 'retry-after': '60' }), good], 'GET');
     expect(result).toMatchObject({ status: 429 });
     expect([seen.length, slept]).toEqual([1, []]);
@@ -89,7 +89,7 @@ describe('safe requests', () => {
     expect(seen[0]!.key).toMatch(/^[\da-f-]{36}$/);
   });
 
-  it('a form is sent again completely, and its progress counts bytes', async () => {
+  it('a form is sent again completely after a failure, and its progress counts bytes', async () => {
     const data = new FormData();
     data.append('file', new Blob(['x'.repeat(200_000)]), 'x.txt');
     let sent = 0;

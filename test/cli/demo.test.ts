@@ -60,7 +60,7 @@ describe('npm run demo', () => {
     expect(lines).toContain('  npm run -s cli -- login --email demo@example.com');
   });
 
-  it('the demo ends with 1 when an answer has an unexpected source', async () => {
+  it('the demo ends with exit code 1 when an answer has an unexpected source', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'support-demo-test-'));
     try {
       for (const name of ['security.txt', 'branches.csv']) await cp(join(fixtures, name), join(folder, name));
@@ -83,7 +83,7 @@ describe('npm run demo', () => {
     }
   });
 
-  it('the demo ends with 1 when the named server does not answer, and starts no other', async () => {
+  it('the demo ends with exit code 1 when the named server does not answer, and starts no other', async () => {
     const url = `http://127.0.0.1:${await freePort()}/v1`;
     expect(await demo([], url)).toEqual({
       code: 1,

@@ -13,7 +13,7 @@ const home = await mkdtemp(join(tmpdir(), 'support-doctor-'));
 let nowhere: string;
 beforeAll(async () => {
   nowhere = `127.0.0.1:${await freePort()}`;
-  // The first login makes the signing key, by which the secret key is checked.
+  // The first login creates the signing key, which the doctor decrypts to check the secret key.
   await system().newUser();
 });
 
@@ -28,7 +28,7 @@ async function examine(changed: Record<string, string> = {}) {
   return { code, found: findings.filter(({ state }) => state !== 'ok'), all: findings };
 }
 
-it('the doctor finds nothing to mend in a whole deployment, and names what it has looked at', async () => {
+it('the doctor reports nothing wrong in a healthy deployment, and lists what it checked', async () => {
   const { code, found, all } = await examine();
   expect(found.map(({ check, state }) => [check, state])).toEqual([['embedding', 'warning']]);
   expect(code).toBe(0);
@@ -55,7 +55,7 @@ it.each([
   ['another secret key', { SECRET_KEY: 'f'.repeat(64) }, 'secret', /does not open/],
   ['a namespace that is missing', { TEMPORAL_NAMESPACE: 'nowhere' }, 'Temporal', /no namespace nowhere/],
   ['an index that cannot be read', { SEARCH_URI: '/dev/null/search' }, 'index', /null/],
-])('the doctor names %s and what to do, and its exit code says so', async (_what, changed, check, said) => {
+])('the doctor reports %s as wrong, with what to do, and exit code 1', async (_what, changed, check, said) => {
   const { code, found } = await examine(changed);
   expect(code).toBe(1);
   const finding = found.find((each) => each.check === check && each.state === 'wrong');
@@ -77,7 +77,7 @@ it('the doctor names servers that do not answer: MongoDB, Temporal, the API, the
   expect(wrong).toEqual(['MongoDB', 'Temporal', 'API', 'model', 'mail']);
 });
 
-it('the doctor names each fleet that no worker polls, and the schedule that is missing', async () => {
+it('the doctor names each fleet that no worker polls, and the missing schedule', async () => {
   const { found } = await examine({ TASK_QUEUE_PREFIX: 'nobody-' });
   expect(found.filter(({ check }) => check === 'fleets')).toHaveLength(13);
   expect(found.find(({ check }) => check === 'fleets')?.mend).toMatch(/npm run worker -- --fleet documents/);

@@ -78,7 +78,7 @@ describe('the queries in the documents', () => {
     expect(refused).toEqual([]);
   });
 
-  it('Temporal refuses these queries without backquotes', async () => {
+  it('Temporal refuses a query whose attribute is not in backquotes', async () => {
     const [query] = queriesIn('Filter by `Status = "failed"`.');
     await expect(temporal.workflow.count(query)).rejects.toThrow();
   });
@@ -108,7 +108,7 @@ describe('the requests in the documents', () => {
     expect(requests.filter((request) => !isRoute(request) && !isPage(request))).toEqual([]);
   });
 
-  it('this check finds requests with an unknown method or path', () => {
+  it('a documented request with an unknown method or path would be found', () => {
     const gone = requestsIn('`PATCH /v1/orgs/{orgId}/documents` `GET …/nowhere` `GET|POST /v1/nowhere?a=b`');
     expect(gone.filter((request) => isRoute(request) || isPage(request))).toEqual([]);
     expect(gone).toHaveLength(4);
@@ -248,7 +248,7 @@ describe('the commands in the documents', () => {
     expect(Object.keys(notRun).filter((text) => !all.includes(text))).toEqual([]);
   });
 
-  it('this check finds commands that do not exist', async () => {
+  it('a documented command that does not exist would be found', async () => {
     const typed = [
       'support-platform docs burn',
       'support-platform ask --loudly x',

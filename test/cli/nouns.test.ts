@@ -159,7 +159,7 @@ describe('with a key', () => {
     await until(async () => (await history()).status === 401, 'the session to be over');
   });
 
-  it('docs add --wait says that embeddings are off, and ends', async () => {
+  it('when embeddings are off, docs add --wait says so and does not wait', async () => {
     const path = join(folder, 'vault.md');
     await writeFile(path, 'The vault opens at ten.');
     const ended = await cli(['docs', 'add', path, '--wait'], { SUPPORT_API_KEY: key });

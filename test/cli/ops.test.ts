@@ -43,7 +43,7 @@ const retrying = (kind: string) => ({
   },
 });
 const interview = world();
-/** Whether the reader of `poison` has been mended. */
+/** Whether the activity that reads the document `poison` has been repaired. */
 let mended = false;
 let ending: unknown;
 const page = {
@@ -106,7 +106,7 @@ async function ops(...args: string[]): Promise<Record<string, unknown>> {
 beforeAll(async () => {
   const address = process.env['TEST_TEMPORAL_ADDRESS']!;
   connection = await Connection.connect({ address });
-  // The first login makes the signing key, by which the secret key is checked.
+  // The first login creates the signing key, which the command decrypts to check the secret key.
   await system().newUser();
   client = new Client({ connection });
   native = await NativeConnection.connect({ address });
@@ -168,12 +168,12 @@ describe('the situations of operators', () => {
     ['embedding-behind', ['embed'], later],
     ['nobody-joined', ['interview'], 0],
   ] as const;
-  it.each(planted)('the query of %s finds the planted workflows and no others', async (name, expected, ms) => {
+  it.each(planted)('the query of the situation %s finds exactly the planted workflows', async (name, expected, ms) => {
     await until(async () => (await found(name, ms)).length >= expected.length, `${name} to be found`);
     expect(await found(name, ms)).toEqual(expected);
   });
 
-  it('the query of a flood finds what was begun within five minutes and is open', async () => {
+  it('the query of the situation “flood” finds the open workflows that were started in the last five minutes', async () => {
     await until(async () => (await found('flood')).length >= 8, 'the open workflows to be found');
     expect(await found('flood')).toEqual(
       ['conversation', 'embed', 'interview', 'line', 'mail', 'poison', 'slack', 'tool'].toSorted(),
@@ -206,7 +206,7 @@ describe('ops', () => {
       situations: { name: string; count: number; first: { id: string; summary: string }[] }[];
       failing: { id: string }[];
     };
-    // One that has failed once is named at once.
+    // A workflow is listed as failing after its first failed attempt.
     expect(failing.map(({ id }) => id)).toEqual(expect.arrayContaining([`poison:${orgId}`, `embed:${orgId}`]));
     const mail = seen.find(({ name }) => name === 'mail-refused')!.first.find(({ id }) => id === `mail:${orgId}`);
     expect(mail!.summary).toBe(`Deliveries of line ${orgId} (email)`);
@@ -226,7 +226,7 @@ describe('ops', () => {
     );
   });
 
-  it('ops retry makes an activity be tried at once that would wait for hours, and is recorded', async () => {
+  it('ops retry retries at once an activity that would otherwise wait for hours, and the command is recorded', async () => {
     mended = true;
     expect(await ops('retry', `poison:${orgId}`)).toEqual({ code: 0, id: `poison:${orgId}`, said: 'It is tried now.' });
     expect(await client.workflow.getHandle(`poison:${orgId}`).result()).toBe('gone');
@@ -245,7 +245,7 @@ describe('ops', () => {
     );
   });
 
-  it('ops cancel ends a crawl in its own way, ends a line, and refuses where something else is right', async () => {
+  it('ops cancel lets a crawl end as cancelled, terminates a delivery line, and for a tool call says what to do instead', async () => {
     const crawl = await plant('crawlSite', 'slow', { orgId, crawlId: 'slow' });
     await until(
       async () => (await crawl.fetchHistory()).events?.some((event) => event.timerStartedEventAttributes),
@@ -272,7 +272,7 @@ describe('ops', () => {
   it('the documents for operators have every situation with its query, what it means and what to do', async () => {
     const text = await readFile(new URL('../../docs/operating.md', import.meta.url), 'utf8');
     for (const { title, query, means, mend } of situations) {
-      // Times stand for the time at which the query is asked.
+      // The document has `…` in place of each time.
       const said = query(new Date(0)).replaceAll(/"19[^"]+"/g, '"…"');
       for (const words of [title, said, means, mend]) expect(text).toContain(words.replaceAll('|', '\\|'));
     }

@@ -53,7 +53,7 @@ const reasons = (ended: { problems: { url: string; reason: string }[] }, site: T
   Object.fromEntries(ended.problems.map(({ url, reason }) => [url.replace(site.url, ''), reason]));
 
 describe('a crawl', () => {
-  it('a crawl lets a site’s pages answer questions, with their addresses and ranked after all other sources', async () => {
+  it('a site’s crawled pages answer questions, are cited with their addresses, and rank after all other sources', async () => {
     const site = await siteOf({
       '/': page('Curlew Bank', 'The curlew account is free of charge for students of every school.', ['/loans']),
       '/loans': page('Loans', 'A curlew loan runs for seven years and can be repaid at any time.'),
@@ -191,7 +191,7 @@ describe('a crawl', () => {
     expect([(await status()).status, site.hits.get('/')]).toEqual(['cancelled', undefined]);
   });
 
-  it('a crawl ends with reasons on a site with slow, endless, compressed-bomb or mislabelled responses', async () => {
+  it('a crawl ends, with a reason for each page, on a site with endless, too large, broken-off or mislabelled responses', async () => {
     const html = { 'content-type': 'text/html' };
     const site = await siteOf({
       '/': page('Start', 'The shrike has a page that can be read.', [
@@ -353,7 +353,7 @@ describe('a crawl of a site that was crawled before', () => {
 });
 
 describe('a crawled page', () => {
-  it('a crawled page answers nothing after it was deleted, until a new crawl finds it again', async () => {
+  it('a crawled page is used in no answer after it is deleted, until a new crawl finds it again', async () => {
     const site = await siteOf({ '/': page('Whimbrel', 'The whimbrel deposit is guaranteed by the state.') });
     await crawl(site.url);
     const { page_id } = await pageAt(`${site.url}/`);

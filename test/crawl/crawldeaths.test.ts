@@ -236,7 +236,7 @@ describe('a quota that is reached while the next batch is being fetched', () => 
 });
 
 describe('a page that is deleted while a crawl writes its new version', () => {
-  it('a deleted page stays deleted, and none of its passages, rows or links is left', async () => {
+  it('a page that is deleted while a crawl writes it stays deleted, and none of its passages, rows or links is left', async () => {
     const site = await siteOf(manyPages(2, 'ouzel'));
     const worker = await holdingWorker([[crawler, 3]]);
     await crawler.crawl(site.url);
@@ -260,7 +260,7 @@ describe('a page that is deleted while a crawl writes its new version', () => {
 });
 
 describe('an embedding model that does not answer', () => {
-  it('an unavailable embedding model lets pages answer by their words; the status counts the waiting pages, which are embedded once the model answers', async () => {
+  it('while the embedding model is unavailable, pages are indexed by their words and counted as waiting; they are embedded once it answers', async () => {
     const model = await startOpenAiServer();
     try {
       const site = await siteOf(manyPages(5, 'pintail'));

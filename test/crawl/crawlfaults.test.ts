@@ -181,7 +181,7 @@ describe('sitemaps', () => {
     expect([site.hits.get('/fees.pdf'), site.hits.get('/picture.jpg')]).toEqual([undefined, undefined]);
   });
 
-  it('sitemaps with hundreds of forbidden pages do not crowd broken links out of the problems', async () => {
+  it('hundreds of forbidden pages do not crowd broken links out of the crawl’s list of problems', async () => {
     const forbidden = Array.from({ length: 230 }, (_, n) => `/a-private/page-${n}`);
     const site = await siteOf({
       '/': page('Start', 'The siskin has a start page.', [...forbidden, '/z/missing', '/z/broken']),

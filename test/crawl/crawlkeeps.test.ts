@@ -23,7 +23,7 @@ const rate = 'The curlew rate is two percent a year.';
 const fee = 'The curlew fee is five euros a month.';
 
 describe('a text that moves within its site', () => {
-  it('a text that swaps URLs with another one answers from its new URL', async () => {
+  it('when two texts swap their URLs, each is found at its new URL', async () => {
     const site = await siteOf({
       '/': page('Start', 'The curlew bank has a start page.', ['/a', '/b']),
       '/a': page('Text', rate),
@@ -38,7 +38,7 @@ describe('a text that moves within its site', () => {
     expect(await crawler.orphans()).toEqual([]);
   });
 
-  it('a text at a new URL answers from there with its tags, even when that is crawled before the old one is missed', async () => {
+  it('a text that moves to a new URL keeps its tags and leaves the old URL, even when the new URL is crawled first', async () => {
     const site = await siteOf({
       '/': page('Start', 'The curlew bank has a start page.', ['/old/and/deep/fees']),
       '/old/and/deep/fees': page('Fees', fee),
@@ -53,7 +53,7 @@ describe('a text that moves within its site', () => {
     expect(await paths()).toEqual(['/', '/fees']);
   });
 
-  it('a text that is still at its old URL too is stored once', async () => {
+  it('a text that is at a new URL and still at its old one is stored once', async () => {
     const site = await siteOf({
       '/': page('Start', 'The curlew bank has a start page.', ['/deep/and/old/fees']),
       '/deep/and/old/fees': page('Fees', fee),
@@ -66,7 +66,7 @@ describe('a text that moves within its site', () => {
     expect(await crawler.answer('How much is the curlew fee?')).toContain('five euros');
   });
 
-  it('a permanently redirected page is replaced by the page at the target', async () => {
+  it('a permanently redirected page is replaced by the page at the target, and stays when the target fails', async () => {
     const site = await siteOf({
       '/': page('Start', 'The curlew bank has a start page.', ['/old', '/lame']),
       '/old': page('Fees', fee),
@@ -178,7 +178,7 @@ describe('a site in maintenance', () => {
   it.each([
     ['answers the start with a page of its own, and nothing else', status(503)],
     ['answers everything with the same page', page('Maintenance', 'We will be back soon.')],
-  ])('a site in maintenance that %s loses no answer, even in a replacing crawl', async (_, others) => {
+  ])('when a site in maintenance %s, no page is lost, even in a replacing crawl', async (_, others) => {
     const site = await siteOf(whole());
     await crawler.crawl(site.url);
     site.pages['/'] = page('Maintenance', 'We will be back soon.');
@@ -189,7 +189,7 @@ describe('a site in maintenance', () => {
     expect(await crawler.answer('How much is the godwit fee?')).toContain('one euro');
   });
 
-  it('a site’s maintenance does not prevent a later replacement from removing pages that the site removed', async () => {
+  it('a replacing crawl removes the pages that a site removed, although it keeps those of a site in maintenance', async () => {
     const site = await siteOf(whole());
     await crawler.crawl(site.url);
     delete site.pages['/rates'];
@@ -201,7 +201,7 @@ describe('a site in maintenance', () => {
   it.each([
     ['a redirect that is not for good', 302],
     ['a refusal', 403],
-  ])('maintenance announced by %s loses no answer, even in a replacing crawl', async (_, code) => {
+  ])('no page is lost by maintenance announced with %s, even in a replacing crawl', async (_, code) => {
     const site = await siteOf(whole());
     await crawler.crawl(site.url);
     const away = status(code, { location: '/maintenance' });
@@ -222,7 +222,7 @@ describe('a site in maintenance', () => {
 });
 
 describe('a page whose URL no longer has its text', () => {
-  it('a page whose URL no longer has its text is removed when it is empty, not HTML, withheld or a duplicate by its own account, but not when the site asks for a login', async () => {
+  it('a page is removed when its URL has become empty, not HTML, legally blocked, redirected to another site or a copy of its canonical page, but not when it asks for a login', async () => {
     const texts = ['empty', 'pdf', 'law', 'print', 'secret', 'away'];
     const site = await siteOf({
       '/': page('Start', 'The plover bank has a start page.', ['/fruit', ...texts.map((one) => `/${one}`)]),
@@ -248,7 +248,7 @@ describe('a page whose URL no longer has its text', () => {
 });
 
 describe('a page whose canonical link names another page', () => {
-  it('a page that names another one stays when the other page leads back, is forbidden, fails, or is a front page that every page names', async () => {
+  it('a page whose canonical link names another page stays when that page leads back, is forbidden, fails, or is the front page', async () => {
     const names = (name: string, to: string) =>
       page(name, `The dunlin text called ${name} is here.`, [], `<link rel="canonical" href="${to}">`);
     const site = await siteOf({

@@ -27,7 +27,7 @@ describe('a start page that redirects', () => {
     expect(await titles()).toEqual(['Manual']);
   });
 
-  it('a start page that redirects to its own URL without the slash still counts as within its part of the site', async () => {
+  it('when a start page redirects to its own URL without the slash, the crawl stays within that part of the site', async () => {
     const site = await siteOf({
       '/docs/': (_, response) => void response.writeHead(308, { location: '/docs' }).end(),
       '/docs': page('Docs', 'The knot documentation begins here.', ['/docs/fees', '/docs-old', '/']),
@@ -41,7 +41,7 @@ describe('a start page that redirects', () => {
 });
 
 describe('a page', () => {
-  it('a page with collapsed answers and tabs answers with the collapsed text, never with the question alone', async () => {
+  it('the text of collapsed sections and tabs is found as an answer; a question heading alone is never given as one', async () => {
     const site = await siteOf({
       '/': `<title>Questions</title><main><h1>Questions</h1>
         <h3><button aria-controls="s1">What is the overdraft rate?</button></h3>

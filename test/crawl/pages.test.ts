@@ -146,7 +146,7 @@ describe('the main text', () => {
     });
   });
 
-  it('a cell that spans rows and columns is repeated in each of them, and takes no name of another column', async () => {
+  it('a cell that spans rows and columns is repeated in each of them, and the other cells keep their column names', async () => {
     const table = `<table><thead><tr><th>Service</th><th>Price</th><th>Abroad</th></tr></thead>
       <tbody><tr><td rowspan="2">Transfer</td><td>1.10 EUR</td><td>2 EUR</td></tr><tr><td colspan="2">7.70 EUR at once</td></tr>
       <tr><td colspan="3">Since June</td></tr><tr><td>Statement</td><td>2.20 EUR</td></tr></tbody></table>`;
@@ -259,7 +259,7 @@ describe('the main text', () => {
     });
   });
 
-  it('an application without text asks to be rendered, and a short page without scripts does not', async () => {
+  it('an application page without text is marked as to be rendered (`empty`), and a short page without scripts is not', async () => {
     expect(await read(fixture('app'))).toMatchObject({ title: 'Help', chunks: [], textLength: 0, empty: true });
     expect(await read('<div id="app"></div>')).toMatchObject({ empty: true });
     expect(await read('<title>Note</title><p>Closed on Monday.</p>')).toMatchObject({ empty: false, textLength: 17 });
@@ -476,7 +476,7 @@ describe('processes that read pages', () => {
     expect(started.filter(running)).toEqual([]);
   });
 
-  onLinux('a process is replaced after its pages', async () => {
+  onLinux('a process is replaced after its maximum number of pages', async () => {
     const own = createPages({ pagesPerProcess: 2 });
     const first = await startedBy(() => own.read(small('One.')));
     await own.read(small('Two.'));
@@ -486,7 +486,7 @@ describe('processes that read pages', () => {
     await own.close();
   });
 
-  onLinux('a process is replaced when it rests above its memory', async () => {
+  onLinux('an idle process is replaced when it holds too much memory', async () => {
     const own = createPages({ restingMb: 1 });
     for (const text of ['One.', 'Two.']) {
       const started = await startedBy(() => own.read(small(text)));
@@ -503,7 +503,7 @@ describe('processes that read pages', () => {
     await own.close();
   });
 
-  onLinux('a page over its time is ended: timed_out, and the pages beside it are read', async () => {
+  onLinux('a page that takes too long fails with timed_out, and other pages are read', async () => {
     const own = createPages({ timeoutMs: 300, size: 1 });
     // On a busy machine, such a short limit may need several attempts.
     const readSmall = async (): Promise<void> => {
@@ -518,7 +518,7 @@ describe('processes that read pages', () => {
     await own.close();
   });
 
-  it('processes that read pages end a page that exceeds the memory limit with out_of_memory, and read the pages queued behind it', async () => {
+  it('a page that exceeds the memory limit fails with out_of_memory, and the pages queued behind it are read', async () => {
     const own = createPages({ timeoutMs: 100_000, memoryMb: 170 });
     const bomb = { url, body: Buffer.from('<b>x<i>y</i></b>'.repeat(700_000)) };
     const [first, second, third] = await Promise.all([
@@ -543,7 +543,7 @@ describe('processes that read pages', () => {
     await own.close();
   });
 
-  onLinux('a process that somebody killed is no fault of the page', async () => {
+  onLinux('after an idle process is killed, the next page is read by another one', async () => {
     const own = createPages();
     const [pid] = await startedBy(() => own.read(small('One.')));
     if (pid === undefined) throw new Error('no reader was started');
@@ -553,7 +553,7 @@ describe('processes that read pages', () => {
     await own.close();
   });
 
-  onLinux('close ends what rests, works and waits', async () => {
+  onLinux('close ends idle processes, running pages and queued pages', async () => {
     const own = createPages({ size: 2 });
     const readings: Promise<unknown>[] = [];
     const started = await startedBy(async () => {

@@ -104,7 +104,7 @@ describe('a page', () => {
     expect([await stored(crawl), index.rows()]).toEqual([[], []]);
   });
 
-  it('a page answers by its words at once, and is embedded when its crawl ends or has run for two minutes', async () => {
+  it('a new page can be found by its words at once, and is embedded when its crawl ends or has run for two minutes', async () => {
     const { search } = newIndex();
     const embedding = { model: 'm' };
     const crawl = await begin();
@@ -180,7 +180,7 @@ describe('pruning that overlaps with a crawl', () => {
     expect(await stored(second)).toEqual([['https://a.example/', ['same']]]);
   });
 
-  it('pruning that overlaps with a crawl prevents a generation that was started earlier from being published', async () => {
+  it('pruning that removes a page’s new version before the crawl publishes it prevents the crawl from publishing it', async () => {
     const index = newIndex();
     const crawl = await begin();
     const store = createPageStore({
@@ -225,7 +225,7 @@ describe('test mode of a live organization', () => {
 });
 
 describe('the version of a page (ETag and Last-Modified)', () => {
-  it('the version of a page (ETag and Last-Modified) is the one sent with the text last read; an unchanged page was not read', async () => {
+  it('the stored version of a page (ETag and Last-Modified) is that of the text last read; an unchanged page keeps it', async () => {
     const index = newIndex();
     const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const url = 'https://a.example/';

@@ -168,7 +168,7 @@ describe('POST /crawl with every_hours', () => {
     await ended(first.body.crawl_id);
   });
 
-  it(`is refused beyond ${maxSchedules} sites, and then crawls nothing; those there are can still be changed`, async () => {
+  it(`a schedule beyond ${maxSchedules} sites is refused and crawls nothing; the existing ones can still be changed`, async () => {
     const records = Array.from({ length: maxSchedules }, (_, i) => ({
       _id: `sched_${String(i).padStart(26, '0')}${here.org.orgId.slice(4)}`,
       org_id: here.org.orgId,
@@ -283,7 +283,7 @@ describe('DELETE /crawl/schedules/{scheduleId}', () => {
     expect(other.id).not.toBe(id);
   });
 
-  it('deleting a schedule answers 404 for a schedule of another organization or mode, which cannot be seen there', async () => {
+  it('a schedule of another organization or mode is neither listed nor deleted: 404', async () => {
     const site = await siteOf({ '/': page('Hobby', 'The hobby hunts dragonflies over the pond.') });
     const { id } = await scheduled(site.url);
     const stranger = await shared.newOrg();
@@ -321,7 +321,7 @@ describe('GET /crawl/schedules', () => {
 });
 
 describe('in a separate system', () => {
-  it('a schedule whose API died before starting anything is started later, and records that the quota was used up', async () => {
+  it('a schedule whose API process died before starting anything is started by the sweeper, and a firing over the quota is recorded as skipped', async () => {
     const env = systemEnv('recrawlkill', { FLEETS: 'crawl', LIMITS: 'sandbox_pages=1' });
     const running: Running[] = [];
     const mongo = await openClient(env['MONGODB_URI']!);

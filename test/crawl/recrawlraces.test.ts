@@ -163,7 +163,7 @@ describe('a firing of a schedule', () => {
 });
 
 describe('concurrent requests for a schedule of one site', () => {
-  it('concurrent requests create one schedule, and the other requests find a crawl running', async () => {
+  it('one of several concurrent requests for a schedule of a site creates it, and the others are refused because its crawl runs', async () => {
     const org = newId('org');
     const asked = await Promise.allSettled(
       [1, 2, 3, 4].map((every_hours) => {

@@ -332,7 +332,7 @@ describe('a misbehaving page', () => {
     expect(html.toString()).not.toContain('PK');
   });
 
-  onLinux('that takes too much memory is ended for it, and the next page works', async () => {
+  onLinux('a page that takes too much memory is ended for it, and the next page works', async () => {
     const shop = await site({
       '/': `<main></main><script>const all = []; setInterval(() => all.push(new Uint8Array(32 << 20).fill(1)), 20); fetch('/held')</script>`,
       '/held': () => undefined,
@@ -358,7 +358,7 @@ describe('a misbehaving page', () => {
 });
 
 describe('the browser process', () => {
-  onLinux('that is killed takes its page with it, and the next page has a new one', async () => {
+  onLinux('when the browser process is killed, its page fails, and the next page gets a new browser', async () => {
     const shop = await site({ '/': () => undefined, '/app': app, '/data': data });
     const made = renderer([shop]);
     const before = new Set(below());
@@ -375,7 +375,7 @@ describe('the browser process', () => {
     expect(browser.filter(running)).toEqual([]);
   });
 
-  onLinux('is shared, replaced after its pages, ended when idle, and closing leaves no process', async () => {
+  onLinux('the browser is shared, replaced after its pages, ended when idle, and gone after closing', async () => {
     const shop = await site({ '/app': app, '/data': data });
     const before = new Set(below());
     const mine = (): number[] => below().filter((pid) => !before.has(pid));

@@ -33,7 +33,7 @@ describe('a page that needs JavaScript', () => {
       response.end(JSON.stringify({ text }));
     };
 
-  it('a page that needs JavaScript is rendered in a browser: its text answers, its links are followed, and its scripts are fetched once', async () => {
+  it('a page that needs JavaScript is rendered in a browser: its text is indexed, its links are followed, and its scripts are fetched once', async () => {
     const site = await siteOf({
       '/app': (request, response) => {
         // The HTML never changes, but the output of the scripts does.
@@ -58,7 +58,7 @@ describe('a page that needs JavaScript', () => {
     expect(await crawler.answer('What does a transfer abroad cost?')).toContain('four euros and fifty cents');
   });
 
-  it('a page that needs JavaScript keeps answering while its data is unavailable, and is removed when it is really empty', async () => {
+  it('a page that needs JavaScript stays indexed while its data is unavailable, and is removed when it is really empty', async () => {
     const site = await siteOf({
       '/': page('Start', 'Where everything begins, and where the other page is linked.', ['/app']),
       '/app': shell('/app.js'),
@@ -82,7 +82,7 @@ describe('a page that needs JavaScript', () => {
     expect(entries.map(({ source_url }: { source_url: string }) => source_url)).not.toContain(`${site.url}/app`);
   });
 
-  it('a page that needs JavaScript obeys robots.txt, follows its script’s redirect, and is aborted when its script never ends', async () => {
+  it('rendering a page obeys robots.txt, follows a redirect by its script, and is aborted when its script never ends', async () => {
     const site = await siteOf({
       '/robots.txt': 'User-agent: *\nDisallow: /private',
       '/': page('Start', 'Where everything begins, and where the other pages are linked.', [
@@ -156,7 +156,7 @@ describe('a page that needs JavaScript', () => {
     }
   });
 
-  it('a page that needs JavaScript is left out without a browser, and the crawl reports the reason', async () => {
+  it('when no browser starts, a page that needs JavaScript is left out, and the crawl reports the reason', async () => {
     const env = systemEnv('browserless', { FLEETS: 'crawl', PUPPETEER_EXECUTABLE_PATH: '/nowhere/chromium' });
     const running = await Promise.all([startProcess('api/server.ts', env), startProcess('test/kit/worker.ts', env)]);
     try {

@@ -44,7 +44,7 @@ const answer =
     void response.writeHead(status, headers).end();
 
 describe('a host that asks for a pause', () => {
-  it('a host that asks for a pause gets the pause from all pages and all crawls: nothing is requested, and no worker waits', async () => {
+  it('a pause that a host asks for applies to all its pages and all crawls: nothing is requested, and no worker waits', async () => {
     const site = await siteOf({ '/a': answer(429, { 'retry-after': '590' }), '/b': page('B', 'The second page.') });
     const sites = crawlerOf(site);
     const [first, second] = [await sites.open(`${site.url}/`, signal), await sites.open(`${site.url}/b`, signal)];
@@ -111,7 +111,7 @@ describe('a host that asks for a pause', () => {
 });
 
 describe('concurrent crawls of one host', () => {
-  it('concurrent crawls of one host share two concurrent requests', async () => {
+  it('concurrent crawls of one host together make at most two requests at a time', async () => {
     const owed: ServerResponse[] = [];
     let [open, most] = [0, 0];
     const site = await siteOf({
@@ -144,7 +144,7 @@ describe('concurrent crawls of one host', () => {
 describe('a host', () => {
   const hostsOf = (now = 0) => createHosts(() => new Date(now), 2);
 
-  it('a host serves subresources of a page (scripts, styles) while other pages wait for its pause', async () => {
+  it('subresources of a page (scripts, styles) are requested while other pages wait for the host’s pause', async () => {
     // The clock stands still, so that no page gets its turn.
     const host = hostsOf().of('https://site.example/');
     host.setDelay('https://site.example', 2_000);
@@ -317,7 +317,7 @@ describe('sitemaps', () => {
     ]);
   });
 
-  it('a sitemap at the default URL may be an ordinary page unless robots.txt names it', async () => {
+  it('an ordinary page at the default URL of the sitemap is no problem unless robots.txt names it', async () => {
     const site = await siteOf({ '/sitemap.xml': page('Oops', 'There is no such page.') });
     const opened = await crawlerOf(site).open(`${site.url}/`, signal);
     expect(await opened.listSitemaps(10, signal)).toEqual({ urls: [], files: [], forbidden: [], problems: [] });

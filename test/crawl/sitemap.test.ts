@@ -164,7 +164,7 @@ describe('readSitemap', () => {
     expect(few).toEqual({ kind: 'text', entries: urls.slice(0, 3), stopped: 'too_many' });
   });
 
-  it('readSitemap rejects with the signal’s reason', async () => {
+  it('readSitemap rejects with the reason of an aborted signal', async () => {
     const signal = AbortSignal.abort(new Error('shutting down'));
     await expect(readSitemap(Buffer.from(urlset(`${site}/a`)), { signal })).rejects.toThrow('shutting down');
   });

@@ -299,7 +299,7 @@ describe('takeLock', () => {
     }
   });
 
-  it('releasing a lock leaves the lock of another process alone', async () => {
+  it('releasing a lock does not remove the lock that another process now holds', async () => {
     const lock = await lockDataDir(folder, silent);
     await writeFile(join(folder, 'start.lock'), '{"pid":1}');
     lock.release();
@@ -318,7 +318,7 @@ describe('takeLock', () => {
 });
 
 describe('ports', () => {
-  it('the preferred port is taken when it is free, and another port otherwise', async () => {
+  it('freePort returns the preferred port when it is free, and another port otherwise', async () => {
     const port = await freePort();
     expect(await freePort(port)).toBe(port);
     const server = createServer().listen(port, '127.0.0.1');

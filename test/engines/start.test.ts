@@ -83,15 +83,15 @@ async function paste(line: string): Promise<any> {
   return JSON.parse(stdout);
 }
 
-/** A page as it is shown under another name. `fetch` sets no `Host`. */
+/** Gets a page under another host name. `fetch` cannot set the header `Host`. */
 async function textAt(url: string, headers: Record<string, string>): Promise<string> {
   const [response] = (await once(get(url, { headers }), 'response')) as [IncomingMessage];
   return (await response.toArray()).join('');
 }
 
 /**
- * Checks the page at `/`: it has the links of the screen and no secret, but for this machine the link that signs in to
- * the team page; and its calls work with the key of the screen.
+ * Checks the page at `/`: it has the links of the screen, its calls work with the key of the screen, and it contains no
+ * secret. Only requests from this machine also get the link that signs in to the team page.
  */
 async function startPageWorks(url: string, screen: string): Promise<void> {
   const row = (name: string): string => new RegExp(`^  ${name} +(\\S+)`, 'm').exec(screen)![1]!;

@@ -32,7 +32,7 @@ const day = 86_400_000;
 
 const destinations = async (orgId: string) =>
   listDestinations(orgId, ['live'], (await findSupportConfig(orgId)).outbox_version);
-/** An organization to whose receiver something was delivered, so that its state is known. */
+/** An organization with successful deliveries to its receiver, so that the destination's state is known. */
 async function proven(receiver: Receiver): Promise<string> {
   const orgId = await newOrg(receiver.url);
   const ticket = await newTicket(orgId);
@@ -50,7 +50,7 @@ async function planned(orgId: string) {
 }
 
 describe('a ticket’s events', () => {
-  it('a ticket’s events are only planned while the state of the destination is unknown', async () => {
+  it('the deliveries of a ticket are planned but not yet sent while the state of the destination is unknown', async () => {
     const receiver = await newReceiver();
     const { orgId, line, lines } = await planned(await newOrg(receiver.url));
     expect(lines).toEqual([{ line, left: { kind: 'more', slow: false } }]);
@@ -83,7 +83,7 @@ describe('a ticket’s events', () => {
     expect(receiver.received.map(({ event }) => event.type)).toEqual(['ticket.resolved']);
   });
 
-  it('a deleted conversation has no deliveries', async () => {
+  it('no deliveries are planned for a deleted conversation', async () => {
     const orgId = newId('org');
     expect(await sendEvents({ orgId, convId: newId('conversation'), ticketId: newId('ticket') })).toEqual({
       lines: [],
@@ -126,7 +126,7 @@ describe('a destination', () => {
     expect(told[0]!.body).toContain('For five days it took nothing. The last failure: The receiver answered 500.');
   });
 
-  it('a destination that accepts a delivery in between is not disabled', async () => {
+  it('a destination that fails for more than five days but accepts a delivery in between is not disabled', async () => {
     const receiver = await newReceiver(status(500));
     const orgId = await newOrg(receiver.url);
     await sendSome(orgId, (await planned(orgId)).line);
@@ -168,7 +168,8 @@ describe('a destination', () => {
     });
     move(10_000);
     expect(await sendSome(orgId, line)).toEqual({ kind: 'more', slow: true });
-    // This activity does not attempt it. On a busy machine, the first attempt may have timed out before it arrived.
+    // `sendSome` makes no attempt at a slow destination. On a busy machine, the first attempt may have timed out before
+    // the receiver got it.
     expect([(await deliveries(orgId))[2], receiver.received.length > 1]).toEqual([hung, false]);
     const other = await planned(orgId);
     expect(other.lines).toEqual([{ line: other.line, left: { kind: 'more', slow: true } }]);
@@ -198,7 +199,7 @@ describe('a destination', () => {
 });
 
 describe('an attempt that another attempt has overtaken', () => {
-  it('an overtaken attempt changes nothing when it fails', async () => {
+  it('an attempt that another attempt has overtaken changes nothing when it fails', async () => {
     const receiver = await newReceiver();
     const { orgId, line } = await planned(await newOrg(receiver.url));
     let owed: ServerResponse | undefined;
@@ -215,7 +216,7 @@ describe('an attempt that another attempt has overtaken', () => {
     expect(new Set(receiver.received.slice(0, 2).map(({ headers }) => headers['webhook-id'])).size).toBe(1);
   });
 
-  it('an overtaken attempt counts as delivered when it was accepted and the other one was not', async () => {
+  it('a delivery is marked as delivered when an overtaken attempt was accepted and the later one was not', async () => {
     const receiver = await newReceiver(hang);
     const { orgId, line } = await planned(await newOrg(receiver.url));
     let late: (() => void) | undefined;

@@ -1,6 +1,6 @@
 /**
- * Inbound events are processed once, in the order of their lane, and retried on failure, whichever process dies;
- * invalid requests are cheap.
+ * Inbound events are processed once, in order within their lane (an issue or a thread), and retried on failure,
+ * whichever process dies; invalid requests are cheap.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
@@ -76,7 +76,7 @@ describe('processInbound', () => {
     expect(await InboundModel.countDocuments({ org_id: orgId, status: 'processed', body: '' })).toBe(4);
   });
 
-  it('processInbound stores concurrent events in one batch, and one of several with the same key', async () => {
+  it('concurrent inbound events are stored, and only one of several with the same key', async () => {
     const orgId = newId('org');
     now = start;
     const key = randomUUID();
@@ -91,7 +91,7 @@ describe('processInbound', () => {
     expect(bodies.toSorted()).toEqual(stored);
   });
 
-  it('processInbound processes an event of another lane while a handler is running, and makes its own lane wait', async () => {
+  it('while a handler runs, processInbound processes events of other lanes, and events of the same lane wait', async () => {
     const orgId = newId('org');
     now = start;
     await stored(orgId, 'a', 'a1');
@@ -141,7 +141,7 @@ describe('processInbound', () => {
     expect(await process(orgId, done)).toEqual({});
   });
 
-  it('lanes are spread over the parts, and each has its own', () => {
+  it('partOf spreads lanes evenly over the four parts, and always gives a lane the same part', () => {
     const counts = Map.groupBy(
       Array.from({ length: 400 }, (_, n) => partOf(`issue ${n}`)),
       (part) => part,

@@ -124,7 +124,7 @@ describe('a conversation that is escalated', () => {
     ]);
   });
 
-  it('an escalation notifies again when it is escalated again, and only the assignee if there is one', async () => {
+  it('a conversation that is escalated again notifies again, and only the assignee if there is one', async () => {
     const org = await newOrg({ notify_on: [] });
     const bob = await joined(org);
     const { convId } = await newConversation(org);
@@ -179,7 +179,7 @@ describe('a conversation that is assigned', () => {
 });
 
 describe('a customer’s message to an assigned conversation', () => {
-  it('a message to an assignee notifies the assignee once until it is read, and again after each reply of a member', async () => {
+  it('a message in an assigned conversation notifies the assignee once, and again after that is read or a member replied', async () => {
     const org = await newOrg();
     const ada = await customer(org);
     const convId = await ada.say('Hello?');
@@ -204,7 +204,7 @@ describe('a customer’s message to an assigned conversation', () => {
     await deliveries(org, all(6, 'suppressed'), '&kind=notification');
   });
 
-  it('a message to an assignee notifies all members when the assignee has left', async () => {
+  it('a message in an assigned conversation notifies all members when the assignee has left', async () => {
     const org = await newOrg({ notify_on: [] });
     const bob = await joined(org);
     const ada = await customer(org);
@@ -221,7 +221,7 @@ describe('the notices of a member', () => {
   const notices = (user: TestUser, body?: object) =>
     api.request(body ? 'PUT' : 'GET', '/me/notices', { token: user.token, ...(body ? { body } : {}) });
 
-  it('a member reads and chooses notices, and what is left out stays', async () => {
+  it('a member reads and changes the notice settings, and settings that are left out keep their values', async () => {
     const user = await api.newUser();
     const initial = { browser: true, sound: false, mail: true, mail_after_minutes: 5, quiet_hours: null };
     expect((await notices(user)).body.data).toEqual(initial);
@@ -240,7 +240,7 @@ describe('the notices of a member', () => {
     [{ quiet_hours: { from: '22:00', until: '07:00', timezone: 'Mars/Olympus' } }, 'quiet_hours.timezone'],
     [{ mail_after_minutes: 1_441 }, 'mail_after_minutes'],
     [{ color: 'red' }, 'color'],
-  ])('notices that make no sense are refused: %j', async (body, path) => {
+  ])('invalid notice settings are refused with 400: %j', async (body, path) => {
     const user = await api.newUser();
     const refused = await notices(user, body);
     expect([refused.status, JSON.stringify(refused.body)]).toEqual([
@@ -249,7 +249,7 @@ describe('the notices of a member', () => {
     ]);
   });
 
-  it('an escalation is told to those who are here, who are mailed later, and to all when nobody is', async () => {
+  it('an escalation notifies only the members who are present, with a mail later, and all when nobody is present', async () => {
     const org = await newOrg({ slack_webhook_url: null });
     const [here, away] = [await joined(org), await joined(org)];
     const socket = await StaffClient.open(api, org.orgId, here);
@@ -263,7 +263,7 @@ describe('the notices of a member', () => {
     const waiting = await db().collection('notifications').findOne({ conv_id: first });
     expect((waiting!['mail'] as { at: Date }).at.getTime() - began).toBeGreaterThanOrEqual(300_000);
     expect(await deliveries(org)).toEqual([]);
-    // Here by the socket, but away by their own word.
+    // The member has a socket, but has chosen to be away.
     const body = { org_id: org.orgId, state: 'away' };
     expect((await api.request('PUT', '/me/availability', { token: here.token, body })).status).toBe(200);
     const second = (await newConversation(org)).convId;
@@ -274,7 +274,7 @@ describe('the notices of a member', () => {
     expect(socket.faults).toEqual([]);
   });
 
-  it('a member who wants no mails has none, and a mail in quiet hours waits until they end or it is read', async () => {
+  it('a member who wants no mails gets none, and a mail in quiet hours waits until they end, or is dropped once read', async () => {
     const org = await newOrg({ slack_webhook_url: null });
     const [quiet, none] = [await joined(org), await joined(org)];
     const now = new Date();
@@ -299,7 +299,7 @@ describe('the notices of a member', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('a mail that waits is not sent when a colleague has answered the customer meanwhile', async () => {
+  it('a waiting mail to a member is not sent when a colleague has answered the customer meanwhile', async () => {
     const org = await newOrg({ slack_webhook_url: null });
     const bob = await joined(org);
     const socket = await StaffClient.open(api, org.orgId, bob);
@@ -309,7 +309,7 @@ describe('the notices of a member', () => {
     await socket.frame('notification');
     await inbox(org, convId, '/reply', { body: 'Here I am.' });
     const notifications = db().collection('notifications');
-    // The next occasion makes the workflow look again, when the mail is due.
+    // The mention makes the workflow look again, when the mail is already due.
     await notifications.updateOne({ conv_id: convId }, { $set: { 'mail.at': new Date() } });
     await inbox(org, convId, '/notes', { body: 'Look.', mentions: [bob.userId] });
     await until(async () => {

@@ -57,7 +57,7 @@ describe('what is sent to Linear', () => {
     return sent;
   }
 
-  it('what is sent to Linear is valid against Linear’s schema: each document with its variables', async () => {
+  it('each request to Linear is valid against Linear’s GraphQL schema, with its variables', async () => {
     expect(validateSchema(await schema)).toEqual([]);
     const sent = await everything();
     expect(sent.map(({ query }) => query).toSorted()).toEqual(Object.values(documents).toSorted());
@@ -73,7 +73,7 @@ describe('what is sent to Linear', () => {
     ['a field', 'query { issue(id: "1") { headline } }', 'headline'],
     ['an argument', 'query { issue(key: "1") { id } }', 'key'],
     ['a type', 'mutation M($input: IssueInput!) { issueCreate(input: $input) { success } }', 'IssueInput'],
-  ])('a document with %s that Linear’s schema lacks fails the check', async (_, query, name) => {
+  ])('a GraphQL document with %s that Linear’s schema lacks fails the check', async (_, query, name) => {
     expect(
       validate(await schema, parse(query))
         .map(({ message }) => message)

@@ -45,7 +45,7 @@ it('a delivery to a public address over https is sent', async () => {
   expect((await send(receiver.url)).map(({ status }) => status)).toEqual(['delivered', 'delivered']);
 });
 
-it('a name whose DNS answer changes to loopback is connected to at its checked address only', async () => {
+it('a host name whose DNS answer changes to a loopback address is not connected to at that address', async () => {
   const receiver = await newReceiver(...closing());
   dns.names = { [hostname]: [publicAddress, '127.0.0.1'] };
   dns.asked.length = 0;
@@ -58,7 +58,7 @@ it('a name whose DNS answer changes to loopback is connected to at its checked a
 });
 
 it.each(['127.0.0.1', '10.0.0.7', '169.254.169.254', '192.168.1.1'])(
-  'a name that resolves to %s is not connected to',
+  'a host name that resolves to %s is not connected to',
   async (address) => {
     const receiver = await newReceiver(...closing());
     dns.names = { [hostname]: [address] };
@@ -69,7 +69,7 @@ it.each(['127.0.0.1', '10.0.0.7', '169.254.169.254', '192.168.1.1'])(
 );
 
 it.each(['http://hooks.example/', 'https://127.0.0.1/', 'https://[::1]/', 'https://localhost/'])(
-  '%s is never attempted, even if it was stored as a destination',
+  'no delivery to %s is attempted, even if it was stored as a destination',
   async (url) => {
     dns.asked.length = 0;
     const [created] = await send(url);

@@ -152,7 +152,7 @@ describe('a ticket', () => {
     expect(await messagesOf(ticketId)).toHaveLength(2);
   });
 
-  it('a ticket sends Linear ids chosen by the client, the same in each attempt', async () => {
+  it('the request that creates a ticket’s issue in Linear contains an id that this system chose', async () => {
     const { ticketId, all } = await ticket(org);
     await all('linear', 'delivered', 2);
     const inputs = system
@@ -204,7 +204,7 @@ describe('a ticket', () => {
     expect([link!['state_id'], (await standing())!['status']]).toEqual([linearStates.done, 'open']);
   });
 
-  it('a ticket is not resolved by late webhooks about status changes that were made here', async () => {
+  it('a ticket is not resolved by late webhooks about status changes that this system made', async () => {
     const { convId, ticketId, all } = await ticket(org);
     await all('linear', 'delivered', 2);
     const [issue] = await issuesOf(ticketId);

@@ -159,7 +159,7 @@ const welcome: readonly [file: string, source: string][] = [
   ['test/b.ts', `import { c } from './c.ts';`],
 ];
 
-/** The packages that the example projects declare: all packages in the lists above except one. */
+/** The packages that the example projects declare: all packages that the lists above import, except one. */
 const declared = { koa: '3', mongoose: '9', zod: '4', '@temporalio/workflow': '1' };
 
 async function inProject<T>(
@@ -213,7 +213,7 @@ describe('import directions', () => {
     expect(await inProject(files, importViolations)).toEqual([`${circle}: a circle`]);
   });
 
-  it('the tables test every room with a forbidden import, and every room with slices against their order', () => {
+  it('the tables have a forbidden import for every room, and a wrong slice order for every room with slices', () => {
     const untested = [
       ...rooms.filter(({ at }) => !forbidden.some(([file]) => isIn(file, at))),
       ...[...slicedRooms.map(({ at }) => at), ...belowSlices].filter(

@@ -58,13 +58,13 @@ describe('a change', () => {
     },
   );
 
-  it('a change of several files runs the tests of each file, and every test once', () => {
+  it('a change of several files runs the tests of each file, and no test twice', () => {
     const both = chosen('models/chat/act.ts', 'models/crawl/crawl.ts');
     expect(both).toEqual(expect.arrayContaining([...all('test/chat/'), ...all('test/crawl/')]));
     expect(new Set(both).size).toBe(both.length);
   });
 
-  it('a removed test is not chosen, and a soak test never is', () => {
+  it('a removed test and a soak test are never chosen', () => {
     expect(chosen('test/chat/gone.test.ts', 'test/soak/fuzz.test.ts')).toEqual([]);
   });
 });

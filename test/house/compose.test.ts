@@ -33,7 +33,7 @@ type Compose = {
 const compose = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'), { merge: true }) as Compose;
 const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
 const ours = Object.entries(compose.services).filter(([, service]) => service.build !== undefined);
-/** Those that use the databases. */
+/** Our services that use the databases. */
 const stored = ours.filter(([name]) => !name.startsWith('embedding'));
 
 function service(name: string): Service {
@@ -68,15 +68,18 @@ describe('docker-compose.yml', () => {
     for (const name of ['embedding1', 'embedding2']) expect(service(name).environment).toBeUndefined();
   });
 
-  it.each(stored)('docker-compose.yml gives %s the addresses of its own services', (_name, { environment: env }) => {
-    const named: string[] = [];
-    const addresses = appEnvironment((name, port) => {
-      named.push(name);
-      return `${name}:${port}`;
-    });
-    expect(env).toMatchObject(addresses);
-    for (const name of named) expect(compose.services).toHaveProperty(name);
-  });
+  it.each(stored)(
+    'docker-compose.yml gives %s the addresses of services that it declares',
+    (_name, { environment: env }) => {
+      const named: string[] = [];
+      const addresses = appEnvironment((name, port) => {
+        named.push(name);
+        return `${name}:${port}`;
+      });
+      expect(env).toMatchObject(addresses);
+      for (const name of named) expect(compose.services).toHaveProperty(name);
+    },
+  );
 
   it.each(ours)(
     'docker-compose.yml sets for %s only variables that the configuration knows',
@@ -92,7 +95,7 @@ describe('docker-compose.yml', () => {
     expect(service('temporal-ui').environment?.['TEMPORAL_ADDRESS']).toBe('balancer:7233');
   });
 
-  it('every image from outside is pinned to a version', () => {
+  it('every image that is not built here is pinned to a version', () => {
     const foreign = Object.values(compose.services).filter(({ build }) => build === undefined);
     expect(foreign.filter(({ image }) => !/:v?\d+(\.\d+)+$/.test(image))).toEqual([]);
   });
@@ -104,7 +107,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('the balancer is published, the Temporal UI on this machine only, and no database is', () => {
+  it('only the balancer has a public port, and the Temporal UI a port on this machine only', () => {
     const published = Object.entries(compose.services).flatMap(([name, { ports = [] }]) =>
       ports.map((port) => [name, port]),
     );
@@ -114,9 +117,12 @@ describe('docker-compose.yml', () => {
     ]);
   });
 
-  it.each(ours)('%s gets more time to stop than running work needs', (_name, { stop_grace_period: grace }) => {
-    expect(Number(grace?.replace(/s$/, ''))).toBeGreaterThan(drainSeconds);
-  });
+  it.each(ours)(
+    'the service %s gets more time to stop than running work needs',
+    (_name, { stop_grace_period: grace }) => {
+      expect(Number(grace?.replace(/s$/, ''))).toBeGreaterThan(drainSeconds);
+    },
+  );
 });
 
 describe('Dockerfile', () => {

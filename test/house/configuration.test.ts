@@ -112,7 +112,7 @@ describe('readConfig', () => {
     expect(quotas.sandbox).toEqual({ documents: 25, knowledge_pages: 0 });
   });
 
-  it('each address is set by its name; the last one counts, and the others keep their defaults', () => {
+  it('SERVICE_URLS sets addresses by name: the last of two values counts, and others keep their defaults', () => {
     const SERVICE_URLS = 'github=https://one.example, recall=https://eu.example,github=https://two.example/api/';
     const { githubApiUrl, meetingBots, linearApiUrl, s3, sns } = readConfig({ DATA_DIR: folder, SERVICE_URLS });
     expect([githubApiUrl, meetingBots.apiUrl, linearApiUrl]).toEqual([
@@ -160,7 +160,7 @@ describe('readConfig', () => {
     expect(statSync(join(folder, 'secret.key')).mode & 0o077).toBe(0);
   });
 
-  it('the error says so when DATA_DIR cannot be written', () => {
+  it('readConfig fails with an error that says that DATA_DIR cannot be written', () => {
     writeFileSync(join(folder, 'file'), '');
     expect(() => readConfig({ DATA_DIR: join(folder, 'file', 'inside') })).toThrow('cannot be written');
   });

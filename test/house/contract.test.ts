@@ -18,7 +18,7 @@ describe('the 71 endpoints of the specification', () => {
     expect(new Set(endpoints).size).toBe(71);
   });
 
-  it.each(endpoints)('the endpoint %s is built', (endpoint) => {
+  it.each(endpoints)('the specified endpoint %s exists as a route', (endpoint) => {
     expect([...built]).toContain(endpoint);
   });
 });
@@ -88,7 +88,7 @@ describe('the example of a body', () => {
   });
 
   it.each(writing.map((route) => [route.name, route] as const))(
-    'the route %s accepts its example',
+    'the route %s accepts the example of its body',
     async (name, route) => {
       expect(examples).toHaveProperty(name);
       const { file: _file, ...given } = examples[name] as Record<string, unknown>;
@@ -106,7 +106,8 @@ describe('the example of a body', () => {
       const isKnown = Object.entries(needsMore).some(
         ([code, names]) => status === Number(code) && names.includes(name),
       );
-      // 401 means another password. 404 and 409 mean that there is no such record, or that it is in another state.
+      // `BAD_LOGIN` means that the example has another password. 404 and 409 mean that there is no such record, or that
+      // it is in another state.
       const isTaken = status < 300 || isKnown || [404, 409, 429].includes(status) || body.code === 'BAD_LOGIN';
       expect([name, isTaken, status, body]).toEqual([name, true, status, body]);
     },
@@ -133,7 +134,7 @@ describe('every request', () => {
     expect([method.status, method.body.code, method.headers.get('allow')]).toEqual([405, 'METHOD_NOT_ALLOWED', 'POST']);
   });
 
-  it('malformed JSON is refused with 400, another media type with 415, and over a mebibyte with 413', async () => {
+  it('malformed JSON is refused with 400, other media types with 415, and a body over the limit with 413', async () => {
     const malformed = await api.request('POST', '/auth/login', { raw: '{"email":', headers: json });
     expect([malformed.status, malformed.body.code]).toEqual([400, 'MALFORMED_JSON']);
     const text = await api.request('POST', '/auth/login', {
@@ -145,7 +146,7 @@ describe('every request', () => {
     expect([large.status, large.body.code]).toEqual([413, 'TOO_LARGE']);
   });
 
-  it('a request with a field or parameter that the route does not know is refused', async () => {
+  it('a route without fields refuses malformed JSON and unknown fields, and accepts an empty object', async () => {
     const org = await api.newOrg();
     const rotate = (raw: string, headers: Record<string, string> = json) =>
       api.request('POST', `/support/developer-keys/orgs/${org.orgId}/publishable-keys/test/rotate`, {

@@ -116,7 +116,7 @@ export const rooms: readonly Room[] = [
     node: true,
   },
   { at: 'cli/demo.ts', files: ['cli/', 'api/*/contract/', 'engines/'], packages: 'any', node: true },
-  // These commands work on the database and the Temporal of their deployment.
+  // The commands of an operator use the database and Temporal directly.
   {
     at: 'cli/operator/',
     files: [
@@ -190,8 +190,8 @@ export const slicedRooms: readonly { at: string; whole: boolean }[] = [
 ];
 
 /**
- * Folders that serve every slice and know only the caller. Of the slices they may import at most `access`. The file
- * that combines the routes of all slices is the exception.
+ * Folders that serve every slice and need only to know who calls. So they may import the slices up to `access`, and no
+ * later ones. The file that combines the routes of all slices is the exception.
  */
 export const belowSlices: readonly string[] = ['api/http/', 'api/live/'];
 const puttingTogether = 'api/http/app.ts';

@@ -1,6 +1,6 @@
 /**
- * `npm run operations`: writes `web/app/api/operations.ts`, by which the page `/app` calls the API, from the OpenAPI
- * document: a constant for each operation that a member may call, with the types of its parameters, body and reply.
+ * `npm run operations` writes `web/app/api/operations.ts` from the OpenAPI document. The page `/app` calls the API by
+ * its constants: one for each operation that a member may call, with the types of its parameters, body and reply.
  */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -35,7 +35,7 @@ type Described = {
 
 const nameOf = ($ref: string): string => $ref.slice($ref.lastIndexOf('/') + 1);
 
-/** The members of a union, each once; `string` takes all literal texts in. */
+/** The members of a union, each once. `string` replaces all string literals, because it includes them. */
 function membersOf(schema: Schema): string[] {
   const { type } = schema;
   const either =
@@ -68,7 +68,7 @@ function objectOf({ properties = {}, required = [], additionalProperties }: Sche
 function parametersOf({ parameters = [] }: Described, where: string): string {
   const wanted = parameters.filter((one) => one.in === where);
   const required = wanted.filter((one) => one.required).map(({ name }) => name);
-  // Other parameters are refused.
+  // The API refuses unknown parameters.
   if (wanted.length === 0) return 'Record<string, never>';
   return objectOf({ properties: Object.fromEntries(wanted.map(({ name, schema }) => [name, schema])), required });
 }
@@ -86,11 +86,11 @@ function operationOf(method: string, path: string, described: Described): string
   return `export const ${described.operationId}: Operation<${types.join(', ')}> = [${value}];`;
 }
 
-/** Whether the page may call it: members' operations, and those that need no credential and are not redirects. */
+/** Whether the page may call an operation: one for members, or one that needs no credential and does not redirect. */
 const isOfPage = ({ security, responses }: Described): boolean =>
   !('302' in responses) && (security.length === 0 || security.some((one) => 'dashboardLogin' in one));
 
-/** The file's text. */
+/** The text of `operationsFile`. */
 export async function operations(): Promise<string> {
   const document = openApiDocument(routeGroups, { version: '' }) as unknown as {
     paths: Record<string, Record<string, Described>>;

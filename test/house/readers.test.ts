@@ -31,7 +31,7 @@ describe('built readers', () => {
     ['docx', fixture('cards.docx')],
     ['xlsx', fixture('fees.xlsx')],
     ['pdf', () => Readable.from(pdfText(['Ana Gomez', 'Led a team at Contoso']))],
-  ] as const)('the bundled reader reads a %s file as its sources do', async (type, file) => {
+  ] as const)('the bundled reader reads a %s file as the unbundled reader does', async (type, file) => {
     const sources = createFiles({ spares: 0 });
     try {
       const blocks = await files.extract(file(), type);

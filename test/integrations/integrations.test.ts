@@ -84,7 +84,7 @@ describe('GET /orgs/{orgId}/integrations', () => {
     );
   });
 
-  it('the integrations can be read by members and changed by admins only: 403', async () => {
+  it('every member can read the integrations, and members who are no admins get 403 for changes', async () => {
     const person = await system.api().join(org);
     const path = `/orgs/${org.orgId}/integrations`;
     expect((await system.api().request('GET', path, { token: person.token })).status).toBe(200);
@@ -337,7 +337,7 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
     ['another state', { answer: { state: 'made-up', code: 'c' } }, 'unknown_state'],
     ['no code', { answer: { nothing: '1' } }, 'no_code'],
     ['a code that Slack does not know', { answer: { code: 'made-up' } }, 'Slack says: invalid_code'],
-  ])('a grant with %s connects nothing, and ends on a page with the reason', async (_, options, outcome) => {
+  ])('a Slack grant with %s connects nothing, and ends on a page with the reason', async (_, options, outcome) => {
     const own = await system.api().newOrg();
     const finished = await grant(await put(own, 'slack', {}), options);
     const location = finished.headers.get('location')!;
@@ -363,7 +363,7 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
     expect(await page.text()).not.toContain('<script>');
   });
 
-  it('a grant by a user who is no longer an admin connects nothing', async () => {
+  it('a Slack grant by a user who is no longer an admin connects nothing', async () => {
     const own = await system.api().newOrg();
     const person = await system.api().join(own, 'admin');
     const begun = await put(own, 'slack', {}, person.token);
@@ -417,7 +417,7 @@ describe.each([
   ['slack', connectSlack, async (of: TestOrg) => put(of, 'slack', { channel_id: await channelOf('elsewhere') })],
   ['linear', connectLinear, connectLinear],
 ] as const)('organizations that share an account of %s', (provider, connect, again) => {
-  it('organizations with one account get its events one at a time: when the first disconnects, the next one gets them', async () => {
+  it('of organizations that share an account, the one connected first gets its events, and the next when it disconnects', async () => {
     await nobodyConnected();
     const orgs = [await system.api().newOrg(), await system.api().newOrg(), await system.api().newOrg()] as const;
     for (const one of orgs) await connect(one);
@@ -468,7 +468,7 @@ describe('the token of a disconnected Slack workspace', () => {
   it('the token of a disconnected Slack workspace is revoked by the sweeper when the process died after disconnecting', async () => {
     const own = await connectAs('xoxb-died');
     await connectMongo(system.env()['MONGODB_URI']!);
-    // The first write of the request, and nothing after it.
+    // Does only the first write of the request, as if the process had died after it.
     await endConnection(own.orgId, 'slack', { secrets: box, now: new Date(Date.now() - 60_000) });
     await disconnectMongo();
     await until(async () => (await release(own.orgId)) === null, 'the token to be given back');
@@ -489,7 +489,7 @@ describe('the token of a disconnected Slack workspace', () => {
 });
 
 describe('outbox_providers', () => {
-  it('outbox_providers accepts slack and linear once they are connected, and names the one that is not', async () => {
+  it('outbox_providers accepts slack and linear once they are connected; until then the error names the missing one', async () => {
     const own = await system.api().newOrg();
     const refused = await outbox(own, ['slack', 'linear']);
     expect([refused.status, refused.body.code]).toEqual([400, 'PROVIDER_NOT_CONNECTED']);
@@ -620,7 +620,7 @@ describe('a Slack app with token rotation', () => {
     expect(asked.map(({ headers }) => headers['authorization'])).toEqual(['Bearer xoxe.xoxb-2', 'Bearer xoxe.xoxb-3']);
   });
 
-  it('a Slack app with token rotation is disconnected with a renewed token, which is then revoked', async () => {
+  it('disconnecting a Slack app with an expired token renews the token, and then revokes the new one', async () => {
     const own = await system.api().newOrg();
     system.slack().fault({ fits: isGrant, body: given(1, 0, 'T000000009') });
     await connectSlack(own);
@@ -631,7 +631,7 @@ describe('a Slack app with token rotation', () => {
     await until(async () => system.slack().sent.some(isGivenBack), 'the token to be revoked');
   });
 
-  it('a Slack app with token rotation breaks when the renewal is refused, notifying each member once, but not when Slack is unavailable', async () => {
+  it('a refused token renewal breaks the connection to Slack and notifies each member once; an outage of Slack does not', async () => {
     const own = await rotating();
     system.slack().fault({ fits: isRenewal, status: 503, body: {} });
     expect((await test(own, 'slack')).status).toBe(503);

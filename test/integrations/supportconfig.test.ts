@@ -155,7 +155,7 @@ describe('PUT /support/config/orgs/{orgId}', () => {
     },
   );
 
-  it('saving the configuration accepts the destination webhook with URL and secret, which then cannot be removed: 400', async () => {
+  it('saving the configuration accepts the destination webhook with URL and secret, and then refuses to clear either: 400', async () => {
     const webhook = { outbox_providers: ['webhook'], outbox_webhook_url: url, outbox_webhook_secret: secret };
     expect((await put(webhook)).status).toBe(200);
     const { status, body } = await put({ outbox_webhook_url: null });

@@ -1,6 +1,6 @@
 /**
- * Guarantees of every implementation of the jobs: a model at a loopback endpoint, the built-in rules, and the fallback
- * of a failing model. The last part tests what the fallback adds.
+ * Guarantees of every implementation of a language model's jobs: a model at a loopback endpoint, the built-in rules,
+ * and the fallback of a failing model. The last part tests what the fallback adds.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ModelJobs } from '../../intelligence/fallback.ts';
@@ -191,7 +191,7 @@ const implementations: readonly [name: string, jobs: () => ModelJobs, by: string
 ];
 
 describe.each(implementations)('%s', (_, jobsOf, by) => {
-  it('answer uses the words of the passages, names the used ones, and shows the whole answer', async () => {
+  it('answer uses the words of the passages, names the used passages, and shows the whole answer', async () => {
     const { seen, listener } = watching();
     const written = await jobsOf().answer(asked, { listener });
     expect(written).toMatchObject({
@@ -240,7 +240,7 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
     ]);
   });
 
-  it('writeQuestions returns the ordered number of distinct questions in the ordered categories', async () => {
+  it('writeQuestions returns the requested number of distinct questions in the requested categories', async () => {
     const { questions, generated_by } = await jobsOf().writeQuestions(order);
     expect([questions.length, new Set(questions.map(({ body }) => body)).size]).toEqual([2, 2]);
     expect([new Set(questions.map(({ category }) => category)), generated_by]).toEqual([new Set(['technical']), by]);
@@ -293,7 +293,7 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
 
 describe('offers', () => {
   it.each([implementations[1]!, implementations[2]!])(
-    '%s withholds the answer when no more offers may be made',
+    '%s withholds its offers, and says so, when no more offers may be made',
     async (_, jobsOf) => {
       expect(await jobsOf().answer(offering)).toMatchObject({ offers: [{ passage: 'gold' }] });
       const withheld = await jobsOf().answer({ ...offering, mayOffer: false });
@@ -301,7 +301,7 @@ describe('offers', () => {
     },
   );
 
-  it('the model itself decides whether it makes offers', async () => {
+  it('the model answers from uncertain passages and makes no offers', async () => {
     const { text, offers } = await modelAt(server.baseUrl).answer({ ...offering, mayOffer: false });
     expect([text, offers]).toEqual(['The gold card costs 49 EUR a year.', undefined]);
   });
@@ -347,7 +347,7 @@ describe('the fallback', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('a question is recognized offline, and no model is called', async () => {
+  it('an asked interview question is recognized without a call of the model', async () => {
     const ask = { questions: [question], asked: [], text: question.body };
     expect(await intelligenceAt(server.baseUrl).recognizeQuestion(ask)).toBe(question.question_id);
     expect(server.requests).toEqual([]);
@@ -385,7 +385,7 @@ describe('the fallback', () => {
     ]);
   });
 
-  it('only with a model the intelligence says that it asks one', () => {
+  it('`asksModel` is true only when a model is configured', () => {
     expect([intelligenceAt(server.baseUrl).asksModel, offline.asksModel]).toEqual([true, false]);
   });
 });

@@ -60,7 +60,7 @@ describe('plainReply', () => {
     expect(plainReply(written, grounds)).toBe(shown);
   });
 
-  it('a reply looks up a limited number of different addresses, and repeats of one do not count', () => {
+  it('a reply shows at most 200 different addresses, and repeats of one do not count', () => {
     const many = Array.from({ length: 300 }, (_, at) => `https://a.example/${at}/x`);
     const shown = plainReply([...many, ...many].join(' '), [many.join(' ')]).split(' ');
     expect(shown.filter((word) => word.startsWith('https:'))).toHaveLength(400);

@@ -63,7 +63,7 @@ describe('findingsOf', () => {
     expect(vague).toEqual([]);
   });
 
-  it('a date in the past is not a due date of an open task', () => {
+  it('a due date in the past is reported as vague for an open task', () => {
     expect(findingsOf({ ...clear, due_date: '2026-11-17' }, today).vague).toMatchObject([{ field: 'due_date' }]);
     expect(findingsOf({ ...clear, due_date: '2026-11-18' }, today).vague).toEqual([]);
     expect(findingsOf({ ...clear, due_date: '2026-11-17', status: 'completed' }, today).vague).toEqual([]);

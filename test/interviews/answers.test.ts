@@ -1,8 +1,8 @@
 /**
  * Scores without a language model, on answers of five kinds: concrete, vague, off the subject, lists of keywords, and
  * copies of the job's text.
- * The answers were written before the rules. The rules were developed on every third question; the others evaluate
- * them.
+ * The answers were written before the rules. The rules were developed on every third question; these tests use the
+ * other questions.
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -59,13 +59,13 @@ async function shareBefore(others: readonly Kind[], local: Embedding['local']): 
 
 describe('a concrete answer', () => {
   it.each(kinds.slice(1))(
-    'a concrete answer scores higher than one that is %s, in at least nine of ten pairs',
+    'a concrete answer scores higher than an answer of the kind %s, in at least nine of ten pairs',
     async (kind) => {
       expect(await shareBefore([kind], embedding.local)).toBeGreaterThanOrEqual(0.9);
     },
   );
 
-  it('a concrete answer scores higher without embedded models too, except than answers off the subject', async () => {
+  it('without the embedding models, a concrete answer still scores higher than vague, keyword and copied ones', async () => {
     expect(await shareBefore(['vague', 'keywords', 'copied'], undefined)).toBeGreaterThanOrEqual(0.9);
   });
 });

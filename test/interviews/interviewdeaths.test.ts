@@ -77,7 +77,7 @@ describe('a worker that is killed', () => {
     expect(await Promise.all(final.map(async (id) => (await mine.get(id)).status))).toEqual(['completed', 'cancelled']);
   });
 
-  it('an operation answered with 503 is done once, however often it is repeated under its Idempotency-Key', async () => {
+  it('an operation answered with 503 is done once, however often it is repeated with the same Idempotency-Key', async () => {
     const first = await startWorker();
     const [draft, said] = [await mine.bring('draft'), await mine.bring('evaluating')];
     await until(async () => (await mine.call('GET', `/${said}`)).body.data.qa_summary !== null, 'phase 1');
@@ -89,7 +89,7 @@ describe('a worker that is killed', () => {
     };
     const [start, evaluate] = [order(`/${draft}/start`), order(`/${said}/evaluate`)];
     expect((await Promise.all([start(), evaluate()])).map(({ status }) => status)).toEqual([503, 503]);
-    // Nor does a repetition find a worker.
+    // The repeated requests find no worker either.
     expect((await Promise.all([start(), evaluate()])).map(({ status }) => status)).toEqual([503, 503]);
     await startWorker();
     const answered = (ask: typeof start) => until(async () => [await ask()].find(({ status }) => status !== 503), 'it');
@@ -102,7 +102,7 @@ describe('a worker that is killed', () => {
   it.each([
     ['after a move was stored and before that is known', 'interview stored'],
     ['after the scores were stored and before that is known', 'scores stored'],
-  ])('%s: the status change is not repeated', async (_, FAULT) => {
+  ])('when a worker dies %s, the next worker does not repeat the status change', async (_, FAULT) => {
     const first = await startWorker();
     const id = await mine.bring(FAULT === 'scores stored' ? 'evaluating' : 'draft');
     await until(
@@ -138,7 +138,7 @@ describe('an interview room', () => {
     return { id, link: body.data.room.candidate_url as string };
   }
   const operationsOf = async (id: string) => (await mine.get(id)).history.map(({ operation }) => operation);
-  it('a room whose API process dies after the consent or the last answer catches up even when nobody reconnects', async () => {
+  it('when the API dies after the consent or the last answer, the interview’s status still changes without a reconnect', async () => {
     await startWorker();
     const { id, link } = await started();
     const first = await startProcess('test/kit/faulty-api.ts', { ...env, FAULT: 'consent stored' });

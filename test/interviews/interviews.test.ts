@@ -90,7 +90,7 @@ describe('POST /interviews', () => {
   });
 });
 
-/** How a test requests each operation; those of the clock and the bot are tested elsewhere. */
+/** How a test requests each operation, except those of the clock and the bot, which other files test. */
 const asked: Partial<Record<Operation, (id: string) => Promise<Reply | undefined>>> = {
   update: (id) => mine.call('PUT', `/${id}`, { skills: ['SQL'] }),
   start: (id) => mine.call('POST', `/${id}/start`),
@@ -107,7 +107,7 @@ const states = interviewStatuses.map((status) => [status] as const);
 
 describe('every operation', () => {
   it.each(states)(
-    'every operation in the state %s follows the transition table, and otherwise gets 409 with the table’s reason',
+    'in the state %s each operation that the transition table allows is done, and any other gets 409 with the reason',
     async (status) => {
       const operations = Object.entries(asked) as [Operation, (id: string) => Promise<Reply>][];
       const outcomes = await Promise.all(
@@ -134,7 +134,7 @@ describe('every operation', () => {
     },
   );
 
-  it('the room’s operations follow the transition table too', async () => {
+  it('the room’s operations (join, refuse) are done only in the states that the transition table allows', async () => {
     for (const [status] of states)
       for (const operation of ['join', 'refuse'] as const) {
         const id = await mine.bring(status);
@@ -152,7 +152,7 @@ describe('every operation', () => {
 describe('concurrent operations', () => {
   const outcome = (replies: Reply[]) => replies.map(({ status }) => status).toSorted();
 
-  it('start and start: one succeeds, and the transition table refuses the other', async () => {
+  it('one of two concurrent starts succeeds, and the transition table refuses the other', async () => {
     for (let n = 0; n < 5; n++) {
       const id = await mine.create();
       const replies = await Promise.all([1, 2].map(() => mine.call('POST', `/${id}/start`)));
@@ -163,7 +163,7 @@ describe('concurrent operations', () => {
     }
   });
 
-  it('start and cancel: both take effect in a legal order, or start is refused', async () => {
+  it('of a concurrent start and cancel, both take effect with the start first, or the start is refused', async () => {
     for (let n = 0; n < 8; n++) {
       const id = await mine.create();
       const [start, cancel] = await Promise.all(['start', 'cancel'].map((what) => mine.call('POST', `/${id}/${what}`)));
@@ -175,7 +175,7 @@ describe('concurrent operations', () => {
     }
   });
 
-  it('two scores: one succeeds; update and start: the record matches the order in which they were done', async () => {
+  it('one of two concurrent scorings succeeds; an update concurrent with a start is stored only if it gets 200', async () => {
     const id = await mine.bring('evaluating');
     expect(outcome(await Promise.all([1, 2].map(() => mine.call('POST', `/${id}/generate-score`))))).toEqual([
       200, 409,
@@ -300,7 +300,7 @@ describe('a completed interview', () => {
     const taskPath = `${tasks}/${made.body.data.task_id}`;
     const left = await api.request('DELETE', `/orgs/${org.orgId}/members/${leaving.userId}`, { token: leaving.token });
     expect(left.status).toBe(200);
-    // The departure is settled when the member's task is given up.
+    // The work that follows a departure is done when the member's task is unassigned.
     const read = () => api.request('GET', taskPath, { token: org.owner.token });
     await until(async () => (await read()).body.data.assigned_to === null, 'the task to be given up');
     expect(cardIn((await mine.call('GET', `/${id}`)).body.data.scorecards)).toEqual(card);
@@ -421,7 +421,7 @@ describe('starting an interview', () => {
     expect((await mine.call('POST', `/${await mine.create()}/start`, { meeting_link: 'ftp://x' })).status).toBe(400);
   });
 
-  it('the start of an interview happens at the scheduled time when there is a meeting link', async () => {
+  it('an interview with a meeting link is started at its scheduled time', async () => {
     const scheduled_at = new Date(Date.now() + 5_000).toISOString();
     const id = await mine.create({ scheduled_at, meeting_url: 'https://meet.example/3' });
     const { history } = await mine.reached(id, 'bot_deployed');
@@ -472,7 +472,7 @@ describe('GET /interviews/{id}/related', () => {
 });
 
 describe('POST generate-score', () => {
-  it('scoring gets 409 NO_TRANSCRIPT when the candidate said nothing, as the evaluation also says', async () => {
+  it('scoring gets 409 NO_TRANSCRIPT when the candidate said nothing, and the summary has no answered question', async () => {
     const id = await mine.create();
     await mine.call('POST', `/${id}/start`);
     await kit.room(id, 'join');

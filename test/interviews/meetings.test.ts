@@ -229,7 +229,7 @@ describe('PUT /meetings/{id}/settings', () => {
 });
 
 describe('POST /meetings/{id}/end', () => {
-  it('an ended meeting is completed; a second call keeps the first end', async () => {
+  it('ending a meeting completes it, and a second request keeps the time of the first one', async () => {
     const { meeting_id: id } = await create();
     const first = (await on('POST', id, '/end')).body.data;
     expect([first.status, Date.parse(first.ended_at) > 0]).toEqual(['completed', true]);

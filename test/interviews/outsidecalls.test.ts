@@ -1,7 +1,6 @@
 /**
  * Interviews in external calls, against a server that behaves like Recall.ai: bots that join, drop out, are refused,
- * never join or die,
- * and webhooks that are signed, repeated or forged.
+ * never join or die, and webhooks that are signed, repeated or forged.
  */
 import { afterAll, describe, expect, it } from '@jest/globals';
 import type { FakeBot } from '../kit/botservice.ts';
@@ -39,7 +38,7 @@ const sent = (id: string, after?: FakeBot) =>
   }, 'a bot to be sent');
 
 describe('an interview in an external call', () => {
-  it('an interview in an external call is joined, recorded, ended, and scored by the bot’s transcript', async () => {
+  it('an interview in an external call is joined and recorded by a bot, and scored from the bot’s transcript', async () => {
     const { id, bot } = await called();
     const { questions } = await mine.get(id);
     await report(bot, 'in_waiting_room');
@@ -114,7 +113,7 @@ describe('an interview in an external call', () => {
     expect((await mine.call('POST', `/${id}/generate-score`)).body.data.evaluation.ended_early).toBe(true);
   });
 
-  it('an interview whose bot joins before the service has answered the request for it is in progress at once', async () => {
+  it('an interview is in progress at once even if its bot joins before the service answered the request for a bot', async () => {
     const answer = service.holdAnswers();
     const id = await mine.create({ meeting_url: 'https://meet.example/1' });
     await mine.call('POST', `/${id}/start`);
@@ -135,7 +134,7 @@ describe('an interview in an external call', () => {
     expect(history.at(-1)).toMatchObject({ operation: 'no_show', actor: 'bot', cause: 'candidate_no_show' });
   });
 
-  it('an interview in an external call retries while the service refuses, and its bot leaves when it is cancelled', async () => {
+  it('after the service refused a bot, a rejoin gets one, which leaves when the interview is cancelled', async () => {
     service.refusals.push(507);
     const id = await mine.create({ meeting_url: 'https://meet.example/1' });
     await mine.call('POST', `/${id}/start`);

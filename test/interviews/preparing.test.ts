@@ -89,7 +89,7 @@ describe('POST /orgs/{orgId}/interviews/generate-questions', () => {
     expect(new Set(questions.map((one: { body: string }) => one.body)).size).toBe(8);
     expect(JSON.stringify(questions)).toMatch(/\bGo\b[^]*Kubernetes|Kubernetes[^]*\bGo\b/u);
   });
-  it('generating questions keeps to the categories, and asks about the resume', async () => {
+  it('generated questions are only of the requested categories, and ask about the resume', async () => {
     const { body } = await post('generate-questions', {
       ...asked,
       question_count: 5,
@@ -130,7 +130,7 @@ describe('questions written by a model', () => {
     ['the same twice', [two[0], two[0]]],
     ['of another category', [two[0], { ...two[1], category: 'private' }]],
     ['of another shape', [{ question: 'x' }]],
-  ])('questions that are %s are requested once more, and otherwise written by rules', async (_, questions) => {
+  ])('questions that are %s are requested once more, and written by rules if that fails', async (_, questions) => {
     server.script(reply({ questions }), reply({ questions: two }));
     expect(await ai().writeQuestions(order)).toEqual({ questions: two, generated_by: 'model' });
     server.reset();

@@ -37,7 +37,7 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
       'Ana Gomez',
     );
   });
-  it('uploading a resume rewrites the questions when a second resume is uploaded', async () => {
+  it('uploading a second resume rewrites the questions for that resume', async () => {
     const id = await mine.create({ skills: ['Go'] });
     await upload(id, 'cv.pdf', pdfText(lines));
     const { body } = await upload(id, 'cv2.pdf', pdfText(['Led the move of the shop to Go and Kubernetes in 2024']));
@@ -99,7 +99,7 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
     ['a damaged DOCX', 'cv.docx', () => truncatedXlsx().subarray(0, 200), /damaged|incomplete/],
     ['a bomb', 'cv.pdf', () => twiceDeflated(), /memory/],
   ])(
-    'uploading a resume reports why a resume that is %s could not be read, and blocks nothing',
+    'uploading a resume that is %s reports why it could not be read, and the interview can still be started',
     async (_, name, make, reason) => {
       const id = await mine.create();
       const { status, body } = await upload(id, name, make());

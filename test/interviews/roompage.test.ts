@@ -1,8 +1,7 @@
 /**
  * The interview room's page in a real Chromium, against the real API and workers: an interview from creation to
- * decision,
- * by keyboard, with an unreliable connection, narrow and wide, light and dark. With ROOM_SCREENSHOTS set, writes the
- * pictures of docs/room.md to that folder.
+ * decision, by keyboard, with an unreliable connection, narrow and wide, light and dark. With ROOM_SCREENSHOTS set,
+ * writes the pictures of docs/room.md to that folder.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
@@ -70,7 +69,7 @@ const questions = ['Which service did you build last?', 'How did you test it?', 
 );
 
 describe('an interview on the page', () => {
-  it('an interview on the page goes from creation to decision on a phone', async () => {
+  it('an interview on the room page goes from creation to decision on a phone', async () => {
     const id = await mine.create({
       role_title: 'Backend Engineer',
       questions,
@@ -103,7 +102,7 @@ describe('an interview on the page', () => {
     await shows(page, 'This link is not valid, or the interview is over.');
   });
 
-  it('an interview on the page works by keyboard alone, and loses nothing when the connection breaks', async () => {
+  it('an interview on the room page works by keyboard alone, and loses nothing when the connection breaks', async () => {
     const id = await mine.create({ role_title: 'Backend Engineer', questions });
     const { candidate_url } = await linksOf(id);
     const wire = await wireTo(api.url);
@@ -137,7 +136,7 @@ describe('an interview on the page', () => {
     ]);
   });
 
-  it('an interview on the page is led by a person, to whom the AI makes private suggestions', async () => {
+  it('an interview on the room page is led by a person, to whom the AI makes private suggestions', async () => {
     const id = await mine.create({ role_title: 'Backend Engineer', questions, mode: 'copilot', candidate_name: 'Ada' });
     const { candidate_url, interviewer_url } = await linksOf(id);
     const [candidate, interviewer] = [await open(candidate_url, phone), await open(interviewer_url, wide)];
@@ -156,7 +155,7 @@ describe('an interview on the page', () => {
     await shows(candidate, 'The interviewer ended the interview.');
   });
 
-  it('an interview on the page is shown in the interview’s language, whatever the browser’s language', async () => {
+  it('an interview on the room page is shown in the interview’s language, whatever the browser’s language', async () => {
     const id = await mine.create({ role_title: 'Buchhaltung', language: 'de', mode: 'copilot' });
     const { candidate_url, interviewer_url } = await linksOf(id);
     const [candidate, interviewer] = [await open(candidate_url, phone), await open(interviewer_url, wide)];
@@ -179,7 +178,7 @@ describe('an interview on the page', () => {
     await shows(candidate, 'Das Interview wurde von der interviewenden Person beendet.');
   });
 
-  it('an interview on the page is cancelled when the candidate declines the recording', async () => {
+  it('an interview on the room page is cancelled when the candidate declines the recording', async () => {
     const id = await mine.create({ questions });
     const page = await open((await linksOf(id)).candidate_url, phone);
     await press(page, '.decline');
@@ -187,7 +186,7 @@ describe('an interview on the page', () => {
     await mine.reached(id, 'cancelled');
   });
 
-  it('an interview on the page shows every message as text, even when it contains HTML', async () => {
+  it('the room page shows every message as text, even when it contains HTML', async () => {
     const id = await mine.create({
       questions: [{ category: 'technical', body: '<img src=x onerror="document.title=1">?' }],
     });
@@ -204,7 +203,7 @@ describe('the room page', () => {
     ['dark', phone],
     ['light', wide],
     ['dark', wide],
-  ] as const)('the room page has no axe violations, and nothing is clipped (%s, %j)', async (scheme, size) => {
+  ] as const)('the room page has no accessibility violation and no overflow (%s, %j)', async (scheme, size) => {
     const id = await mine.create({ role_title: 'Backend Engineer', questions });
     const page = await open((await linksOf(id)).candidate_url, size);
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);

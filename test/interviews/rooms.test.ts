@@ -58,7 +58,7 @@ describe('an interview room', () => {
     expect(await detail(await mine.create())).not.toHaveProperty('room');
   });
 
-  it('an interview room has links from scheduling on, which admit nobody early, show later changes, and end with the interview', async () => {
+  it('the room links of a scheduled interview are refused before its start and after its end, and show later changes', async () => {
     const at = { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() };
     const made = (await mine.call('POST', '', { role_title: 'Baker', questions, ...at })).body.data;
     const { interview_id: id, room } = made as { interview_id: string; room: Links };
@@ -189,7 +189,7 @@ describe('a solo interview', () => {
     );
   });
 
-  it('a solo interview catches up when anybody connects, wherever a process had died', async () => {
+  it('a solo interview whose process died after storing an answer continues when anybody connects', async () => {
     const { id, room } = await started();
     const candidate = await enter(room.candidate_url);
     candidate.send(agree);
@@ -280,7 +280,7 @@ describe('the metrics of rooms', () => {
 });
 
 describe('a link to a room', () => {
-  it.each(['', 'x', 'A'.repeat(32)])('an invalid link (%j) gets no welcome', async (token) => {
+  it.each(['', 'x', 'A'.repeat(32)])('a socket with the invalid link %j is closed with 4401', async (token) => {
     const guest = new Guest(`/${token || 'none'}`);
     await guest.connect(api.url);
     expect(await guest.ended()).toMatchObject({ code: 4401 });
@@ -362,7 +362,7 @@ describe('a full room', () => {
     expect((await detail(id)).transcript.map(({ text }: { text: string }) => text)).toEqual(['The last one.']);
   });
 
-  it('a full room is read incrementally: a message costs the same however long the transcript is', async () => {
+  it('handling a new message reads at most 30 stored messages, however long the transcript is', async () => {
     const { id, room } = await started({ mode: 'copilot' });
     const [candidate, interviewer] = [await enter(room.candidate_url), await enter(room.interviewer_url)];
     candidate.send(agree);

@@ -109,14 +109,14 @@ describe('scores given by a model', () => {
 });
 
 describe('a summary of answers written by a model', () => {
-  it('a summary of answers written by a model is added to the questions and answers that the rules found', async () => {
+  it('a model’s summary of the answers is added to the questions and answers that the rules found', async () => {
     server.script({ kind: 'reply', content: JSON.stringify({ summary: 'The candidate migrated billing.' }) });
     const made = await ai().summarizeInterview(interviewed);
     expect(made).toMatchObject({ summary: 'The candidate migrated billing.', generated_by: 'model', answered: 1 });
     expect(made.items[0]!.answer).toContain(lines[0]);
   });
 
-  it('a model’s summary of answers that fails is replaced by that of the rules', async () => {
+  it('a model’s summary of the answers that is invalid twice is replaced by that of the rules', async () => {
     server.script({ kind: 'reply', content: '{}' }, { kind: 'reply', content: '{}' });
     expect(await ai().summarizeInterview(interviewed)).toMatchObject({ generated_by: 'extractive', answered: 1 });
     expect(failures).toHaveLength(1);

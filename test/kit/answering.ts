@@ -41,7 +41,7 @@ export function answering(name: string) {
     if (extra['FAULT'] === undefined) workers.push(worker);
     return worker;
   }
-  /** Starts a worker unless one runs: describes that need an ordinary worker share it. */
+  /** Starts a worker unless one is running. All `describe` blocks that need an ordinary worker share it. */
   const ensureWorker = async (): Promise<void> => void (workers.length > 0 || (await startWorker()));
   /** The ordinary worker that is running. */
   const runningWorker = (): Running => workers[0]!;
@@ -68,7 +68,7 @@ export type Answering = ReturnType<typeof answering>;
 
 /**
  * A worker starts an answer and is paused by `signal`. Another worker answers. Then the first one continues, and must
- * write nothing more, so that the customer gets one answer. No other worker may run before.
+ * write nothing more, so that the customer gets one answer. No other worker may be running when this is called.
  */
 export async function expectNothingOfSleeper(
   { newCustomer, startWorker, stopWorkers }: Answering,
@@ -77,7 +77,7 @@ export async function expectNothingOfSleeper(
   signal: 'sleep' | 'SIGSTOP',
 ): Promise<void> {
   const customer = await newCustomer(orgId);
-  // Work left over from earlier conversations does not pause the worker.
+  // With FAULT_OF, work left over from earlier conversations does not pause the worker.
   const sleeper = await startWorker({ FAULT: fault, FAULT_SIGNAL: signal, FAULT_OF: customer.convId });
   const fallen = new Promise<void>((resolve) => {
     sleeper.child.on('message', (message: { type?: string }) => {
@@ -86,7 +86,7 @@ export async function expectNothingOfSleeper(
   });
   const id = await customer.say('What does the gannet card cost?');
   await fallen;
-  // Usually one attempt. A busy machine may have lost one.
+  // Usually 1. On a busy machine an earlier attempt may have been lost.
   expect((await MessageModel.findById(id).lean())?.attempts).toBeGreaterThanOrEqual(1);
   await startWorker();
   const answer = await customer.answered(id);

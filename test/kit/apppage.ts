@@ -10,7 +10,7 @@ const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 export type AppPage = ReturnType<typeof appOn>;
 
 function appOn(page: Page) {
-  /** Errors of the page's own scripts, and what its policy refused. */
+  /** Errors of the page's own scripts, and what its content security policy refused. */
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('console', (message) => {
@@ -26,12 +26,15 @@ function appOn(page: Page) {
       until(async () => (await text()).includes(words), `the page to show ${JSON.stringify(words)}`),
     lacks: (words: string) =>
       until(async () => !(await text()).includes(words), `the page to hide ${JSON.stringify(words)}`),
-    /** Presses keys one after the other; a text of more than one sign that is no key's name is typed. */
+    /** Presses keys one after the other, each given by its name. */
     async press(...keys: string[]): Promise<void> {
       for (const key of keys) await page.keyboard.press(key as 'Enter');
     },
     type: (words: string) => page.keyboard.type(words),
-    /** Goes to a control by Tab, as somebody without a mouse does. `name`: its accessible name or label begins so. */
+    /**
+     * Moves the focus to a control with the Tab key, as somebody without a mouse does. `name`: the start of the
+     * control's accessible name or label.
+     */
     async tabTo(name: string): Promise<void> {
       for (let steps = 0; steps < 120; steps += 1) {
         await page.keyboard.press('Tab');
@@ -44,9 +47,12 @@ function appOn(page: Page) {
       }
       throw new Error(`Tab leads to no ${name}.`);
     },
-    /** Goes to an address within the page, by loading it. */
+    /** Loads another path of the page. */
     open: (path: string) => page.goto(new URL(path, page.url()).href),
-    /** What axe finds against the page as it is, in light and dark, on a screen and on a phone. */
+    /**
+     * The accessibility faults that axe finds in the page as it is, in light and dark, at the widths of a screen and a
+     * phone.
+     */
     async violations(): Promise<string[]> {
       const found: string[] = [];
       for (const scheme of ['light', 'dark'])

@@ -1,7 +1,8 @@
 /**
  * Random stories of conversations. Customers write, leave, return on another device and repeat messages, while two APIs
- * and two workers crash. One of each crashes at any time, and one of each in the middle of a message or an answer. One
- * process is only paused and continues. In the end every client must have exactly the history of the server.
+ * and two workers crash. One API and one worker crash at any time; the other API crashes in the middle of a message,
+ * and the other worker in the middle of an answer. Often the latter is only paused and continues later. In the end
+ * every client must have exactly the history of the server.
  */
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import type { MongoClient, Db } from 'mongodb';
@@ -37,7 +38,7 @@ let org: TestOrg;
 let key: string;
 const apis: Running[] = [];
 const workers: Running[] = [];
-/** Processes that are not meant to crash by themselves. */
+/** The processes that are meant to crash. Those that still run are killed at the end. */
 const spare: Running[] = [];
 const startApi = async (): Promise<void> => void apis.push(await startProcess('api/server.ts', env));
 const startWorker = async (): Promise<void> =>
@@ -173,7 +174,7 @@ const messagesOf = (convId: string): Promise<Message[]> =>
 const logOf = (convId: string): Promise<Frame[]> =>
   db.collection<Frame>('frames').find({ stream: convId }, everyRecord).sort({ seq: 1 }).toArray();
 
-/** Everything that REST says about a conversation's messages. */
+/** All messages of a conversation, as the REST API returns them page by page. */
 async function historyOf(api: Api, { orgId, token }: Minted, convId: string) {
   const found: { id: string; role: string; body: string }[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
@@ -212,8 +213,8 @@ async function play(seed: number): Promise<{ customers: Minted[]; devices: Devic
     if (!device.client.isOpen) await device.come(pick(urls()));
     else if (move < 0.4) device.say(pick(questions), `${seed}-${step}`);
     else if (move < 0.55) {
-      // The message is sent by two devices. Everything earlier must be acknowledged first, because the order of the two
-      // is open.
+      // The message is sent twice, by the socket and by REST. Everything earlier must be acknowledged first, because
+      // the order in which the two arrive is not determined.
       await device.heard();
       const elsewhere = pick(urls());
       if (device.client.isOpen) posts.push(device.post(elsewhere, device.say(pick(questions), `${seed}-${step}`)));

@@ -55,7 +55,7 @@ export function conversing(name: string) {
       const accepted = await acceptMessage(ctx, principal, await conversation(), { body, clientMessageId });
       return accepted.messageId;
     }
-    /** The answer to a message, once all its work is done. */
+    /** Waits until a message has been answered completely, and returns the answer. */
     const answered = (messageId: string): Promise<Message> =>
       until(async () => {
         const asked = await MessageModel.findById(messageId).lean();
@@ -70,7 +70,7 @@ export function conversing(name: string) {
           $or: [{ state: 'waiting' }, { shown: false }],
         });
         // The conversation is read after the messages, because an answer changes the conversation before its message is
-        // settled.
+        // marked as done.
         const standing = await conversation();
         return waiting === 0 && standing.shown_version === standing.status_version && standing;
       }, 'everything to be attended to');

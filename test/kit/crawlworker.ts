@@ -1,8 +1,9 @@
 /**
  * The worker program in a simulated Internet. The name server of the test (port TEST_DNS) resolves names, the public
  * address TEST_INTERNET leads to this machine, and connections to other machines are refused. TEST_LIMITS sets the
- * limits of requests (ms). With HOLD_AT (JSON, n by organization) the worker reports `held` after the n-th index write
- * of that organization and continues on `go`. Client, resolver, checks and sockets are the real ones.
+ * limits of requests (ms). HOLD_AT is JSON with a number n for each organization id: after the n-th index write of that
+ * organization, the worker reports `held` and waits for the message `go`. Client, resolver, checks and sockets are the
+ * real ones.
  */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Databases for the tests of one file: that of the shared system, for what no route shows, and separate ones. */
+/** Databases for the tests of one file: that of the shared system, to read what no route returns, and separate ones. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { MongoClient, type Db } from 'mongodb';
 import { everyRecord } from '../../models/base/define.ts';
@@ -38,8 +38,8 @@ const walking = <T extends object>(collection: T): T =>
   });
 
 /**
- * A database for queries of a test. The mongod of the tests refuses queries without an index. A test may search by any
- * field, so each of its queries scans the collection by id.
+ * Wraps a database for the queries of a test. The mongod of the tests refuses queries without an index, but a test may
+ * search by any field. So each of its queries scans the collection through the index on `_id`.
  */
 export const walked = <T extends object>(db: T): T =>
   replacing(db, (name, original) =>
@@ -64,7 +64,7 @@ export function sharedDatabase(): () => Db {
   return () => client.db('shared');
 }
 
-/** Marks the addresses of these people as verified without a mail. */
+/** Marks the e-mail addresses of these people as verified, without sending mail. */
 export async function proveAddresses(db: Db, ...people: readonly { userId: string }[]): Promise<void> {
   await db
     .collection<{ _id: string }>('users')

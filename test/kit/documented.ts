@@ -1,4 +1,4 @@
-/** Finds the queries and commands in the documents in the form in which a reader copies them. */
+/** Finds the queries, commands and requests that the documentation shows, as a reader would copy them. */
 
 /** A code span or a line that starts with one of these names is a command. */
 const programs = new Set(
@@ -11,7 +11,7 @@ const isCommand = (text: string): boolean => programs.has(/^\S+/.exec(text)?.[0]
 /** `output` is what the document shows below the command. */
 export type Documented = { text: string; output: string };
 
-/** The texts of code spans. A span between two backquotes may contain one. */
+/** The texts of code spans. A span between double backquotes may contain a single backquote. */
 const spansIn = (text: string): string[] =>
   [...text.matchAll(/(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)/g)].map(([, , span]) => span!.trim());
 

@@ -5,7 +5,7 @@
 import { BSON, MongoClient, type IndexDescription } from 'mongodb';
 import { everyRecord } from '../../models/base/define.ts';
 
-/** By the name of the collection: its records as BSON, its indexes, and the ids of records with unsettled intents. */
+/** By the name of the collection: its records as BSON, its indexes, and the ids of records with pending intents. */
 export type Dump = Map<string, { records: Uint8Array[]; indexes: IndexDescription[]; waiting: unknown[] }>;
 
 async function inDatabase<T>(uri: string, act: (db: ReturnType<MongoClient['db']>) => Promise<T>): Promise<T> {
@@ -17,7 +17,7 @@ async function inDatabase<T>(uri: string, act: (db: ReturnType<MongoClient['db']
   }
 }
 
-/** Every collection of the database that `uri` names. Nobody may write meanwhile. */
+/** Dumps every collection of the database that `uri` names. Nothing may write to it meanwhile. */
 export const dump = (uri: string): Promise<Dump> =>
   inDatabase(uri, async (db) => {
     const found: Dump = new Map();

@@ -14,17 +14,19 @@ import { routeGroups } from '../../api/routes.ts';
 const api = system();
 const routes: readonly Route[] = Object.values(routeGroups).flat();
 /**
- * The effort of a run. Work and not time bounds a run, so that every machine tries the same. `examples` is the number
- * for each route in each phase. `stateful` is the number of call sequences that build on each other.
+ * The effort of a run. A run is limited by its amount of work and not by time, so that every machine tries the same.
+ * `examples`: the number of examples for each route in each phase. `stateful`: the number of call sequences that build
+ * on each other.
  */
 export type Effort = { phases: string; examples: number; stateful?: number };
 
 /**
  * Routes that refuse values allowed by the schema, for reasons that no schema can state. Such values are: the content
- * of a file; a time in the past; an invalid or private address; a tag without a letter; a colour that is hard to read; a customer without any name; a
- * person who is not a member; an unknown time zone or a year long ago; the name of somebody else; a cursor that was
- * never issued; a service that is not connected; a sign-in that nobody started; a link that was never mailed; bytes
- * that are not a form, or a form where JSON is expected; and one's own keys after leaving.
+ * of a file; a time in the past; an invalid or private address; a tag without a letter; a colour that is hard to read;
+ * a customer without any name; a person who is not a member; an unknown time zone or a year long ago; the name of
+ * somebody else; a cursor that was never issued; a service that is not connected; a sign-in that nobody started; a link
+ * that was never mailed; bytes that are not a form, or a form where JSON is expected; and a caller's own keys after the
+ * caller left.
  */
 const rulesBeyondTheSchema = [
   'uploadDocument',
@@ -86,16 +88,24 @@ const rulesBeyondTheSchema = [
  * 503.
  */
 const asksElsewhere = ['connectEmail', 'connectGithub', 'connectLinear', 'discoverTools', 'putToolServer'];
-/** Routes with a parameter of which one value has its own route. */
+/**
+ * Routes with a path parameter, one value of which has a route of its own. The check of the header `Allow` is off for
+ * them.
+ */
 const besideOwnPaths = ['disconnectIntegration'];
 
 type Values = Record<string, string[]>;
-/** A caller of the fuzzer with ids that exist for this caller: for every route, and for single ones. */
+/**
+ * The credentials that the fuzzer uses, with ids that exist for them: `common` for every route, `of` for single routes.
+ */
 type Caller = { common: Values; of: Record<string, Values>; headers: Record<string, string> };
-/** How often a parameter gets an existing value. A key is refused in every mode but its own. */
+/**
+ * The probability that a parameter gets an existing value; 0.7 for the others. The mode always gets one, because a key
+ * is refused in every mode but its own.
+ */
 const probabilities: Record<string, number> = { 'path.orgId': 0.9, 'query.mode': 1, 'query.environment': 1 };
 
-/** Any 4xx counts as a refusal. The check of documented statuses knows which ones a route may use. */
+/** Any 4xx counts as a refusal. A separate check verifies that the route documents the status. */
 const general = '[checks.negative_data_rejection]\nexpected-statuses = ["4xx"]';
 
 /**

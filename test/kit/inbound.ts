@@ -74,7 +74,7 @@ export function connectLinear(
   );
 }
 
-/** The inbound events of an organization, newest first, once `count` of them are settled. */
+/** The inbound events of an organization, newest first, once there are `count` of them and all are processed. */
 export async function arrivedAt(api: Api, orgId: string, token: string, count: number) {
   let seen: Reply | undefined;
   return until(

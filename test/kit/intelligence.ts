@@ -1,6 +1,6 @@
 /**
- * A model at a loopback endpoint with the fallback of a server, but without embedding models. `failed` receives the
- * failures of the model.
+ * A language model at a loopback endpoint, with the offline fallback that servers use, but without embedding models.
+ * `failed` receives the failures of the model.
  */
 import { withFallback } from '../../intelligence/fallback.ts';
 import type { Intelligence } from '../../intelligence/intelligence.ts';

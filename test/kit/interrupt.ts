@@ -11,7 +11,7 @@ import { Context } from '@temporalio/activity';
 type Write = (...args: unknown[]) => Promise<unknown>;
 type Collection = Record<'insertOne' | 'insertMany' | 'updateOne' | 'bulkWrite' | 'findOneAndUpdate', Write>;
 
-/** The parent is told first, because a stopped process cannot tell. */
+/** Tells the parent process first, because a stopped process cannot send anything. */
 async function fall(): Promise<void> {
   await new Promise<void>((resolve) => {
     if (process.send) process.send({ type: 'fallen' }, undefined, undefined, () => resolve());

@@ -1,4 +1,7 @@
-/** Interviews in tests: over HTTP as a member, and through the workflow as the room, which also stores what is said. */
+/**
+ * Acts on interviews for tests: over HTTP as a member, and through the workflow as the room, which also stores what is
+ * said.
+ */
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import type { Db } from 'mongodb';

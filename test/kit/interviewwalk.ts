@@ -53,7 +53,8 @@ const steps: readonly Operation[] = [
 ];
 
 /**
- * The state to which an operation leads according to the table. Setting a time for a scheduled interview is an update.
+ * The state to which an operation leads according to the table. An interview that is already scheduled stays scheduled
+ * when its time is set again.
  */
 const expected = (status: InterviewStatus, operation: Operation): InterviewStatus | undefined =>
   operation === 'schedule' && status === 'scheduled' ? 'scheduled' : next(status, operation);

@@ -1,4 +1,4 @@
-/** A passage that was judged to answer, for tests of what is written from it. */
+/** A passage that was judged relevant to the question, for tests of the answers that are written from it. */
 import type { Judged } from '../../models/rules/knowledge/retrieval.ts';
 
 export const judgedPassage = (id: string, text: string): Judged => ({

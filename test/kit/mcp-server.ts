@@ -38,7 +38,7 @@ export type TestMcp = {
   calls: { name: string; arguments: Record<string, unknown>; meta: Record<string, unknown> }[];
   /** The headers of each request. */
   heads: Record<string, string | string[] | undefined>[];
-  /** Answers a request itself when the function returns true. */
+  /** Called first with each request. When it returns true, it has answered the request itself. */
   intercept:
     ((request: IncomingMessage, response: ServerResponse, body: string) => boolean | Promise<boolean>) | undefined;
   close(): Promise<void>;

@@ -36,7 +36,7 @@ export type SystemEnv = Record<string, string> & { DATA_DIR: string };
 const nowhere = 'http://127.0.0.1:1';
 /** Addresses of other services for every test that sets none, so that no test reaches a real service. */
 const servicesNowhere = Object.keys(defaultServices).map((name) => `${name}=${nowhere}`);
-/** These addresses and those that a test sets, which win. */
+/** These addresses, overridden by those that a test sets. */
 const servicesWith = (set?: string): string => [...servicesNowhere, set].filter(Boolean).join(',');
 
 /** Limits high enough for hundreds of tests within a minute from one machine. A test about a limit sets its own. */
@@ -111,7 +111,9 @@ export async function removeDataDir(env: SystemEnv): Promise<void> {
 
 const jitter = join(root, 'test/kit/jitter.cjs');
 
-/** Each fleet passes overflow on to another one. A test without that fleet would sometimes wait for ever. */
+/**
+ * Each of these fleets passes overflow on to another one. A test without the other fleet would sometimes wait for ever.
+ */
 const overflow: Partial<Record<Queue, Queue>> = { documents: 'backlog', deliveries: 'slowdeliveries' };
 
 /** @throws when a fleet is named without the one that takes its overflow. */

@@ -11,8 +11,8 @@ import { languageOfFirst, type Language } from '../../models/rules/language/lang
 const languages = ['en', 'de', 'fr', 'es'] as const;
 type ByLanguage = Record<(typeof languages)[number], string[]>;
 /**
- * In `asked` each row has the expectation, the message, and what is searched first or last, or the texts of all
- * readings.
+ * In `asked` each row has a description of what is expected, the message, and the text that is searched first or last,
+ * or the texts of all readings.
  */
 export type Sentences = {
   calls: ByLanguage;
@@ -20,8 +20,8 @@ export type Sentences = {
   /** Messages to shops, travel, utility and software companies, in more languages. The rules were not tuned on them. */
   elsewhere: Record<'calls' | 'noCalls', Record<string, string[]>>;
   /**
-   * Calls in one clause of a sentence, and sentences that mislead. No weight was fitted on them; the rule was chosen in
-   * sight of them.
+   * Sentences of which only one clause calls for a person, and misleading sentences without a call. No weight was
+   * fitted on them, but they were known when the rule was chosen.
    */
   clauses: Record<'calls' | 'noCalls', string[]>;
   courtesies: [text: string, kind: string, language: Language][];

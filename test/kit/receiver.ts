@@ -77,7 +77,7 @@ export function outboxOf(api: Api) {
   async function newOrg(url: string, { secret = newSecret(), live = true } = {}) {
     const org = await api.newOrg();
     if (live) await api.goLive(org);
-    // What is delivered here goes to other services, and not to the owner's mailbox.
+    // The owner gets no notices by mail, because these tests are about deliveries to other services.
     await api.request('PUT', '/me/notices', { token: org.owner.token, body: { mail: false } });
     const mode = live ? ('live' as const) : ('test' as const);
     const key = (await api.newKey(org, { mode })).token;

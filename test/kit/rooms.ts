@@ -1,6 +1,6 @@
 /**
- * A participant of a room for tests. It speaks the frames of the room, remembers its position, and records what a
- * server must never send.
+ * A participant of a room for tests. It speaks the frames of the room, remembers its position, and records every fault
+ * of the server.
  */
 import { WebSocket } from 'ws';
 import { until } from './harness.ts';

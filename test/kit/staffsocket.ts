@@ -17,7 +17,7 @@ export class StaffClient {
     this.socket.on('message', (data) => {
       const parsed = staffFrame.safeParse(JSON.parse((data as Buffer).toString('utf8')));
       const told = JSON.stringify(JSON.parse((data as Buffer).toString('utf8')));
-      // A frame must not hold more than it says that it does.
+      // A frame must not contain fields that its schema does not have.
       if (parsed.success && JSON.stringify(parsed.data).length !== told.length)
         this.faults.push(`more than documented: ${told}`);
       if (parsed.success) this.frames.push(parsed.data);
@@ -27,14 +27,17 @@ export class StaffClient {
     this.socket.on('error', () => undefined);
   }
 
-  /** Asks for an address, connects, and waits for the welcome. `at`: another API process of the deployment. */
+  /**
+   * Requests the address of a socket, connects, and waits for the welcome frame. `at`: the URL of the API process to
+   * connect to, which may be another one than `api`.
+   */
   static async open(api: Api, orgId: string, { token }: TestUser, query = '', at = api.url): Promise<StaffClient> {
     const client = new StaffClient(`${await address(api, orgId, token, at)}${query}`);
     await client.frame('welcome');
     return client;
   }
 
-  /** Connects to an address as it is. */
+  /** Connects to this address without requesting one. */
   static to = (url: string): StaffClient => new StaffClient(url);
 
   /** Waits for the first frame of this type that fits. */
@@ -66,7 +69,7 @@ export class StaffClient {
   }
 }
 
-/** The address of a socket, at this API. */
+/** Requests the address of a socket from `api`. `at`: the URL of the API process that the address leads to. */
 export async function address(api: Api, orgId: string, token: string, at = api.url): Promise<string> {
   const { status, body } = await api.request('POST', `/support/live/orgs/${orgId}`, { token, body: {} });
   if (status !== 201) throw new Error(`live: ${status} ${JSON.stringify(body)}`);

@@ -20,7 +20,7 @@ export const cancel: TestTool = {
   inputSchema,
   answer: ({ order_number }) => ({ content: [{ type: 'text', text: `Order ${String(order_number)} is cancelled.` }] }),
 };
-/** The message of a customer that causes the tool call, and the reply. */
+/** The message of a customer that causes the tool call, and the agent's reply after the call. */
 export const please = 'Please cancel my order A-1042';
 export const done = 'Cancel order:\nOrder A-1042 is cancelled.';
 /** The bearer token of the tool server. */

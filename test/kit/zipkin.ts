@@ -15,9 +15,9 @@ const span = z.object({
 export type Span = z.infer<typeof span>;
 
 export type Zipkin = {
-  /** Where the collector takes OTLP over HTTP. */
+  /** The URL at which the collector accepts OTLP over HTTP. */
   endpoint: string;
-  /** Where Zipkin's page is. */
+  /** The URL of Zipkin's page. */
   url: string;
   /** The spans of a trace that have arrived so far. */
   spansOf(traceId: string): Promise<Span[]>;

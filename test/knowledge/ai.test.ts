@@ -53,7 +53,7 @@ describe('createAi', () => {
     ['a key alone', { apiKey: 'k' }, undefined],
     ['a key and a model', { apiKey: 'k', model: 'm' }, 'm'],
     ['an endpoint and a model', { baseUrl: 'http://127.0.0.1:1/v1', model: 'm' }, 'm'],
-  ])('createAi takes an endpoint or an API key, plus a model: %s', (_, options, expected) => {
+  ])('createAi needs a model, and an endpoint or an API key: %s', (_, options, expected) => {
     expect(createAi(options)?.model).toBe(expected);
   });
 });
@@ -165,7 +165,7 @@ describe('answer', () => {
     expect(server.requests).toHaveLength(3 + 4);
   });
 
-  it.each([400, 401, 403, 404])('HTTP %d is not retried', async (status) => {
+  it.each([400, 401, 403, 404])('answer() does not retry after HTTP status %d', async (status) => {
     server.script({ kind: 'status', status });
     await expect(ai().answer(ask)).rejects.toMatchObject({ code: 'MODEL_FAILED' });
     expect(server.requests).toHaveLength(1);
@@ -233,7 +233,7 @@ describe('stream', () => {
     await expect(collect(ai({ timeoutMs: 50 }).stream(ask))).rejects.toMatchObject({ code: 'MODEL_FAILED' });
   });
 
-  it('stream() retries before the first piece: after a 429 and a 500', async () => {
+  it('stream() retries after a 429 and a 500 that come before the first piece of text', async () => {
     server.script({ kind: 'status', status: 429, headers: { 'retry-after': '1' } }, { kind: 'status', status: 500 });
     const events = await collect(ai().stream(ask));
     expect(events.at(-1)).toMatchObject({ type: 'done', answer: { has_context: true } });
@@ -285,7 +285,7 @@ describe('embed', () => {
     expect(await embedder().embed([''])).toHaveLength(1);
   });
 
-  it('embeds no question for a while after the endpoint failed, then resumes', async () => {
+  it('embedQuestion() sends no request for a while after the endpoint timed out, then resumes', async () => {
     let now = 0;
     const client = embedder({ now: () => now, timeoutMs: 50 });
     server.script({ kind: 'hang' });
@@ -304,16 +304,19 @@ describe('embed', () => {
     expect(vector).toEqual((await embedder().embed(['a']))[0]);
   });
 
-  it.each([400, 500])('embeds other questions after the endpoint answered one with %i', async (status) => {
-    const client = embedder();
-    for (let times = 0; times < 4; times += 1) {
-      server.script(...Array.from({ length: status === 400 ? 1 : 4 }, () => ({ kind: 'status', status }) as const));
-      await expect(client.embedQuestion('too long')).rejects.toMatchObject({ code: 'MODEL_FAILED' });
-      expect(await client.embedQuestion('a')).toHaveLength(512);
-    }
-  });
+  it.each([400, 500])(
+    'embedQuestion() still embeds other questions after the endpoint answered one with %i',
+    async (status) => {
+      const client = embedder();
+      for (let times = 0; times < 4; times += 1) {
+        server.script(...Array.from({ length: status === 400 ? 1 : 4 }, () => ({ kind: 'status', status }) as const));
+        await expect(client.embedQuestion('too long')).rejects.toMatchObject({ code: 'MODEL_FAILED' });
+        expect(await client.embedQuestion('a')).toHaveLength(512);
+      }
+    },
+  );
 
-  it('embed() pauses the endpoint for a while after three failures in a row', async () => {
+  it('embedQuestion() sends no request for a while after three failures in a row', async () => {
     let now = 0;
     const client = embedder({ now: () => now });
     server.script(...Array.from({ length: 12 }, () => ({ kind: 'status', status: 500 }) as const));
@@ -324,7 +327,7 @@ describe('embed', () => {
     expect(asked).toBeGreaterThan(3);
     await expect(client.embedQuestion('d')).rejects.toMatchObject({ code: 'MODEL_FAILED' });
     expect(server.requests).toHaveLength(asked);
-    // Drops the scripted replies that a busy machine did not get to.
+    // Drops the scripted replies that were not used, because a busy machine may make fewer attempts.
     server.reset();
     now += 15_001;
     expect(await client.embedQuestion('d')).toHaveLength(512);

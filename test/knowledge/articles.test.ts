@@ -18,7 +18,7 @@ async function fresh() {
 const boxes = '# Safe deposit boxes\n\nA small safe deposit box costs 60 EUR a year.';
 
 describe('POST /orgs/{orgId}/documents/text', () => {
-  it('an article answers the question that was a gap, and the gap is resolved', async () => {
+  it('a new article answers a formerly unanswered question, and the gaps that it names are resolved', async () => {
     const { at, write, ask, indexed } = await fresh();
     const question = 'What does a small safe deposit box cost?';
     expect((await ask(question)).has_context).toBe(false);
@@ -41,14 +41,14 @@ describe('POST /orgs/{orgId}/documents/text', () => {
     expect((await at('GET', '/documents')).body.documents[0]).not.toHaveProperty('text');
   });
 
-  it('the same text again is the document that there is', async () => {
+  it('writing the same text again returns the existing document', async () => {
     const { write } = await fresh();
     const first = (await write({ name: 'Boxes', text: boxes })).body.document;
     const again = await write({ name: 'Other name', text: boxes });
     expect([again.status, again.body.duplicate, again.body.document.doc_id]).toEqual([200, true, first.doc_id]);
   });
 
-  it('an empty or overlong text is refused, and so are fields that there are not', async () => {
+  it('an empty or overlong text, an empty name and an unknown field are refused', async () => {
     const { write } = await fresh();
     for (const wrong of [{ text: '  ' }, { text: 'x'.repeat(200_001) }, { name: '' }, { colour: 'red' }])
       expect((await write({ name: 'Boxes', text: boxes, ...wrong })).status).toBe(400);
@@ -56,7 +56,7 @@ describe('POST /orgs/{orgId}/documents/text', () => {
 });
 
 describe('GET and PUT /orgs/{orgId}/documents/{docId}/text', () => {
-  it('a changed text replaces the former one, which answers until then; of two changes at once one wins', async () => {
+  it('a changed text replaces the former one in answers, and one of two concurrent changes gets 409', async () => {
     const { at, write, ask, indexed } = await fresh();
     const { doc_id: docId } = (await write({ name: 'Boxes', text: boxes })).body.document;
     await indexed(docId);
@@ -97,7 +97,7 @@ describe('GET and PUT /orgs/{orgId}/documents/{docId}/text', () => {
     }
   });
 
-  it('another document’s text is refused, and another organization’s document is not there', async () => {
+  it('writing the text of another document gets 409, and another organization’s request gets 404', async () => {
     const { at, write, indexed } = await fresh();
     const one = (await write({ name: 'Boxes', text: boxes })).body.document;
     const other = (await write({ name: 'Vault', text: 'The vault opens at nine.' })).body.document;

@@ -1,6 +1,6 @@
 /**
- * How the numbers of relevance are calibrated: the fit recovers a known model, and thresholds keep the allowed error
- * rates.
+ * How the weights and thresholds of relevance are calibrated: the fit recovers a known model, and thresholds keep the
+ * allowed error rates.
  */
 import { describe, expect, it } from '@jest/globals';
 import { fitLogistic, sigmoid } from '../../bench/calibrate/logistic.ts';
@@ -18,12 +18,12 @@ describe('a logistic model', () => {
     ]),
   );
 
-  it('a logistic model is fitted with the weights that produced the examples, and 0 for a constant feature', () => {
+  it('the fit recovers the weights that produced the examples, and gives a constant feature the weight 0', () => {
     const { intercept, weights } = fitLogistic(examples, 1e-6);
     expect([intercept, ...weights].map((value) => value.toFixed(3))).toEqual(['-1.000', '2.000', '-0.500', '0.000']);
   });
 
-  it('a logistic model is shrunk towards 0 by the ridge, and stays finite for separable examples', () => {
+  it('the ridge penalty shrinks the weights towards 0 and keeps them finite for separable examples', () => {
     const held = fitLogistic(examples, 1_000).weights[0]!;
     expect(held).toBeGreaterThan(0);
     expect(held).toBeLessThan(1.9);

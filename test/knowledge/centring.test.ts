@@ -1,4 +1,4 @@
-/** The language is taken out of vectors; the models themselves are tested in embedded.test.ts and meaning.test.ts. */
+/** Centring takes the language out of vectors; embedded.test.ts and meaning.test.ts test the models themselves. */
 import { describe, expect, it } from '@jest/globals';
 import { centred, centredPart } from '../../clients/embedding/centring.ts';
 import { dimensions, models } from '../../clients/embedding/vectors.ts';
@@ -15,7 +15,7 @@ describe('centring', () => {
     expect(centredPart(part, { kind: 'passage', text: '42' })).toBe(part);
   });
 
-  it('the me5 part of a text in another language is moved and keeps its length, the other parts stay', () => {
+  it('the me5 part of a text in another language is shifted and has length 1, and the other parts stay', () => {
     const vector = unit(dimensions);
     const moved = centred(vector, { kind: 'passage', text: german });
     expect(Math.hypot(...moved.slice(0, width))).toBeCloseTo(1, 5);
@@ -23,7 +23,7 @@ describe('centring', () => {
     expect(moved.slice(width)).toEqual(vector.slice(width));
   });
 
-  it('a question is moved otherwise than a passage', () => {
+  it('a question is shifted differently from a passage in the same language', () => {
     const [question, passage] = (['question', 'passage'] as const).map((kind) =>
       centredPart(unit(width), { kind, text: german }),
     );

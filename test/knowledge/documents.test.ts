@@ -181,7 +181,7 @@ describe('GET /orgs/{orgId}/documents', () => {
     expect((await api.request('GET', `/orgs/${org.orgId}/documents?limit=101`, { token: key })).status).toBe(200);
   });
 
-  it('the list of documents has a key’s own mode, and for a member both modes or the requested one', async () => {
+  it('a key lists only the documents of its mode; a member lists both modes, or the requested one', async () => {
     const org = await api.newOrg();
     await api.goLive(org);
     const [live, test] = [(await api.newKey(org, { mode: 'live' })).token, (await api.newKey(org)).token];
@@ -282,7 +282,7 @@ describe('PATCH /orgs/{orgId}/documents/{docId}/authority', () => {
 });
 
 describe('PATCH /orgs/{orgId}/documents/{docId}/source', () => {
-  it('an answer shows the title and the link at once, and without them the file’s name in words', async () => {
+  it('an answer cites a new title and link at once, and without them the filename as words', async () => {
     const { orgId, token } = await fresh();
     const { body } = await api.upload(orgId, token, text('The puffin card costs 7 EUR.', 'price-list_2026.md'));
     const id = body.document.doc_id;

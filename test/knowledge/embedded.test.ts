@@ -232,7 +232,7 @@ describe('passages without embeddings', () => {
     expect(await embeddedBy(bad)).toBe(models.model);
   });
 
-  it('passages without embeddings end the attempt after a few sources when every embedding fails', async () => {
+  it('an embedding attempt ends after a few sources when every embedding fails', async () => {
     for (let at = 0; at < 6; at += 1) await stored([`Fact ${at}.`]);
     let asked = 0;
     const away = { ...models, passages: async () => Promise.reject(new Error(`away ${(asked += 1)}`)) };

@@ -43,7 +43,7 @@ function cosines(a: Float32Array, b: Float32Array): Record<ModelName, number> {
 }
 
 describe('the embedding models', () => {
-  /** Loading the models takes longer than all the tests. */
+  /** One embedder for all tests, because loading the models takes longer than all of them. */
   let shared: Embedder;
   beforeAll(() => {
     // Generous, for busy machines; the timeout has its own test.
@@ -105,7 +105,7 @@ describe('the embedding models', () => {
     expect(among[1]).toEqual(alone);
   });
 
-  it('the embedding models rank a passage higher for a question about its heading', async () => {
+  it('a passage that is embedded with its heading is nearer to a question about that heading', async () => {
     const text = 'It is free on every plan and takes two working days.';
     const [asked] = await shared.embed([question('How do I order a new card?')]);
     const [bare, headed] = await shared.embed([passage(text), passage(text, 'Ordering a new card')]);
@@ -131,7 +131,7 @@ describe('the embedding models', () => {
     }
   });
 
-  it(`only the first ${maxCharacters} characters of a text are looked at`, async () => {
+  it(`only the first ${maxCharacters} characters of a text are embedded`, async () => {
     const begin = 'card '.repeat(maxCharacters / 5);
     const [whole, cut] = await shared.embed([passage(`${begin}and more`), passage(begin)]);
     expect(whole).toEqual(cut);
@@ -159,7 +159,7 @@ describe('the embedding process', () => {
     expect(await embedder.embed([question('hello')])).toHaveLength(1);
   });
 
-  it('a killed embedding process fails its pending calls, and the next text starts a new process', async () => {
+  it('a killed embedding process fails the call in progress, and the next text starts a new process', async () => {
     start();
     await embedder.embed([question('hello')]);
     const pid = embedder.pid()!;
@@ -213,8 +213,8 @@ describe('the embedding process', () => {
     await embedder.embed([text, text]);
     const before = await faults();
     await embedder.embed([text, text]);
-    // Page faults at 4 KiB: allocating anew in each layer causes 40,000 to 65,000 per text, a heap that shrinks in
-    // between some 10,000.
+    // Page faults of 4 KiB: allocating anew in each layer causes 40,000 to 65,000 for each text, and a heap that
+    // shrinks in between causes some 10,000.
     expect((await faults()) - before).toBeLessThan(40_000);
   });
 
@@ -227,7 +227,7 @@ describe('the embedding process', () => {
     expect(await embedder.embed([text])).toEqual([whole]);
   });
 
-  it('the embedding process returns the same vectors with a thread for one of the models, for all models and for some', async () => {
+  it('the vectors of all or some models are the same when the models run in parallel threads', async () => {
     const texts = [question('Where is my card?'), question(''), passage('It is free.', 'Ordering a new card')];
     const asked: EmbedOptions[] = [{}, { models: ['me5', 'use'] }, { models: ['bge'] }];
     const ask = async () => Promise.all(asked.map(async (options) => embedder.embed(texts, options)));

@@ -27,8 +27,8 @@ async function start(name: string, settings: Record<string, string>): Promise<Ap
 }
 
 /**
- * The health of an API once its models are in this state; on a busy machine, MongoDB and Temporal may exceed their time
- * limit of one second.
+ * Returns the health of an API once its models are in this state. Polls until the status is 200, because on a busy
+ * machine MongoDB and Temporal may exceed their time limit of one second.
  */
 const healthOnce = async (api: Api, state: string) =>
   until(async () => {

@@ -44,7 +44,7 @@ describe('with the embedded models', () => {
   });
   afterAll(() => shared.close());
 
-  it('questions and passages have the same parts, each of length 1', async () => {
+  it('the vectors of questions and passages have the same parts, each of length 1', async () => {
     const parts = await shared.question('How do I order a card?');
     const [passage] = await shared.passages([{ heading: 'Cards', text: 'Order one in the app.' }]);
     expect(shared.widths()).toEqual(Object.values(models).map(({ dimensions }) => dimensions));
@@ -86,7 +86,7 @@ describe('with the embedded models', () => {
     await expect(embedding.local!.sentences(['hello'])).rejects.toThrow('no route to host');
   });
 
-  it('loading the models is not retried for every question after it failed', async () => {
+  it('after the models failed to load, loading is not retried for every question', async () => {
     let now = 0;
     const embedding = open({ obtain: async () => '/nowhere', now: () => now });
     await until(async () => embedding.state().state === 'ready', 'the folder');
@@ -120,7 +120,7 @@ describe('the embedding processes', () => {
     expect([getPriority(questions), getPriority(passages)]).toEqual([0, 10]);
   });
 
-  it('the embedding processes can be started before the first question', async () => {
+  it('the embedding process for questions can be started before the first question', async () => {
     const started = createLocal({ obtain: async () => folder, questionMs: 60_000, warm: true });
     try {
       await until(async () => started.state().state === 'ready', 'the process');
@@ -235,7 +235,7 @@ describe('with an embedding model at an endpoint', () => {
   afterAll(() => server.close());
   const endpoint = () => ({ baseUrl: server.baseUrl, embeddingModel: 'e' });
 
-  it('passages and questions have one part of length 1, and a repeated question is requested once', async () => {
+  it('vectors from an endpoint have one part of length 1, and a repeated question is requested once', async () => {
     const embedding = open({ obtain: undefined, endpoint: endpoint() });
     expect([embedding.model, embedding.widths(), embedding.local]).toEqual(['endpoint:e', [], undefined]);
     const [passage] = await embedding.passages([{ heading: 'Cards', text: 'Order one.' }]);
@@ -246,7 +246,7 @@ describe('with an embedding model at an endpoint', () => {
     for (const vector of [passage!, part!]) expect(lengthOf(vector)).toBeCloseTo(1, 5);
   });
 
-  it('messages are still classified by the embedded models', async () => {
+  it('with an embedding model at an endpoint, messages are still classified by the embedded models', async () => {
     const embedding = await ready({ endpoint: endpoint() });
     expect(embedding.model).toBe('endpoint:e');
     expect(await embedding.local!.reading('hello')).toHaveLength(896);
@@ -262,7 +262,7 @@ describe('with an embedding model at an endpoint', () => {
 });
 
 describe('without any embedding model', () => {
-  it('there are no embeddings, and every request for one fails', async () => {
+  it('without any embedding model there are no vectors, and every request for one fails', async () => {
     const embedding = open({ obtain: undefined, endpoint: {} });
     expect([embedding.model, embedding.widths(), embedding.local, embedding.state()]).toEqual([
       undefined,

@@ -1,4 +1,7 @@
-/** The embedding models as services of other processes: same vectors, and a host that stands still or dies costs nobody. */
+/**
+ * Embedding models in other processes, called as services: the vectors are the same, and a service that hangs or dies
+ * costs no question its vector.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createEmbedding, type Embedding } from '../../clients/embedding/embedding.ts';
 import { startEmbeddingService, type EmbeddingService } from '../../clients/embedding/service.ts';
@@ -15,7 +18,7 @@ import {
 const folder = (): string => process.env['TEST_EMBEDDING']!;
 const obtain = async (): Promise<string> => folder();
 const opened: Embedding[] = [];
-/** As a server process opens it; `urls`: the services. */
+/** The embedding as a server process opens it. `urls`: the addresses of the services. */
 function embeddingOf(urls: readonly string[]): Embedding {
   const one = createEmbedding({ obtain, urls, questionMs: 60_000 });
   opened.push(one);
@@ -35,7 +38,7 @@ afterAll(async () => {
 });
 const urls = (): string[] => services.map(({ url }) => url);
 
-it('a service gives the vectors that the own process gives, of questions, sentences and passages', async () => {
+it('a service returns the same vectors of questions, sentences and passages as a local process', async () => {
   const [remote, own] = [embeddingOf(urls()), embeddingOf([])];
   await until(async () => own.state().state === 'ready', 'the models');
   const passages = Array.from({ length: 5 }, (_, n) => ({ heading: 'Fees', text: `Card ${n} costs ${n} EUR a year.` }));
@@ -48,7 +51,7 @@ it('a service gives the vectors that the own process gives, of questions, senten
     expect(await ask(remote)).toEqual(await ask(own));
 });
 
-it('a service that stands still costs no question its vector, and neither does one that is killed', async () => {
+it('every question still gets its vector when one of two services hangs or is killed', async () => {
   const embedding = embeddingOf(urls());
   const asked = (name: string) =>
     Promise.all(Array.from({ length: 12 }, (_, n) => embedding.question(`${name} ${n}?`)));
@@ -61,7 +64,7 @@ it('a service that stands still costs no question its vector, and neither does o
   services.unshift(await startProcess('workers/embedding.ts', env));
 });
 
-it('without any service questions fail and say why, and the state is ready again with the next answer', async () => {
+it('while the only service is away, questions fail with the reason; its next answer restores the state', async () => {
   const one = await startEmbeddingService({ folder: folder(), host: '127.0.0.1', port: 0, niceness: 0 });
   const embedding = embeddingOf([one.url]);
   await embedding.question('before?');
@@ -87,7 +90,7 @@ describe('the service', () => {
   const texts = (count: number) => Array.from({ length: count }, (_, n) => ({ kind: 'passage', text: `Text ${n}.` }));
   const wanted = { pool: 'passages', texts: texts(1), models: ['use'], patient: false, deadline_ms: 60_000 };
 
-  it('more than it has room for is refused with 503 at once, and questions have a queue of their own', async () => {
+  it('a request for which the service has no room gets 503 at once, and questions have a separate queue', async () => {
     const full = await call({ ...wanted, texts: texts(3) });
     expect([full.status, full.headers.get('retry-after')]).toEqual([503, '1']);
     const [passages, question] = await Promise.all([
@@ -96,7 +99,7 @@ describe('the service', () => {
     ]);
     expect([passages.status, question.status]).toEqual([200, 200]);
     expect((await passages.arrayBuffer()).byteLength).toBe(2 * 512 * 4);
-    // The room is free again.
+    // The finished requests have freed their room.
     expect((await call(wanted)).status).toBe(200);
   });
 
@@ -106,15 +109,17 @@ describe('the service', () => {
     ['no text', { ...wanted, texts: [] }, 400],
     ['too many texts', { ...wanted, texts: texts(257) }, 400],
     ['an unknown member', { ...wanted, user: 'x' }, 400],
-  ])('%s is refused', async (_, body, status) => expect((await call(body)).status).toBe(status));
+  ])('the service refuses a request with %s', async (_, body, status) =>
+    expect((await call(body)).status).toBe(status),
+  );
 
-  it('another path is 404, and its health can be asked for', async () => {
+  it('the service answers 404 for an unknown path and 200 for /health', async () => {
     expect((await call(wanted, '/v1/other')).status).toBe(404);
     expect((await fetch(new URL('/health', service.url))).status).toBe(200);
   });
 });
 
-it('an API and a worker without models of their own answer by meaning', async () => {
+it('an API and a worker that have no models answer by the vectors of the embedding services', async () => {
   const system = systemEnv('remotemodels', {
     EMBEDDING: 'embedded',
     EMBEDDING_FOLDER: '/nowhere',

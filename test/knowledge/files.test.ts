@@ -40,7 +40,7 @@ afterAll(async () => {
 
 const read = (bytes: Buffer | string, type: FileType): Promise<Block[]> =>
   files.extract(stream(Buffer.from(bytes)), type);
-/** The same readers without a process, for tests of the formats. The last describes test the processes. */
+/** The same readers without a process, for tests of the formats. The last `describe` blocks test the processes. */
 const readHere = async (bytes: Buffer | string, type: FileType): Promise<Block[]> =>
   (await (await readers[type]())(Buffer.from(bytes), defaultLimits)).list;
 const reasonOf = (reading: Promise<unknown>): Promise<UnreadableReason | 'read'> =>
@@ -250,7 +250,7 @@ describe('tables in HTML and Markdown', () => {
     expect(lines(await readHere(source, 'md'))).toEqual(expected),
   );
 
-  it('tables keep the columns of 5,500 groups whose labels span several rows', async () => {
+  it('a table of 5,500 groups whose labels span several rows keeps its columns', async () => {
     const group = (at: number): string =>
       `<tr><td rowspan=3>Kind ${at}</td><td rowspan=3>Brand ${at}</td><td>small</td><td>1</td></tr><tr><td>medium</td><td>2</td></tr><tr><td>large</td><td>3</td></tr>`;
     const groups = Array.from({ length: 5_500 }, (_, at) => group(at)).join('');
@@ -262,7 +262,7 @@ describe('tables in HTML and Markdown', () => {
 });
 
 describe('Markdown', () => {
-  it('embedded HTML becomes text, and scripts are dropped', async () => {
+  it('HTML in Markdown becomes text, and its scripts are dropped', async () => {
     const source =
       'A <b>bold</b> &amp; <script>alert(1)</script>word.<!-- secret -->\n\n<table><tr><td>Phone</td><td>112</td></tr></table>\n';
     expect(await readHere(source, 'md')).toEqual([
@@ -290,7 +290,7 @@ describe('CSV', () => {
     ['|', 'Name|Fee\nGold|4,90\nDebit|0\n'],
     ['sep=', 'sep=;\nName;Fee\nGold;4,90\nDebit;0\n'],
     ['CR LF and a mark', '\ufeffName;Fee\r\nGold;4,90\r\nDebit;0\r\n'],
-  ])('the delimiter is detected: %s', async (_label, source) => {
+  ])('the delimiter of a CSV file is detected: %s', async (_label, source) => {
     expect(rows(await readHere(source, 'csv'))).toEqual([
       [
         ['Name', 'Gold'],
@@ -303,7 +303,7 @@ describe('CSV', () => {
     ]);
   });
 
-  it('a quoted line break stays in its cell, and rows of any length are kept', async () => {
+  it('a quoted line break stays in its CSV cell, and rows of any length are kept', async () => {
     const source = 'Question,Answer\n"How?","Like\nthis."\nWhy?\nWhen?,now,extra\n';
     expect(rows(await readHere(source, 'csv'))).toEqual([
       [
@@ -470,7 +470,7 @@ describe('XLSX', () => {
     ]);
   });
 
-  it('columns that exist only for merging repeat nothing, and long texts are not repeated', async () => {
+  it('columns that exist only because cells are merged repeat nothing, and long texts are not repeated', async () => {
     const long = 'Bring your card. '.repeat(20).trim();
     const source = bad.makeXlsx({
       rows: [
@@ -603,7 +603,7 @@ describe('XLSX', () => {
     expect(lines(await readHere(source, 'xlsx'))).toEqual(['Fees', 'Plan: Basic; Fee: 4', 'Plan: Both']);
   });
 
-  it('a first row of words is a header in a sheet too', async () => {
+  it('the first row of a sheet is a header even when all cells of the sheet are words', async () => {
     const source = bad.makeXlsx({
       rows: `${sheetRow(1, { A: 'Feature', B: 'Basic', C: 'Premium' })}${sheetRow(2, { A: 'Support', B: 'by letter', C: 'by phone' })}`,
     });
@@ -767,7 +767,7 @@ describe('DOCX', () => {
     expect(await text(`<w:p>${run('See')}<w:r>${picture}</w:r>${run('of us.')}</w:p>`)).toEqual(['See the map of us.']);
   });
 
-  it('parts under other names are found by their relationships, in strict files too', async () => {
+  it('DOCX parts under other names are found by their relationships, in strict files too', async () => {
     const strict = 'http://purl.oclc.org/ooxml/officeDocument/relationships';
     const relation = (type: string, target: string): string =>
       `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="${strict}/${type}" Target="${target}"/></Relationships>`;
@@ -799,7 +799,7 @@ describe('DOCX', () => {
     ['in another encoding', Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?><a>Größe</a>', 'latin1')],
     ['with a document type', Buffer.from('<!DOCTYPE html><html><body>x</body></html>')],
     ['that is empty', Buffer.alloc(0)],
-  ])('an unused part %s does not matter', async (_label, data) => {
+  ])('a document is read although it has an unused part %s', async (_label, data) => {
     expect(await text(bad.paragraph('Read me.'), [{ name: 'customXml/item9.xml', data }])).toEqual(['Read me.']);
   });
 });
@@ -837,14 +837,14 @@ describe('unreadable files', () => {
     ['a quotation mark never closed', 'csv', bad.unclosedQuoteCsv, 'bad_quotes'],
     ['100,000 quotes inside each other', 'md', bad.nestedQuotes, 'too_deep'],
     ['100,000 HTML elements inside each other', 'md', bad.nestedHtml, 'too_deep'],
-  ])('%s (%s) is refused with its reason', async (_label, type, make, reason) => {
+  ])('an unreadable file is refused with its reason: %s (%s)', async (_label, type, make, reason) => {
     expect(await reasonOf(files.extract(stream(make()), type))).toBe(reason);
   });
 
   it.each<[string, () => Buffer]>([
     ['100,000 nested brackets', bad.nestedBrackets],
     ['lists 3,000 levels deep', bad.nestedLists],
-  ])('%s (md) are read or refused within the limits', async (_label, make) => {
+  ])('a Markdown file of %s is read or refused within the limits', async (_label, make) => {
     const small = createFiles({ timeoutMs: 5_000, spares: 0 });
     expect(['read', 'too_deep', 'timed_out', 'out_of_memory']).toContain(
       await reasonOf(small.extract(stream(make()), 'md')),
@@ -938,7 +938,7 @@ describe('limits of the reader process', () => {
     expect(read).toEqual(texts.map((text) => [{ kind: 'text', text }]));
   });
 
-  it('a reader has no environment and no access to files, processes or threads', async () => {
+  it('a reader has no environment variables and no access to files, processes or threads', async () => {
     const probe = `
       import fs from 'node:fs'; import child from 'node:child_process'; import threads from 'node:worker_threads';
       const attempt = (run) => { try { run(); return 'allowed'; } catch (error) { return error.code ?? error.name; } };
@@ -955,7 +955,7 @@ describe('limits of the reader process', () => {
     expect(JSON.parse(await textOf(child.stdout))).toEqual([0, denied, denied, denied, denied, 'EvalError']);
   });
 
-  onLinux('a spare that was killed is replaced, a killed reader is worth a retry', async () => {
+  onLinux('a killed spare process is replaced, and a killed reader causes a retryable error', async () => {
     const before = new Set(childrenOf(process.pid));
     const own = createFiles();
     const [spare] = childrenOf(process.pid).filter((pid) => !before.has(pid));
@@ -979,25 +979,28 @@ describe('limits of the reader process', () => {
     await lone.close();
   });
 
-  onLinux('a file in the background leaves the processor, and the process kept ready, to others', async () => {
-    const before = new Set(childrenOf(process.pid));
-    const own = createFiles({ spares: 1 });
-    const [spare] = childrenOf(process.pid).filter((pid) => !before.has(pid));
-    const reading = own.extract(new PassThrough(), 'txt', { background: true }).catch((error: unknown) => error);
-    const others = childrenOf(process.pid).filter((pid) => !before.has(pid) && pid !== spare);
-    expect(others).toHaveLength(1);
-    expect(getPriority(others[0])).toBeGreaterThan(getPriority(spare));
-    // Where the kernel schedules by session (autogroup), the session of this process has the low priority too.
-    const autogroup = `/proc/${others[0]}/autogroup`;
-    const niceInSession = new RegExp(` nice ${patientNiceness}$`, 'm');
-    if (existsSync(autogroup)) await until(() => niceInSession.test(readFileSync(autogroup, 'utf8')));
-    expect(sessionOf(others[0]!)).not.toBe(sessionOf(process.pid));
-    expect(sessionOf(spare!)).toBe(sessionOf(process.pid));
-    await own.close();
-    expect(await reading).toMatchObject({ message: expect.stringContaining('SIGKILL') });
-  });
+  onLinux(
+    'a background file is read at low priority in a new process, and leaves the spare one to others',
+    async () => {
+      const before = new Set(childrenOf(process.pid));
+      const own = createFiles({ spares: 1 });
+      const [spare] = childrenOf(process.pid).filter((pid) => !before.has(pid));
+      const reading = own.extract(new PassThrough(), 'txt', { background: true }).catch((error: unknown) => error);
+      const others = childrenOf(process.pid).filter((pid) => !before.has(pid) && pid !== spare);
+      expect(others).toHaveLength(1);
+      expect(getPriority(others[0])).toBeGreaterThan(getPriority(spare));
+      // Where the kernel schedules by session (autogroup), the session of this process has the low priority too.
+      const autogroup = `/proc/${others[0]}/autogroup`;
+      const niceInSession = new RegExp(` nice ${patientNiceness}$`, 'm');
+      if (existsSync(autogroup)) await until(() => niceInSession.test(readFileSync(autogroup, 'utf8')));
+      expect(sessionOf(others[0]!)).not.toBe(sessionOf(process.pid));
+      expect(sessionOf(spare!)).toBe(sessionOf(process.pid));
+      await own.close();
+      expect(await reading).toMatchObject({ message: expect.stringContaining('SIGKILL') });
+    },
+  );
 
-  onLinux('close ends what waits and what works', async () => {
+  onLinux('close ends idle and working readers, and later files are refused', async () => {
     const before = new Set(childrenOf(process.pid));
     const own = createFiles({ spares: 2 });
     const reading = own.extract(new PassThrough(), 'txt').catch((error: unknown) => error);
@@ -1021,7 +1024,7 @@ describe('the exit of the parent process', () => {
   const startParent = (...args: string[]) =>
     spawn(process.execPath, ['--no-warnings', '--input-type=module', '-e', script, '--', ...args], { env: {} });
 
-  onLinux('a SIGKILL leaves no reader behind, neither waiting nor working', async () => {
+  onLinux('a SIGKILL of the parent process leaves no idle or working reader behind', async () => {
     const parent = startParent('--busy');
     await new Promise((resolve) => parent.stdout.once('data', resolve));
     const readers = childrenOf(parent.pid ?? 0);

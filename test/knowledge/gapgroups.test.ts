@@ -55,7 +55,7 @@ describe('unanswered questions', () => {
     });
   });
 
-  it('a question does not join the group of one that was deleted since its vector was read', async () => {
+  it('a question does not join the group of a question that has since been deleted', async () => {
     const orgOf = newId('org');
     const asked = { ...(await missed('How do I order a cheque book?')), group: 'cheques' };
     await recordGap(orgOf, 'test', asked);

@@ -95,7 +95,7 @@ describe('POST /orgs/{orgId}/documents accepts a file whose fault only reading r
     ['a protected DOCX', 'secret.docx', () => fixture('encrypted.docx'), 'encrypted'],
     ['a cut XLSX', 'fees.xlsx', truncatedXlsx, 'broken'],
     ['100,000 columns', 'wide.csv', wideCsv, 'too_wide'],
-  ])('%s is accepted, and the document fails with the reason', async (_, name, content, reason) => {
+  ])('an upload of %s is accepted, and its document fails with the reason', async (_, name, content, reason) => {
     const made = await content();
     // Making a bomb blocks for seconds; one turn of the event loop lets `fetch` notice connections that were closed
     // meanwhile.
@@ -152,7 +152,7 @@ describe('a hostile file name', () => {
     ['NUL', 'nul\0.md'],
     ['DEL', 'del\u007f.md'],
   ])(
-    'a file name with %s in the part’s header gets 400 naming the field, even when a large file follows',
+    'a file name with %s in the multipart header gets 400 naming the field, even when a large file follows',
     async (_, name) => {
       for (const size of [10, 5_000_000]) {
         const { status, body } = await rawUpload(`name="file"; filename="${name}"`, 'a'.repeat(size));
@@ -261,11 +261,14 @@ describe('a malformed HTTP request', () => {
     ['an upgrade to nothing', request('/v1/orgs', 'Upgrade: h2c\r\n'), 401, 'UNAUTHENTICATED'],
     ['TRACE', request('/v1/orgs').replace('GET', 'TRACE'), 405, 'METHOD_NOT_ALLOWED'],
     ['a forwarded address', request('/v1/orgs', `X-Forwarded-For: ${'1,'.repeat(4_000)}\r\n`), 401, 'UNAUTHENTICATED'],
-  ])('%s gets an ordinary error response with a request id', async (_, text, status, code) => {
-    const reply = await exchange(text);
-    expect([reply.status, reply.body.code]).toEqual([status, code]);
-    expect(reply.headers.toLowerCase()).toContain(`x-request-id: ${reply.body.request_id.toLowerCase()}`);
-  });
+  ])(
+    'a malformed or unusual request gets an ordinary error response with a request id: %s',
+    async (_, text, status, code) => {
+      const reply = await exchange(text);
+      expect([reply.status, reply.body.code]).toEqual([status, code]);
+      expect(reply.headers.toLowerCase()).toContain(`x-request-id: ${reply.body.request_id.toLowerCase()}`);
+    },
+  );
 
   it.each([
     ['POST', 'publishable-keys/test/rotate', '', 200],

@@ -124,7 +124,7 @@ describe('the help centre of a bank', () => {
 });
 
 describe('segments over HTTP', () => {
-  it('segments hide untagged content from questions with a segment in a strict organization; a lenient one shows it', async () => {
+  it('a strict organization hides untagged content from questions with a segment; a lenient one shows it', async () => {
     const place = await knowing(system(), [
       { name: 'tagged.md', content: 'The ibis plan for companies costs forty euros.', segments: 'business' },
       { name: 'shared.md', content: 'The ibis plan is paid by direct debit.', segments: 'shared' },
@@ -283,7 +283,7 @@ describe('with a language model and an embedding model configured', () => {
     expect(prompt).not.toContain('internal pilot');
   });
 
-  it('an unsupported sentence is dropped; without any other sentence there is no answer', async () => {
+  it('a model’s sentence that no source supports is dropped; without others there is no answer', async () => {
     const reply = (answer: string) => JSON.stringify({ answered: true, sources: [1], answer });
     model.reply = () => reply('There is no fee. The bonus is 500 EUR.');
     const { body } = await place.ask('What is the monthly fee of the stork account?');
@@ -294,7 +294,7 @@ describe('with a language model and an embedding model configured', () => {
     expect(without.body).not.toHaveProperty('confidence');
   });
 
-  it('a passage without any word of the question is found by embeddings, and candidates show their cosines', async () => {
+  it('passages are compared by embeddings, and candidates show their cosines', async () => {
     // When an embedding takes too long, this question and those of the next seconds are answered by words only.
     const body = await until(async () => {
       const reply = await place.ask('stork accounts monthly', { explain: true });
@@ -370,7 +370,7 @@ describe('with a language model and an embedding model configured', () => {
     ],
     ['a hang', () => Array.from({ length: 10 }, () => ({ kind: 'hang' }) as const)],
   ])(
-    'the sources answer after %s, `explain` gives the reason, and the next answer is by the model',
+    'after %s from the model, the sources answer, `explain` gives the reason, and the model answers next',
     async (_, failures) => {
       // The first scripted failure is used up by embedding the question.
       model.script({ kind: 'status', status: 500 }, ...failures());
@@ -388,7 +388,7 @@ describe('with a language model and an embedding model configured', () => {
     },
   );
 
-  it('a 429 with Retry-After is waited out and retried', async () => {
+  it('a 429 of the model with Retry-After is waited out, and the request is retried', async () => {
     model.script({ kind: 'status', status: 429, headers: { 'retry-after': '0' } });
     expect((await place.ask('What is the monthly fee of the stork account?')).body.generated_by).toBe('model');
   });

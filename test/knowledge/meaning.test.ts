@@ -169,7 +169,7 @@ describe('a document of a few pages', () => {
     });
   });
 
-  it('while vectors are missing, no question becomes a gap; those that remain without an answer become gaps by themselves', async () => {
+  it('no question becomes a gap while vectors are missing; once they exist, those without an answer do', async () => {
     const here = await place();
     const nonsense = 'Who won the chess championship of 1997?';
     const docId = await here.add(hours);
@@ -245,7 +245,7 @@ describe('the search by embeddings', () => {
 });
 
 describe('a worker that creates embeddings', () => {
-  /** More passages than are embedded before a document is published, and few more, because the test is about the crash. */
+  /** Slightly more passages than are embedded before a document is published, because the test is about the crash. */
   const long = (name: string): Upload => ({
     name,
     content: Array.from({ length: 64 }, (_, n) => `# Part ${n} of ${name}\n\n${`Fact ${n} of many. `.repeat(12)}`).join(
@@ -286,7 +286,7 @@ describe('a worker that creates embeddings', () => {
     expect(new Set(candidates.map(({ cosines }) => cosines === null))).toEqual(new Set([false]));
   });
 
-  it('words still answer while the embedding process hangs, and the embeddings come once it was killed', async () => {
+  it('documents are found by words while the embedding process hangs, and are embedded once it is killed', async () => {
     const here = await place();
     const docId = await here.add(long('hung.md'));
     const worker = await embedder();

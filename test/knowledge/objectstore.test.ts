@@ -1,4 +1,4 @@
-/** The index in an object store: two API processes and two workers share a bucket, and one worker of them is killed. */
+/** The index in an object store: two API processes and two workers share a bucket, and one of the workers is killed. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ let workers: Running[];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'support-s3-'));
   store = await startVersitygw({ folder: join(folder, 'buckets'), bucket: 'search', report: () => undefined });
-  // Each process as on a machine of its own: no folder is shared.
+  // Each process runs as if on a machine of its own: they share no folder.
   envs = Array.from({ length: 4 }, () => systemEnv('objectstore', store.env));
   const [one, two, three, four] = envs as [SystemEnv, SystemEnv, SystemEnv, SystemEnv];
   apis = await Promise.all([one, two].map((env) => startProcess('api/server.ts', env)));
@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it('what any worker indexes both processes find at once, and nothing is lost when a worker is killed', async () => {
+it('both API processes find at once what any worker indexed, and a killed worker loses no document', async () => {
   const [one, other] = apis.map(({ url }) => apiAt(url)) as [Api, Api];
   const org = await one.newOrg();
   const { token } = await one.newKey(org);

@@ -27,7 +27,7 @@ const row = (source: string, ordinal: number, text: string, rest: Partial<IndexR
 });
 
 const creating = new Set<string>();
-/** Of several processes one at a time creates a table, as with the leases of workers. */
+/** Lets only one process at a time create a table, as the leases of workers do. */
 async function exclusively(name: string, work: () => Promise<void>): Promise<void> {
   if (creating.has(name)) return;
   creating.add(name);
@@ -99,12 +99,12 @@ describe('adding and querying chunks', () => {
     ['Russian', 'Комиссия за перевод за границу', 'перевод'],
     ['Japanese', '東京都の支店は九時に開きます', '支店'],
     ['Chinese', '信用卡年费为四十九欧元', '年费'],
-  ])('the search matches words of %s with themselves', async (_, text, question) => {
+  ])('the search finds a text in %s by one of its own words', async (_, text, question) => {
     await search.add(table, [row('d1', 0, text), row('d1', 1, 'Something in English about cards')]);
     expect(await ids(question)).toEqual(['d1:1:0']);
   });
 
-  it('the search returns each candidate’s score, in order, with its source and tier', async () => {
+  it('the search returns the candidates in the order of their scores, each with its tier', async () => {
     await search.add(table, [
       row('d1', 0, 'gold card card card', { authority: 'primary' }),
       row('d2', 0, 'a card among many other words of no interest'),
@@ -202,7 +202,7 @@ describe('filters of the search', () => {
       { filter: { tags: ['business'], untagged: false }, authority: 'normal' },
       ['business'],
     ],
-  ])('filters of the search select %s, before and after the rows are indexed', async (_, query, expected) => {
+  ])('the search filters by %s, before and after the rows are indexed', async (_, query, expected) => {
     await fill();
     const wanted = expected.map((source) => `${source}:1:0`);
     expect(await ids('gold', query)).toEqual(wanted);
@@ -210,14 +210,14 @@ describe('filters of the search', () => {
     expect(await ids('gold', query)).toEqual(wanted);
   });
 
-  it('filters of the search show which tiers have chunks, also after they change', async () => {
+  it('the search reports which tiers have chunks, also after a source changes its tier', async () => {
     await fill();
     expect(await search.tiers(table)).toEqual(['primary', 'normal', 'background']);
     await search.retag(table, 'business', { authority: 'background' });
     expect(await search.tiers(table)).toEqual(['primary', 'background']);
   });
 
-  it('filters of the search follow retagging: tags and tier change independently or together', async () => {
+  it('the search filters by the new tags and tier of a source, whether changed alone or together', async () => {
     await fill();
     await search.retag(table, 'both', { segments: ['corporate'] });
     expect(await ids('gold', { filter: { tags: ['corporate'], untagged: false }, authority: 'primary' })).toEqual([
@@ -347,7 +347,7 @@ describe('several processes', () => {
     expect(await ids('gold')).toEqual(['d3:1:0']);
   });
 
-  it('a process that opens many tables gives them up together, and answers as before', async () => {
+  it('a process that has opened too many tables releases them all together, and still answers', async () => {
     const tablesOf = Array.from({ length: 7 }, (_, n): IndexTable => ({ ...table, org_id: `org_${n}` }));
     for (const key of tablesOf) await search.add(key, [row('d1', 0, `gold card of ${key.org_id}`)]);
     const reader = createSearch({ uri, exclusively, maxOpened: 3 });
@@ -369,7 +369,7 @@ describe('several processes', () => {
     }
   });
 
-  it('several processes find everything again after all of them have ended', async () => {
+  it('a new process finds everything after all earlier processes have ended', async () => {
     await search.add(table, [row('d1', 0, 'gold card')]);
     search.close();
     search = createSearch({ uri });
@@ -416,7 +416,7 @@ describe('merging in the background', () => {
     expect(await search.unindexedRows(few)).toBe(1);
   });
 
-  it('the background merging catches up with the next merge after one that failed', async () => {
+  it('the merge after a failed background merge includes all rows so far', async () => {
     const whole = search;
     let merges = 0;
     search = withMerging(

@@ -238,7 +238,7 @@ describe('a fault in one organization’s index', () => {
     await repair();
     await damage(orgs[1]!);
     for (const at of [0, 2]) await search.dropTable(tableOf(orgs[at]!));
-    // Another process, because this one may have the table in its cache.
+    // A second `Search`, because the first one may have the table in its cache.
     const other = createSearch({ uri: folder });
     const { lines, log: noting } = noted();
     try {

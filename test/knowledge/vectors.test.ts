@@ -209,7 +209,7 @@ describe('the background sample of cosines', () => {
 });
 
 describe('vectors of a source', () => {
-  it('vectors of a source get its new tags, together with the words and in the tables of every model', async () => {
+  it('new tags of a source reach its vectors in the tables of every model, together with its words', async () => {
     const former = { ...table, model: 'former' };
     await search.add(table, [wordsOf('a', 'gold'), wordsOf('a', 'gold', {}, 2)]);
     for (const key of [vectors, former]) await search.addVectors(key, [vectorOf('a', [0]), vectorOf('a', [0], {}, 2)]);
@@ -227,7 +227,7 @@ describe('vectors of a source', () => {
     );
   });
 
-  it('vectors of a source are removed with it, or with all generations except that of the current batch', async () => {
+  it('vectors are removed with their source, or with all its generations but that of the current batch', async () => {
     const rows = ['a', 'b', 'c'].flatMap((source) => [1, 2].map((at) => vectorOf(source, [0], {}, at)));
     await search.addVectors(vectors, rows);
     const reader = anotherProcess();
@@ -240,7 +240,7 @@ describe('vectors of a source', () => {
     expect(await search.listSources(vectors)).toEqual([]);
   });
 
-  it('vectors of a source can be dropped without the words', async () => {
+  it('the vector tables can be dropped, and the source is still found by its words', async () => {
     await search.add(table, [wordsOf('a', 'gold')]);
     await search.addVectors(vectors, [vectorOf('a', [0])]);
     expect((await search.listTables()).map((key) => key.model === undefined)).toEqual([true, false]);
@@ -292,7 +292,7 @@ describe('a large number of vectors', () => {
     ['a length that is a multiple of 8', 'IvfRq', 32],
     ['another length', 'IvfHnswSq', 33],
   ])(
-    'a nearest vector with %s is found by an index (%s) with exact cosines, and new rows are found before and after indexing',
+    'with vectors of %s, the index (%s) finds nearly all exact neighbours, and new rows before they are indexed',
     async (...of) => {
       const [, type, pairs] = of;
       const seeded = (at: number): number => ((at * 7_919) % 36_000) / 100;

@@ -20,7 +20,7 @@ const orgId = newId('org');
 const at = (seconds: number) => new Date(Date.now() + seconds * 1000);
 
 describe('lastSeen', () => {
-  it('lastSeen returns now while a live process holds a socket, otherwise the time of the last one', async () => {
+  it('lastSeen is now for a person with a socket at a live process, otherwise when they last had one', async () => {
     const customerId = newId('customer');
     const [one, other, came] = [newId('request'), newId('request'), at(-100)];
     expect(await lastSeen({ orgId, personId: customerId }, at(0))).toBeUndefined();
@@ -28,7 +28,7 @@ describe('lastSeen', () => {
       await noteAlive(process, came);
       await notePresence(process, [{ orgId, personId: customerId, present: true }], came);
     }
-    // Neither process has reported for long, so both count as dead.
+    // Neither process has reported for 100 s, so both count as dead.
     expect(await lastSeen({ orgId, personId: customerId }, at(0))).toEqual(came);
     const now = at(0);
     await noteAlive(one, now);
@@ -40,7 +40,7 @@ describe('lastSeen', () => {
 });
 
 describe('membersHere', () => {
-  it('membersHere returns the members with a socket of a live process in this organization', async () => {
+  it('membersHere returns those of the given members with a socket at a live process in the organization', async () => {
     const [here, gone, elsewhere, never] = [newId('user'), newId('user'), newId('user'), newId('user')];
     const [process, dead, now] = [newId('request'), newId('request'), at(0)];
     const came = (userId: string, by: string, org = orgId) =>
@@ -54,7 +54,7 @@ describe('membersHere', () => {
 });
 
 describe('the sockets of a process', () => {
-  it('the sockets of a process are recorded in batches, and a customer leaves with the last socket', async () => {
+  it('a process records sockets in batches, and a customer is present until their last socket closes', async () => {
     const presence = createPresence({ clock: () => new Date(), log: pino({ level: 'silent' }) });
     const customers = Array.from({ length: 200 }, () => ({ orgId, personId: newId('customer') }));
     for (const one of [...customers, customers[0]!]) presence.came(one);

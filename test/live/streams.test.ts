@@ -1,7 +1,7 @@
 /**
  * A second kind of stream, served over real WebSockets by the same code as the chat: displays that follow a board. It
- * shares nothing with conversations, so the guarantees hold for every slice. All hold with frames over MongoDB's change
- * stream and over Redis.
+ * shares nothing with conversations, so its guarantees hold for the streams of every slice. Its tests run with frames
+ * over MongoDB's change stream and over Redis.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
@@ -33,7 +33,7 @@ const clientFrame = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('fail') }),
 ]);
 
-/** The declaration of a slice for its streams: displays with a badge that follow a board. */
+/** A kind of stream, declared as a slice does it: displays present a badge and follow a board. */
 const boardStreams: StreamKind<Display, z.infer<typeof clientFrame>> = {
   path: /^\/boards\/(?<board>\w{1,40})$/,
   metrics: createMetrics().sockets.chat,
@@ -76,7 +76,10 @@ const boardStreams: StreamKind<Display, z.infer<typeof clientFrame>> = {
   check: () => undefined,
 };
 
-/** What the process hears of an organization whose id a socket follows. */
+/**
+ * The frames of an organization that reach the process while a socket follows the stream named by the organization's
+ * id.
+ */
 const heard: string[] = [];
 let missed = 0;
 const wallStreams: StreamKind<Display> = {
@@ -167,9 +170,9 @@ const follow = async (board: string, badge: string, query = '') => {
 const lines = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => [from + i, from + i]);
 
 describe('a socket', () => {
-  it('the rate of frames is counted from the start of each socket and not by the clock of the process', () => {
+  it('the frame rate of a socket is counted from the start of the socket, not from that of the process', () => {
     const before = performance.now();
-    // Constructed in the way of the `ws` server.
+    // Constructed as the `ws` server constructs it.
     const socket = new LiveSocket(...([null, undefined, {}] as unknown as [null]));
     expect(socket.countedFrom).toBeGreaterThanOrEqual(before);
   });
@@ -204,14 +207,14 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
       expect(display.shown()).toEqual(lines(8, 51));
     });
 
-    it('a follower starts at the end when its resume number is not part of the stream', async () => {
+    it('a follower whose resume number is not part of the stream starts at the end of the stream', async () => {
       const { board, badge, show } = await newBoard();
       await show(1);
       const display = await follow(board, badge, '&resume_from=40');
       expect(display.frames[0]).toEqual({ type: 'welcome', seq: 1, board });
     });
 
-    it('an invalid frame of a client is answered with its fault, and the connection stays open', async () => {
+    it('a client’s frame that is refused is answered with an error frame, and the connection stays open', async () => {
       const { board, badge } = await newBoard();
       const { socket, frames, first } = await follow(board, badge);
       for (const frame of [{ type: 'fail' }, { type: 'echo', text: 'x'.repeat(11) }, { type: 'echo', text: 'hello' }]) {
@@ -230,7 +233,7 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
       slow.socket.pause();
       const writer = frameWriter({ orgId: 'org_1', stream: board, keptUntil: () => ({}) }, () => new Date());
       let sent = 0;
-      // As much as the network buffers, plus a megabyte.
+      // Sends until the slow reader is disconnected: as much as the network buffers, plus a megabyte.
       await until(async () => {
         await writer.append({ type: 'line', body: { n: (sent += 1), text: 'x'.repeat(500_000) } });
         // Frames that all arrive at once would make every reader count as slow.
@@ -245,7 +248,7 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
     });
   });
 
-  it('a process hears all frames of an organization whose id a socket follows', async () => {
+  it('a process gets all frames of an organization while a socket follows the stream named by the organization’s id', async () => {
     const { badge } = await newBoard();
     const orgId = `org_heard${badge}`;
     await connect(`/walls/${orgId}?badge=${badge}`).first('welcome');
@@ -276,7 +279,7 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
       expect([await closed(), state.reason]).toEqual([4400, code]);
     });
 
-    it('a client without access is closed with 4401, and one that asks for an unknown stream with 4404', async () => {
+    it('the socket of a client without access is closed with 4401, and that of an unknown stream with 4404', async () => {
       const { badge } = await newBoard();
       const stranger = connect('/boards/nowhere?badge=none');
       const lost = connect(`/boards/nowhere?badge=${badge}`);
@@ -284,7 +287,7 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
       expect([await lost.closed(), lost.state.reason]).toEqual([4404, 'NOT_FOUND']);
     });
 
-    it('more sockets of one credential than allowed are closed with 4429', async () => {
+    it('a socket beyond the limit of its credential is closed with 4429', async () => {
       const { board, badge } = await newBoard();
       await follow(board, badge);
       await follow(board, badge);
@@ -292,7 +295,7 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
       expect([await third.closed(), third.state.reason]).toEqual([4429, 'RATE_LIMITED']);
     });
 
-    it('more sockets of one IP address than allowed are refused with 429 before the handshake', async () => {
+    it('a socket beyond the limit of its IP address is refused with 429 before the handshake', async () => {
       const headers = { 'x-forwarded-for': '203.0.113.7' };
       const { board } = await newBoard();
       for (let n = 0; n < config.socketsPerAddress; n += 1) {
@@ -324,7 +327,7 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
   });
 
   if (over === 'Redis')
-    it('while Redis is away frames come from the log, and none is lost or doubled when it dies and comes back', async () => {
+    it('frames come from the log while Redis is down, and none is lost or doubled when it comes back', async () => {
       const { board, badge, show } = await newBoard();
       const display = await follow(board, badge);
       const shown = (count: number) => until(async () => display.shown().length === count, `${count} frames`);
@@ -334,7 +337,7 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
       redisServer!.child.kill();
       await redisServer!.child.exited;
       for (let n = 21; n <= 40; n += 1) await show(n);
-      // A display that comes meanwhile gets everything too.
+      // A display that connects meanwhile gets every frame too.
       const late = await follow(board, badge, '&resume_from=0');
       await shown(40);
       const before = missed;

@@ -55,14 +55,14 @@ async function judged(sentences: Sentences | undefined) {
 
 describe('choosing a tool', () => {
   // 36 messages mean a tool and 42 mean none; docs/mcp.md has the measurements.
-  it('embeddings choose at most one wrong tool, and mostly the right one', async () => {
+  it('with embeddings, at least 27 of the 36 messages that need a tool get it, and at most one gets a wrong tool', async () => {
     const { meant, right, wrong, others, asked, failures } = await judged(sentencesBy(embedder));
     expect([meant, others]).toEqual([36, 42]);
     const told = failures.join(' | ');
     expect([wrong <= 1, asked <= 1, right >= 27, told]).toEqual([true, true, true, told]);
   });
 
-  it('words alone choose no wrong tool, and mostly the right one', async () => {
+  it('by words alone, at least 30 of the 36 messages that need a tool get it, and none gets a wrong tool', async () => {
     const { right, wrong, asked, failures } = await judged(undefined);
     const told = failures.join(' | ');
     expect([wrong, asked <= 1, right >= 30, told]).toEqual([0, true, true, told]);
@@ -91,11 +91,11 @@ describe('a question for a missing argument', () => {
   };
 
   it.each(['read_public', 'customer_confirm'])(
-    'a question for a missing argument takes the customer’s own words as the answer, for a tool of tier %s',
+    'after a question for a missing argument, the customer’s words are the argument of a tool of tier %s',
     async (tier) =>
       expect(await answeredWith(tier, 'Hamburg')).toMatchObject({ call: { arguments: { city: 'Hamburg' } } }),
   );
 
-  it('a question for a missing argument does not take free words as the answer when the tool would act without confirmation', async () =>
+  it('after a question for a missing argument, free words are not the argument of a tool that acts without confirmation', async () =>
     expect(await answeredWith('safe_write', 'Hamburg')).toBeUndefined());
 });

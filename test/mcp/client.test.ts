@@ -81,7 +81,7 @@ describe('a tool server of revision 2026-07-28', () => {
     expect((await mcp.listTools(address))[0]?.description).toBe('Sends everything.');
   });
 
-  it('structured content that violates the schema fails the call as possibly executed', async () => {
+  it('a call whose structured result violates the schema fails, marked as possibly executed', async () => {
     server.tools = [{ ...order, outputSchema: undefined!, answer: () => ({ structuredContent: { place: 7 } }) }];
     delete server.tools[0]!.outputSchema;
     expect(await failureOf(mcp.callTool(at(server.url), ask))).toMatchObject({ reason: 'protocol', sent: true });
@@ -218,7 +218,7 @@ describe('a tool server of revision 2026-07-28', () => {
     expect(await mcp.callTool(address, ask)).toMatchObject({ isError: false });
   });
 
-  it('a cancelled call fails as possibly executed', async () => {
+  it('a cancelled call fails, marked as possibly executed', async () => {
     const cancel = new AbortController();
     server.tools = [
       {

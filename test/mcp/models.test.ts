@@ -274,7 +274,7 @@ describe('a tool call', () => {
     });
   });
 
-  it('a tool call is claimed by one sender; a read can be taken over by one other after its time limit', async () => {
+  it('a tool call is claimed by one sender; a call that only reads can be taken over by one other after a time limit', async () => {
     const call = await stored({ state: 'agreed', risk_tier: 'read_private' });
     const claims = await Promise.all(
       times(6, (index) => moveCall(orgId, call._id, 'send', { attempt: `attempt_${index}` })),
@@ -388,7 +388,7 @@ describe('the record of a tool server', () => {
 });
 
 describe('a sign-in in progress', () => {
-  it('a sign-in in progress can be returned from once, before its deadline, and its grant can be taken once', async () => {
+  it('a person can return from a sign-in once, before its deadline, and its grant can be taken once', async () => {
     const server = { _id: orgId, connection: 1, endpoint_url: 'https://tools.example/', auth_type: 'oauth2' } as const;
     const content = { server, state: 's', actor: 'usr_1', mode: 'test' } as const;
     const grant = {

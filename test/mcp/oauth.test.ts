@@ -79,7 +79,7 @@ const byPerson = { auth_type: 'oauth2' };
 const cookieOf = ({ headers }: Reply) => headers.getSetCookie()[0]!;
 
 describe('with a client secret', () => {
-  it('the client signs in by itself, and neither the secret nor the tokens can be read anywhere', async () => {
+  it('with a client secret, the client signs in by itself; no reply, history or record shows the secret or the token', async () => {
     const { call, org } = await organization();
     const put = await call('PUT', '/server', { endpoint_url: mcp.url, auth_type: 'oauth2', oauth: machine });
     expect([put.status, put.body.server?.signed_in, put.body.authorization_url]).toEqual([200, true, undefined]);
@@ -141,7 +141,7 @@ describe('with a client secret', () => {
 });
 
 describe('without a client secret', () => {
-  it('the client registers, a person agrees once, and then the tools can be listed', async () => {
+  it('without a client secret, the client registers itself, a person agrees once, and then the tools can be listed', async () => {
     const { call, keyId } = await organization();
     const put = await call('PUT', '/server', { endpoint_url: mcp.url, ...byPerson });
     expect([put.status, put.body.server.signed_in]).toEqual([200, false]);
@@ -216,7 +216,7 @@ describe('without a client secret', () => {
     expect(cookieOf(begun)).toMatch(/^connect_.*; httponly/i);
     const search = await agree(begun.body.authorization_url);
     const cookie = cookieOf(begun).split(';', 1)[0]!;
-    // Cookies of another tab, of an attacker who sent the URL to somebody else, and an invented one.
+    // No cookie (somebody else opens the URL), the cookie of another sign-in, and an invented one.
     const [name] = cookie.split('=');
     for (const foreign of ['', cookieOf(other).split(';', 1)[0]!, `${name}=${'x'.repeat(43)}`])
       expect((await pageAfter(search, { cookie: foreign })).outcome).toBe('unknown_state');
@@ -333,7 +333,7 @@ describe('when a sign-in has ended', () => {
     const found = await db().collection('notifications').find({ org_id: org.orgId }).sort({ _id: 1 }).toArray();
     return found.map(({ body }) => String(body));
   };
-  /** Expects that the sign-in is unusable, and that members were notified only once, however often it was tried. */
+  /** Expects that the sign-in is unusable, and that members have `times` notifications, however often it is tried. */
   async function expectSignedOut(made: Made, times: number, sentence: string) {
     for (let tries = 0; tries < 2; tries += 1)
       expect((await made.call('POST', '/discover')).body).toMatchObject({ code: 'TOOL_SERVER_FAILED' });
@@ -350,7 +350,7 @@ describe('when a sign-in has ended', () => {
     return address;
   }
 
-  it('members are notified each time a token without refresh is revoked, and can sign in again', async () => {
+  it('members are notified each time a token that cannot be refreshed is revoked, and can sign in again', async () => {
     authority.refreshes = false;
     const made = await signedIn();
     for (const times of [1, 2]) {

@@ -33,7 +33,7 @@ describe('schemaCheck', () => {
     expect(fit.fits ? undefined : fit.problem).toEqual(problem && expect.stringContaining(problem));
   });
 
-  it('the problem does not repeat the value, which may be a secret', () => {
+  it('the problem that schemaCheck reports does not repeat the value, which may be a secret', () => {
     const fit = schemaCheck({ type: 'object', properties: { pin: { type: 'integer' } } })({ pin: 'hunter2' });
     expect(JSON.stringify(fit)).not.toContain('hunter2');
   });
@@ -97,7 +97,7 @@ describe('schemaCheck', () => {
     expect(check('aaa')).toEqual({ fits: true });
   });
 
-  it('the time in which the process was suspended does not count towards the limit', async () => {
+  it('the time in which the process was suspended does not count towards the time limit of a check', async () => {
     const program = `
       import { schemaCheck } from ${JSON.stringify(new URL('../../clients/schema/schema.ts', import.meta.url).href)};
       const check = schemaCheck({ type: 'string', pattern: '^a+$' });

@@ -152,7 +152,7 @@ describe('PUT /support/mcp/orgs/{orgId}/server', () => {
 });
 
 describe('the protocol’s example server', () => {
-  it('the protocol’s example server has discovered tools approved one after the other, and a customer uses one', async () => {
+  it('all tools of the protocol’s example server can be approved one by one, and a customer’s message calls one', async () => {
     const everything = await startEverything();
     const { put, discover, get, org, token } = await organization();
     const connect = { endpoint_url: everything.url, server_label: 'Everything' };
@@ -166,7 +166,7 @@ describe('the protocol’s example server', () => {
     };
     const found: Found[] = (await discover()).body.tools;
     expect(found.every(({ input_schema }) => input_schema.$schema?.includes('draft-07'))).toBe(true);
-    // All approved tools as they are shown, plus one more without its output schema.
+    // Sends back all approved tools as they are shown, plus one more without its output schema.
     for (const { output_schema: _left, ...tool } of found) {
       const { source_name, description, input_schema } = tool;
       const standing = (await get()).body.server.approved_tools;
@@ -187,7 +187,7 @@ describe('the protocol’s example server', () => {
 });
 
 describe('POST /support/mcp/orgs/{orgId}/discover', () => {
-  it('discovering lists offered and approved tools field by field, and approves nothing itself', async () => {
+  it('discovering lists new, approved, changed and removed tools with the changed fields, and approves nothing', async () => {
     const own = await startTestMcp(structuredClone(status));
     const { put, discover, get } = await organization();
     await put({ endpoint_url: own.url });

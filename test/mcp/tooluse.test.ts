@@ -38,13 +38,13 @@ it('the agent’s turn waits for a short tool call and gets its result', async (
   expect((await begun((id) => moveCall(orgId, id, 'drop', ended), long)).state).toBe('ended');
 });
 
-it('a turn continues as soon as its call waits for a decision', async () => {
+it('the agent’s turn continues as soon as its tool call waits for a decision', async () => {
   const ask_until = new Date(now.getTime() + 60_000);
   const asked = { awaited: 'member', ask_until } as const;
   expect((await begun((id) => moveCall(orgId, id, 'ask', asked), long)).state).toBe('waiting');
 });
 
-it('a turn continues after a moment when its call has not ended', async () => {
+it('the agent’s turn continues after a moment when its tool call has not ended', async () => {
   const { callId, state } = await begun(async () => undefined);
   expect([state, (await findToolCall(orgId, callId))?.pending?.length]).toEqual(['new', 1]);
 });

@@ -1,5 +1,5 @@
 /**
- * The production shape (engines/cluster/) under a mixed load, while MongoDB's primary steps down and stands still and
+ * The production shape (engines/cluster/) under a mixed load, while MongoDB's primary steps down and is frozen and
  * one process of each kind is killed: nothing that was acknowledged is lost or done twice.
  */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
@@ -36,7 +36,7 @@ beforeAll(async () => {
     dataDir,
     port: await freePort(),
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], LIMITS, SERVICE_URLS, EGRESS_ALLOW },
-    // A death is told with the last lines of the process; its first line is enough here.
+    // The report of a process's death ends with the last lines of the process; its first line is enough here.
     report: (line) => void process.stderr.write(`${line.split('\n', 1)[0]}\n`),
     program: (entry) => fileURLToPath(new URL(builtName(entry), process.env['TEST_PROGRAMS'])),
   });
@@ -59,7 +59,7 @@ afterAll(async () => {
 async function untilDone(ask: () => Promise<Reply>, wanted: readonly number[]): Promise<Reply> {
   return until(async () => {
     const reply = await ask().catch(() => undefined);
-    // A dead process holds the idempotency key of its request for some seconds.
+    // The idempotency key of a request stays in use for some seconds after the process of the request has died.
     const held = reply?.body.code === 'IDEMPOTENCY_KEY_IN_PROGRESS';
     if (reply === undefined || reply.status >= 500 || held) return undefined;
     if (!wanted.includes(reply.status)) throw new Error(`${reply.status} ${JSON.stringify(reply.body)}`);
@@ -102,7 +102,7 @@ async function customer(org: TestOrg, key: string, over: AbortSignal) {
   return { chat, sent, writing };
 }
 
-it('one process of each kind is killed, and every message, document, page and delivery is there once', async () => {
+it('after one process of each kind was killed, every message, document and page exists once, and no delivery is missing', async () => {
   const org = await outboxOf(api).newOrg(receiver.url);
   const over = new AbortController();
   const chats = await Promise.all(Array.from({ length: customers }, () => customer(org, org.key, over.signal)));
@@ -130,7 +130,7 @@ it('one process of each kind is killed, and every message, document, page and de
           }),
         [200, 409],
       );
-      // Fewer than a hundred in all, which one page lists.
+      // The pause keeps the number of documents below a hundred, so that one page lists them all.
       await sleep(4_000);
     }
   })();
@@ -140,7 +140,7 @@ it('one process of each kind is killed, and every message, document, page and de
   );
   const goesOn = async (after: string): Promise<void> => {
     const before = chats.map(({ sent }) => sent.length);
-    // Every customer writes on and is answered.
+    // Every customer continues to write and gets answers.
     await until(
       async () => chats.every(({ sent }, at) => sent.length > before[at]! + 1),
       () => `answers after ${after}: ${JSON.stringify(chats.map(({ chat }) => [chat.convId, chat.seq, chat.isOpen]))}`,
@@ -148,7 +148,7 @@ it('one process of each kind is killed, and every message, document, page and de
   };
   await onPrimary((admin) => admin.command({ replSetStepDown: 10 }));
   await goesOn('the primary stepped down');
-  // A primary that stands still is taken for dead, and comes back when another one has its place.
+  // A frozen primary counts as dead, and continues when another member is the primary.
   const frozen = cluster.pid(await primary());
   process.kill(frozen, 'SIGSTOP');
   await goesOn('the primary stood still');
@@ -178,7 +178,7 @@ it('one process of each kind is killed, and every message, document, page and de
   expect(ended).toMatchObject({ crawl_id: crawl.body.crawl_id, status: 'completed' });
   const { body: crawled } = await api.request('GET', `/orgs/${org.orgId}/knowledge-base?limit=100`, { token: org.key });
   expect(crawled.count).toBe(1 + pagesBeside);
-  // A delivery may come twice when its receipt is lost, with the same id; none is missing.
+  // A delivery whose receipt was lost may come twice, with the same id. None is missing.
   const told = await until(async () => {
     const escalated = receiver.received.filter(({ event }) => event.type === 'ticket.created');
     const of = new Set(escalated.map(({ event }) => event.data.conversation.conv_id));

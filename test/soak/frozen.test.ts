@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 describe('a frozen worker', () => {
   it.each(['between chunks', 'answer unstored'] as const)(
-    'an answer of a frozen worker (%s) is taken over, and the worker writes nothing more when it continues',
+    'another worker takes over the answer of a worker that froze (%s), which writes nothing more when it continues',
     async (fault) => {
       await expectNothingOfSleeper(system, orgId, fault, 'SIGSTOP');
     },

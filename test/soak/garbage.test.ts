@@ -20,7 +20,7 @@ it('10,000 invalid requests are refused and leave nothing in memory', async () =
   expect(Object.keys(await sendGarbage(api, 10_000, 3_000))).toEqual(['401', '415']);
   const after = await alive();
   expect(after.heap + after.external - before.heap - before.external).toBeLessThan(growthBytes);
-  // The allocator keeps additional pages.
+  // Resident memory may grow more, because the allocator keeps additional pages.
   expect(after.resident - before.resident).toBeLessThan(64 * 1024 * 1024);
   await running.stop();
   await microsoft.close();

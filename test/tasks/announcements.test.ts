@@ -183,7 +183,7 @@ describe('a change of a task', () => {
     expect((await told(org.owner)).notifications).toMatchObject([{ kind: 'task_assigned', org_id: org.orgId }]);
   });
 
-  it('a change of a task is not sent over channels that were not chosen', async () => {
+  it('a change of a task is sent neither to Slack nor by mail when notify_on is empty', async () => {
     const org = await newOrg({ notify_on: [], email_notifications: true });
     const taskId = await create(org, { assigned_to: org.owner.userId });
     await until(async () => (await told(org.owner)).unread_count === 1, 'the notification');
@@ -195,7 +195,7 @@ describe('a change of a task', () => {
     expect(await deliveries(org)).toEqual([]);
   });
 
-  it('a change of a task disables a webhook that Slack reports as gone, notifies members once, and saving it again enables it', async () => {
+  it('a webhook that Slack reports as gone is disabled, members are notified once, and saving it again enables it', async () => {
     const org = await newOrg({ notify_on: ['task_created'] });
     slack.answer = status(404, {}, 'no_service');
     await create(org, {});

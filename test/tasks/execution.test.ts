@@ -281,7 +281,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect(stepOf(after, 'github').attempts).toBe(2);
     for (const id of [taskId, limited.taskId])
       expect([(await linearIssues(id)).length, (await githubIssues(id)).length]).toEqual([1, 1]);
-    // The message whose response was lost.
+    // The message whose response was lost is not sent again.
     expect(posts(taskId)).toHaveLength(1);
   });
 

@@ -109,7 +109,7 @@ describe('POST /meetings/{sessionId}/extract-tasks', () => {
     expect((await api.request('POST', '/meetings', { token: ada.token, body: ahead })).status).toBe(400);
   });
 
-  it('extracting tasks creates no task twice: not when repeated, not when concurrent, and only the new ones from more speech', async () => {
+  it('repeated or concurrent extractions create no task twice, and later segments add only new tasks', async () => {
     const id = await meetingOf(lines());
     const both = await Promise.all([extract(id), extract(id)]);
     expect(both.map(({ status }) => status)).toEqual([200, 200]);

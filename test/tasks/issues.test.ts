@@ -128,7 +128,7 @@ describe('a change of a task', () => {
     expect(history.map(({ source }: { source: string }) => source)).toEqual(['member', 'member', 'member']);
   });
 
-  it('a change during the creation of an issue is sent afterwards', async () => {
+  it('a change of a task while its issue is being created is sent afterwards', async () => {
     const { taskId } = await newTask(org);
     const gate = Promise.withResolvers<void>();
     system.github().fault({ fits: ({ path, body }) => path.endsWith('/issues') && body !== '', until: gate.promise });
@@ -142,7 +142,7 @@ describe('a change of a task', () => {
     await until(async () => (await issueOf(taskId)).state.id === linearStates.doing, 'the state there');
   });
 
-  it('a change of a task is sent again after an outage of the service, and never twice', async () => {
+  it('a change of a task is sent again after an outage of the service, and changes the issue only once', async () => {
     const { taskId, issue } = await executed();
     const fits = ({ body }: Sent): boolean => body.includes('issueUpdate') && body.includes(issue.id);
     system.linear().fault({ fits, status: 502, body: {} }, { fits, lose: true });
@@ -321,7 +321,7 @@ describe('a change of an issue in Linear', () => {
 describe('POST /webhooks/github', () => {
   const path = (number: number) => `/repos/${githubRepository}/issues/${number}`;
 
-  it('a closed issue completes or cancels its task, and a reopened one reopens it', async () => {
+  it('a closed GitHub issue completes or cancels its task, and a reopened issue reopens the task', async () => {
     const { taskId, issue } = await executed();
     const number = await numberOf(taskId);
     for (const [change, status] of [

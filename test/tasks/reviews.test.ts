@@ -64,7 +64,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/lira-review', () => {
     expect(changed.review_status).toBe('not_reviewed');
   });
 
-  it('reviewing is for members, and answers 404 for an unknown task', async () => {
+  it('reviewing a task is for members: others get 404, as for an unknown task', async () => {
     const { task_id: id } = (await call('POST', '', { title: 'Send the sheet' })).body.data;
     const outside = await call('POST', `/${id}/lira-review`, undefined, await api.newUser());
     expect([outside.status, (await call('POST', '/task_none/lira-review')).status]).toEqual([404, 404]);

@@ -1,4 +1,4 @@
-/** What operators see: every kind, activity and timer has words, and all details have one shape. */
+/** What operators see: each kind of workflow, activity and timer has a description, and all details have one shape. */
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
@@ -21,11 +21,11 @@ const anything: unknown = new Proxy(() => undefined, {
 });
 
 describe('the words for operators', () => {
-  it('every workflow has a kind, and no kind is left of a workflow that is gone', () => {
+  it('every workflow has an entry in `kinds`, and no entry is left of a removed workflow', () => {
     expect(Object.keys(kinds).toSorted()).toEqual(Object.keys(workflows).toSorted());
   });
 
-  it('every activity of the fleets has words, and no words are left of an activity that is gone', () => {
+  it('every activity of the fleets has a description, and no description is left of a removed activity', () => {
     const named = Object.values(fleets).flatMap((fleet) => Object.keys(fleet.activities(anything as WorkerDeps)));
     expect([...new Set(named)].toSorted()).toEqual(Object.keys(activities).toSorted());
   });
@@ -59,7 +59,7 @@ describe('the words for operators', () => {
 });
 
 describe('the details of a workflow', () => {
-  it('the details say what a workflow waits for and until when, what failed last, and the commands', async () => {
+  it('the details say what a workflow waits for and until when, what failed last, and which commands operators have', async () => {
     let tries = 0;
     const shown: string[] = [];
     await tell(
@@ -68,7 +68,7 @@ describe('the details of a workflow', () => {
       {
         eraseCopies: async () => {
           tries += 1;
-          // An activity may fail for good only by such a failure.
+          // An activity may fail for good only by a non-retryable failure.
           if (tries === 2)
             throw ApplicationFailure.nonRetryable('MongoServerError 11000; the log has the whole error.');
         },
@@ -83,7 +83,7 @@ describe('the details of a workflow', () => {
     expect(waiting.split('\n')[0]).toBe('running: requests that began before the removal');
     expect(waiting).toMatch(/\| until \| 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ \|/);
     expect(waiting).toContain('| failed last | nothing |');
-    // A timer is not tried again.
+    // A timer cannot be retried, so the command is not offered.
     expect(waiting).not.toContain('ops retry');
     expect(waiting).toMatch(/ops show story-[^]*It removes what a person has deleted/);
     expect(failed).toContain('delete copies in notifications and stored replies: ');

@@ -25,7 +25,7 @@ describe('the payload codec', () => {
   const payload = { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('"secret words"') };
   const bytes = (value: Uint8Array | null | undefined): string => Buffer.from(value ?? []).toString();
 
-  it('a payload comes back as it was, and its encrypted form shows the id of the key only', async () => {
+  it('a payload is decrypted to what it was, and its encrypted form reveals only the id of the key', async () => {
     const codec = createPayloadCodec([newKey]);
     const [sealed] = await codec.encode([payload]);
     expect(Object.keys(sealed!.metadata!)).toEqual(['encoding', 'encryption-key-id']);
@@ -35,7 +35,7 @@ describe('the payload codec', () => {
     expect(await codec.decode([payload])).toEqual([payload]);
   });
 
-  it('after a change of the key the former one still opens, and without it the error names the key', async () => {
+  it('after a key change, the former key still decrypts its payloads; without it the error names its id', async () => {
     const [sealed] = await createPayloadCodec([oldKey]).encode([payload]);
     const [opened] = await createPayloadCodec([newKey, oldKey]).decode([sealed!]);
     expect(bytes(opened!.data)).toBe('"secret words"');
@@ -43,7 +43,7 @@ describe('the payload codec', () => {
     await expect(createPayloadCodec([newKey]).decode([sealed!])).rejects.toThrow(id);
   });
 
-  it('a payload that was changed does not open', async () => {
+  it('an encrypted payload that was altered is not decrypted', async () => {
     const codec = createPayloadCodec([newKey]);
     const [sealed] = await codec.encode([payload]);
     const changed = Buffer.from(sealed!.data!);
@@ -70,7 +70,7 @@ describe('the database of Temporal', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Runs kinds of workflows with planted texts. `fails`: every activity fails with them. */
+  /** Runs kinds of workflows with planted texts. `fails`: every activity fails with these texts in its error. */
   async function plant(kinds: readonly Kind[], { encrypted, fails }: { encrypted: boolean; fails: boolean }) {
     const settings = encryptionOf({ encryptsPayloads: encrypted, secretKeys: [newKey] });
     const { code } = await bundleWorkflows(folder, { encrypted });
@@ -129,12 +129,12 @@ describe('the database of Temporal', () => {
     return Object.values(words).filter((word) => files.some((bytes) => bytes.includes(word)));
   }
 
-  it('the database holds nothing of what was planted in every kind of workflow, in success and in failure', async () => {
+  it('the database contains no planted text of any kind of workflow, whether activities succeed or fail', async () => {
     const kinds = Object.keys(plainStories) as Kind[];
     await plant(kinds, { encrypted: true, fails: false });
     await plant(kinds, { encrypted: true, fails: true });
     expect(await found()).toEqual([]);
-    // The same search finds what a plain workflow leaves.
+    // The same search finds what an unencrypted workflow leaves.
     await plant(['notices'], { encrypted: false, fails: true });
     expect(await found()).toEqual(Object.values(words));
   });

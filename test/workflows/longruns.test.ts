@@ -149,7 +149,7 @@ describe('the inbound workflow', () => {
 });
 
 describe('the ticketEvents workflow', () => {
-  it('the ticketEvents workflow resumes waiting lines in a new run, runs none twice at a time, and forgets none', async () => {
+  it('the ticketEvents workflow resumes waiting delivery lines in a new run, runs none twice at a time, and loses none', async () => {
     const atWork = new Set<string>();
     const sent: string[] = [];
     let left = 20;
@@ -274,7 +274,7 @@ describe('the interview workflow', () => {
     expect(record.history.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('the interview workflow reads a member’s change that was made while the new run was awaited', async () => {
+  it('the interview workflow applies a member’s change that is made while it waits to continue in a new run', async () => {
     const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
     const { record, activities } = world({ dueAt: inAnHour });
     const storing = Promise.withResolvers<void>();

@@ -123,7 +123,7 @@ export const plainStories: Readonly<Record<Kind, PlainStory>> = {
       let passes = 0;
       return {
         repairIndexes: nothing,
-        // A full hour of passes would add nothing to the history of three.
+        // Three passes are enough: the rest of an hour would only repeat them in the history.
         optimizeIndexes: async () => void ((passes += 1) === 3 && (await handle().cancel())),
         dropOrphanedBytes: nothing,
       };

@@ -1,6 +1,6 @@
 /**
  * Two versions of the workers run side by side, with a workflow of each kind open when the newer one becomes the
- * current one; and a version that would not go on with what is open is found before it takes work.
+ * current one; and a version that could not continue the open workflows is detected before it takes tasks.
  */
 import { readFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
@@ -57,7 +57,7 @@ async function start(buildId: string): Promise<void> {
   });
   running.push({ worker, ended: worker.run() });
 }
-/** The version that takes a new workflow: the queue hears of the current version a moment after it is set. */
+/** The version that takes a new workflow. The task queue learns of a new current version a moment after it is set. */
 async function versionOfNew(): Promise<string | undefined> {
   const workflowId = `probe-${randomUUID()}`;
   const handle = await client.workflow.start('announce', { workflowId, taskQueue, args: [{ ...org, taskId: 'none' }] });
@@ -124,7 +124,7 @@ it('short workflows end on the version that began them, long ones go on with the
       const { status, raw } = await handle.describe();
       return status.name !== 'RUNNING' || (!raw.pendingWorkflowTask && (raw.pendingActivities ?? []).length === 0);
     }, `${kind} to go on`);
-    // What waits gets a task: its next version shows itself.
+    // The signal gives a waiting workflow a task, which shows on which version the workflow continues.
     await handle.signal('news').catch(() => undefined);
     await until(async () => !(await handle.describe()).raw.pendingWorkflowTask, `${kind} to hear`);
     const { events } = await handle.fetchHistory();
@@ -140,7 +140,7 @@ it('short workflows end on the version that began them, long ones go on with the
   }
 });
 
-it('a version that does not go on with what is open is found by replay before it takes work', async () => {
+it('a worker version that cannot continue the open workflows is detected by replay before it takes tasks', async () => {
   const prefix = `replay-${randomUUID()}-`;
   const worker = await Worker.create({
     connection: native,
@@ -173,7 +173,7 @@ it('a version that does not go on with what is open is found by replay before it
     workflowsPath: fileURLToPath(new URL('./changed/unguarded.ts', import.meta.url)),
     logger: new DefaultLogger('ERROR'),
   });
-  // The list of open workflows follows their start by a moment.
+  // A new workflow is in the list of open workflows only a moment after its start.
   await until(async () => (await replayOpen(config, changed)) === 1, 'the change to be found');
   expect(await replayOpen(config, { code })).toBe(0);
   await handle.terminate();

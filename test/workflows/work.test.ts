@@ -191,7 +191,7 @@ describe('models/rules/<slice>/work.ts', () => {
     },
   );
 
-  it('the workflow tasks of tool calls and conversations are given to another worker sooner than others, because a customer waits', () => {
+  it('workflow tasks of tool calls and conversations time out after five seconds, because a customer waits', () => {
     expect([toolCallWork('o', 'c').taskTimeoutMs, conversationWork('o', 'c').taskTimeoutMs]).toEqual([5_000, 5_000]);
   });
 });

@@ -1,4 +1,4 @@
-/** The page on which a support team works. It uses the public API alone. */
+/** The page on which a support team works. It uses only the public API. */
 import { render } from 'preact';
 import { App } from './screens/app.tsx';
 import { begin } from './state/begin.ts';

@@ -12,8 +12,8 @@ export type Store = {
 };
 
 /**
- * A store of entries of `storage` with our own prefix. `storage` is a function, because even reading the property may
- * be refused.
+ * A store of the entries of `storage` whose names begin with `prefix`. `storage` is a function, because even reading
+ * `window.localStorage` may throw an error.
  */
 export function createStore(storage: () => Storage, prefix: string): Store {
   const memory = new Map<string, string>();

@@ -44,7 +44,7 @@ export function askElement(ask: Ask, texts: Texts, locale: string, on: AskEvents
   return element;
 }
 
-/** A day or a moment (ISO 8601). */
+/** A date, or a date with a time (ISO 8601). */
 const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
 /** Booleans, numbers and times in the customer's language. */
@@ -52,7 +52,7 @@ function inWords(value: string | number | boolean, texts: Texts, locale: string)
   if (typeof value === 'boolean') return value ? texts.yes : texts.no;
   if (typeof value === 'number') return new Intl.NumberFormat(locale, { maximumFractionDigits: 20 }).format(value);
   if (!isoTime.test(value) || Number.isNaN(Date.parse(value))) return value;
-  // A day is the same day everywhere.
+  // A date without a time is formatted in UTC, so that it stays the same day in every time zone.
   return value.length === 10
     ? new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(value))
     : new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' }).format(new Date(value));

@@ -2,7 +2,10 @@
 import { make } from '../live/elements.ts';
 import type { Texts } from './texts.ts';
 
-/** `no`: it is not asked for. `asked`, `refused`: the form is shown. `sent`: it is on its way. `kept`: thanks are shown. */
+/**
+ * `no`: no address is asked for. `asked`, `refused`: the form is shown. `sent`: the address is being sent. `kept`:
+ * thanks are shown.
+ */
 export type ContactState = 'no' | 'asked' | 'sent' | 'refused' | 'kept';
 export type Contact = { element: HTMLElement; show(state: ContactState): void };
 

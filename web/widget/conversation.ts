@@ -72,7 +72,7 @@ export type Conversation = {
   entries: readonly Entry[];
   /** The cursor for reading messages before the first entry; undefined when there are none. */
   earlier: string | undefined;
-  /** The number of entries at the start that were read with that cursor. */
+  /** The number of entries at the start that were read as earlier messages. */
   older: number;
   /** Whether replies reach the customer by mail, too; undefined until the server has said so. */
   reachable: boolean | undefined;
@@ -121,7 +121,7 @@ function receiveUnlogged(before: Conversation, frame: Frame): Conversation {
       return { ...before, seq: frame.seq, writing: false, entries, earlier: cursorOf(frame), older: 0 };
     }
     case 'earlier': {
-      // The reply to a repeated request, or to one from before a new `history` replaced everything.
+      // Ignores the reply to a repeated request, or to one from before a new `history` replaced everything.
       if (before.earlier === undefined || frame['before'] !== before.earlier) return before;
       const known = new Set(before.entries.map(({ id }) => id));
       const found = entriesOf(frame).filter(({ id }) => !known.has(id));
@@ -267,7 +267,7 @@ export function fail(before: Conversation, clientIds: readonly string[]): Conver
 
 /**
  * Replaces the entry with the same id; otherwise adds the entry after the server's other entries. A finished answer is
- * moved to the end too, because in the history its place is that of its end.
+ * moved to the end too, because the history orders answers by the time at which they ended.
  */
 function put(before: Conversation, entry: Entry): Conversation {
   const standing = before.entries.find(({ id }) => id === entry.id);

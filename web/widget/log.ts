@@ -11,7 +11,7 @@ import type { Texts } from './texts.ts';
 
 export type Log = {
   element: HTMLElement;
-  /** Shows what the organization wants to be said and seen. */
+  /** Shows the greeting, the suggested questions and the agent as the organization has set them. */
   dress(look: Look): void;
   show(conversation: Conversation): void;
   toEnd(): void;
@@ -137,7 +137,7 @@ export function createLog(texts: Texts, locale: string, on: LogEvents): Log {
           ]),
     );
     faces = look;
-    // Everything is made again with the new faces.
+    // All entries are made again with the agent's new name and picture.
     shown = [];
     for (const part of [older, list, begun]) part.replaceChildren();
   }
@@ -169,7 +169,7 @@ function dots(texts: Texts): HTMLElement {
   return make('div', { class: 'entry ai', title: texts.writing }, beats);
 }
 
-/** Whom the agent's answers come from. */
+/** The agent's name and picture, shown with its answers. */
 type Faces = Pick<Look, 'agentName' | 'avatar'>;
 
 function entryElement(entry: Entry, faces: Faces, texts: Texts, locale: string, on: LogEvents): HTMLElement {
@@ -215,7 +215,10 @@ function faceOf({ role, senderName }: Entry, { avatar }: Faces): HTMLElement[] {
   return [face];
 }
 
-/** A picture that shows nothing but itself. `missing`: the host page's policy does not allow it, or it is gone. */
+/**
+ * A decorative picture. `missing`: called when the host page's content security policy forbids it, or it does not
+ * exist.
+ */
 export function picture(src: string, missing: () => void): HTMLElement {
   const image = make('img', { src, alt: '' });
   image.addEventListener('error', missing);

@@ -1,6 +1,6 @@
 /**
- * How an organization wants its widget to look, and its hours: what the server tells before anybody is known. A missing
- * or invalid part gets its default.
+ * The look of an organization's widget, and its hours. The server tells them before it knows the customer. A missing or
+ * invalid part gets its default.
  */
 import type { Locale } from './texts.ts';
 
@@ -12,7 +12,7 @@ export type Look = {
   /** Questions that can be chosen before anything was written. */
   starters: readonly string[];
   askEmail: 'never' | 'on_escalation' | 'first';
-  /** Whether the launcher is not there, because nobody is. */
+  /** Whether the launcher is hidden, because the team is away. */
   hidden: boolean;
   /** Undefined when the team has no hours. */
   open: boolean | undefined;

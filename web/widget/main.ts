@@ -106,7 +106,7 @@ export function start(
       show();
     },
     typed() {
-      // Only people look on.
+      // Typing is reported only while the conversation is with the team, not with the agent.
       const { status } = conversation;
       if ((status !== 'escalated' && status !== 'pending') || Date.now() - typedAt < typingEveryMs) return;
       typedAt = Date.now();
@@ -153,7 +153,7 @@ export function start(
     const readUpTo = store.get(`${scope}:read`) ?? '';
     const heard = lastHeard(conversation);
     if (seen() && heard > readUpTo) store.set(`${scope}:read`, heard);
-    // A customer who has written finds the conversation at any hour.
+    // A customer who has written before sees the launcher outside the team's hours, too.
     const offered = look !== undefined && (!look.hidden || store.get(`${scope}:wrote`) !== undefined);
     view.show({ conversation, link: linkState, readUpTo, rated, contact: contactState(), offered });
   }
@@ -170,7 +170,7 @@ export function start(
     if (contact?.state === 'sent') link?.send({ type: 'contact', email: contact.email });
   }
 
-  /** Looks as the server said at an earlier visit, until it says so anew. */
+  /** Applies a look: first the one stored at an earlier visit, then the one that the server returns. */
   function dress(given: unknown): void {
     look = readLook(given, options.locale, base);
     view.dress(look);
@@ -181,7 +181,7 @@ export function start(
     const place = options.key ?? readToken(options.identity.sessionToken ?? '')?.org ?? '';
     const kept = store.get(`${place}:look`);
     if (kept !== undefined) dress(parsed(kept));
-    // Without it, the widget looks as it does by default.
+    // If the request fails, the widget has the stored look, or else the default one.
     const fresh = await fetchPlace(base, place).then(JSON.stringify, () => kept ?? '{}');
     if (fresh !== kept) dress(parsed(fresh));
     store.set(`${place}:look`, fresh);
@@ -406,10 +406,10 @@ async function findAddress(
   return url.href;
 }
 
-/** How long a server may take to say where it is, in ms. */
+/** The time limit of the request for the organization, in ms. */
 const placeWithinMs = 10_000;
 
-/** The organization of a key or with an id, and how its widget looks. */
+/** Reads an organization's id and its widget's look. `place`: a publishable key, or the organization's id. */
 async function fetchPlace(base: string, place: string): Promise<{ org_id: string }> {
   const reply = await fetch(`${base}widget/organizations/${encodeURIComponent(place)}`, {
     credentials: 'omit',

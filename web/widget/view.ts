@@ -19,7 +19,7 @@ export type Shown = {
   readUpTo: string;
   rated: boolean;
   contact: ContactState;
-  /** Whether the launcher is there; an open panel stays. */
+  /** Whether the launcher is shown. While the panel is open, it is shown in any case. */
   offered: boolean;
 };
 export type ViewEvents = {
@@ -35,7 +35,7 @@ export type ViewEvents = {
   /** The customer answers a tool's question, declines or cancels it. */
   replied(ask: Ask, action: 'accept' | 'decline' | 'cancel', content?: Record<string, unknown>): void;
   prove(ask: Ask): void;
-  /** The customer gives an e-mail address, or does not want to. */
+  /** The customer gives an e-mail address, or does not want to (undefined). */
   contacted(email: string | undefined): void;
 };
 export type View = {
@@ -43,7 +43,7 @@ export type View = {
   /** Opens the panel. `focus`: true when the customer opened it, false when the page did. */
   open(focus: boolean): void;
   close(): void;
-  /** Shows what the organization wants to be seen. */
+  /** Applies the organization's look and hours. */
   dress(look: Look): void;
   show(shown: Shown): void;
   remove(): void;

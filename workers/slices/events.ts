@@ -38,7 +38,7 @@ export const events = {
         ...createIntegrationActivities({ ...deps, connected: enableDestination }),
         ...createReleaseActivities(deps),
       }),
-      // An activity works for a part of one organization on ten of its lanes in parallel, and mostly waits.
+      // An activity mostly waits. It processes one part of an organization's events, up to ten of them in parallel.
       maxActivities: 20,
       maxWorkflowTasks: 10,
     },

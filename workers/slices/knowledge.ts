@@ -27,8 +27,8 @@ export const knowledge = {
       // Includes the source activities for workflows that started on this queue before sources had their own.
       activities: (deps) => ({ ...createDocumentActivities(deps), ...createSourceActivities(deps) }),
       readerReady: true,
-      // Each file is read in a child process of up to 512 MiB. Four of them, two from the backlog, and the worker fit
-      // into 3 GiB.
+      // Each file is read in a child process of up to 512 MiB. Four such processes (two of them for the fleet
+      // `backlog`) and the worker fit into 3 GiB.
       maxActivities: 2,
       maxWorkflowTasks: 10,
     },

@@ -43,7 +43,7 @@ export type WorkerDeps = {
   slack: Slack;
   slackApp: { clientId: string; clientSecret: string } | undefined;
   mailer: Mailer;
-  /** Undefined without the bot's password. */
+  /** Undefined when no password of the Teams bot is configured. */
   teams: TeamsBot | undefined;
   mail: MailSettings;
   objects: ObjectStore;
@@ -77,18 +77,18 @@ export type Fleet = {
   activities(deps: WorkerDeps): object;
   /** Whether small files are read without delay; then a reader process is kept ready. */
   readerReady?: true;
-  /** The activities that run in parallel in one process. */
+  /** Maximum number of activities that run in parallel in one process. */
   maxActivities: number;
   /**
-   * The workflow tasks that run in parallel in one process; they are short, so a few keep two cores busy. Absent when
-   * workflows of other queues schedule the activities: a workflow thread would take a quarter of a second at each
-   * start, and 50 MiB.
+   * Maximum number of workflow tasks that run in parallel in one process; they are short, so a few keep two cores busy.
+   * Absent when only workflows of other queues schedule the activities. Then the process needs no workflow thread,
+   * which takes 50 MiB, and a quarter of a second at each start.
    */
   maxWorkflowTasks?: number;
 };
 
 export type Slice = {
-  /** The models whose records start workflows; the sweeper starts intents that are left. */
+  /** The models whose records start workflows; the sweeper starts those that were not started at once. */
   launchable: readonly Model<Launchable>[];
   /** The fleets, by the queue that they poll. */
   fleets: { readonly [Q in Queue]?: Fleet };

@@ -1,7 +1,7 @@
 /**
  * What operators see of a workflow as its current details in the Temporal UI. All kinds have one shape: state, since
- * when, what it waits for and until when, what failed last, and what an operator can do. Activities and timers are
- * noted here by themselves (`interceptors`); a workflow adds its state, and what only it knows. No text names people or
+ * when, what it waits for and until when, what failed last, and what an operator can do. The `interceptors` below note
+ * activities and timers automatically; a workflow adds its state, and what only it knows. No text names people or
  * contents.
  */
 import {
@@ -14,7 +14,7 @@ import {
 import { searchAttributes } from '../attributes.ts';
 import { activities, attemptsElsewhere, kindOf } from './kinds.ts';
 
-/** What a workflow shows. Each call replaces the members that it names; `undefined` removes one. */
+/** What a workflow shows. A call of `show` replaces the fields that it names; `undefined` removes a field. */
 export type Shown = {
   /** One word, also the search attribute `Status`. Each change of it is a Temporal action. */
   status?: string;
@@ -102,7 +102,7 @@ export const interceptors: WorkflowInterceptorsFactory = () => ({
   ],
 });
 
-/** The first line fits into a list; the rest is a table. */
+/** Sets the current details. Their first line fits into a list; the rest is a table. */
 function render({ ended = false } = {}): void {
   const state = status?.word ?? (ended ? 'ended' : 'running');
   const since = Math.max(status?.since ?? 0, workflowInfo().runStartTime.getTime());

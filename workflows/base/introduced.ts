@@ -3,7 +3,7 @@ import type { SearchAttributePair } from '@temporalio/common';
 import { searchAttributes } from '../attributes.ts';
 import { kindOf, summaryOf } from './kinds.ts';
 
-/** The options of a start. `orgId`: absent for work of the whole platform. */
+/** The options for starting a workflow. `orgId`: absent for work of the whole platform. */
 export function introduced(workflow: string, workflowId: string, orgId?: string, mode?: string) {
   const kind = kindOf(workflow);
   const typedSearchAttributes: SearchAttributePair[] = [

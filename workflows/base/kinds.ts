@@ -13,14 +13,14 @@ type KindOf = {
   readonly title: string;
   readonly does: string;
   /**
-   * Whether it ends within the hour, so that it ends on the version of the workers that began it. Others go on with the
-   * current version, so their changes are guarded by `patched`.
+   * Whether it ends within an hour. Such a workflow stays on the version of the workers that began it. Others move to
+   * the current version, so changes of their code are guarded by `patched`.
    */
   readonly isShort?: true;
   readonly stop: { readonly by: 'update' | 'terminating' } | { readonly instead: string };
 };
 
-/** What the details say of failed attempts at open activities; `ops show` puts the failure in its place. */
+/** What the details say about failed attempts of open activities. `ops show` replaces it with the failure. */
 export const attemptsElsewhere = 'nothing, or an attempt that is repeated: see Pending Activities';
 
 /** The workflow ends by itself after the update `cancel`. */

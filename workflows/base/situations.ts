@@ -1,9 +1,9 @@
 /**
  * The situations that operators meet, each as a query of the Temporal UI and CLI with what it means and what to do.
- * docs/operating.md has the same table; a test compares them and plants each situation. Pure.
+ * docs/operating.md has the same table; a test compares the two, and produces each situation. Pure.
  */
 
-/** `query`: `now` is the time at which it is asked; Temporal's language knows no relative times. */
+/** `query`: gets the current time, because Temporal's query language has no relative times. */
 export type Situation = {
   readonly name: string;
   readonly title: string;

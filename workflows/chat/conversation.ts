@@ -32,7 +32,7 @@ const { attendTo } = proxyActivities<ConversationActivities>({
 
 const local = proxyLocalActivities<ConversationActivities>(inTask);
 
-/** Something was stored: a message, a member's reply, a change of status. */
+/** The signal that a message, a member's reply or a change of status was stored. */
 export const attend = defineSignal(attendSignal);
 
 /** Customers write again within a minute, or not for a long time. */
@@ -42,7 +42,7 @@ const idle = '1 minute';
 type IdleTimer = { since: number; isOver: boolean };
 function startIdleTimer(since: number): IdleTimer {
   const timer = { since, isOver: false };
-  // Whoever waits for the timer is told of a cancellation, too.
+  // A cancellation is ignored here, because the `condition` that waits for the timer throws it, too.
   sleep(idle, { summary: 'another message' }).then(
     () => (timer.isOver = true),
     () => undefined,
@@ -81,9 +81,9 @@ export async function conversation(ref: ConversationRef): Promise<void> {
   }
 
   for (;;) {
-    // A conversation may be active for days, so the history is renewed. The next run starts with a turn of its own. This
-    // is no part of a task with a turn: Temporal refuses to end a run when a signal has come during the task, and the
-    // turn would be repeated.
+    // A conversation may be active for days, so the history is renewed. The next run starts with a turn. The renewal
+    // must not share a workflow task with a turn: Temporal refuses to end a run when a signal has arrived during the
+    // task, and the turn would be repeated.
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof conversation>(ref);
     const seen = news;
     const outcome = await inTaskFirst(

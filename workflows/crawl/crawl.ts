@@ -1,6 +1,6 @@
 /**
  * Crawls a site: runs batches of pages until no page is left to fetch, then ends the crawl. The frontier and the pages
- * are in MongoDB, so the history stays small, and after a dead batch the crawl continues where it was.
+ * are in MongoDB, so the history stays small, and when a worker dies during a batch, the crawl continues where it was.
  */
 import {
   allHandlersFinished,
@@ -26,7 +26,7 @@ type Ending = 'completed' | 'failed' | 'cancelled' | 'limit_reached';
 
 const { crawlBatch, finishCrawl } = proxyActivities<CrawlActivities>({
   ...throughOutages,
-  // A generous timeout: a batch starts pages for half a minute, does not sleep, and reads sitemaps at its start.
+  // A generous timeout: a batch first reads sitemaps, then starts to fetch pages for half a minute, and does not sleep.
   startToCloseTimeout: '2 hours',
 });
 

@@ -21,15 +21,15 @@ export async function arrangeRecrawl(ref: RecrawlRef): Promise<void> {
 }
 
 /**
- * The workflow that a schedule starts. It starts a crawl and ends, so that the next firing finds that crawl running and
- * notes it.
+ * The workflow that a schedule starts. It starts a crawl and ends. If the crawl is still running at the next firing,
+ * that firing is skipped, which is noted on the record.
  */
 export async function recrawlSite(ref: RecrawlRef): Promise<Begun> {
   const begun = await activities.beginRecrawl({ ...ref, firing: workflowInfo().runId });
   // The record was removed, so this leftover schedule is removed as well.
   if (begun.state === 'gone') await activities.arrangeRecrawl(ref);
   if (begun.state === 'begun') {
-    // The same id as every crawl has, so that status and cancel find it.
+    // The id has the same form as for every other crawl, so that the status and the cancellation find it.
     const { id, args } = crawlSiteWork(ref.orgId, begun.crawlId);
     await startChild(crawlSite, {
       workflowId: id,

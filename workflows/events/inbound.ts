@@ -29,7 +29,7 @@ const { processInbound } = proxyActivities<InboundActivities>({
 
 const nextAttempt = { summary: 'the next attempt at an event that failed' };
 
-/** Something was stored. */
+/** The signal that an event was stored. */
 export const arrived = defineSignal(arrivedSignal);
 
 export async function inbound(ref: InboundRef): Promise<void> {

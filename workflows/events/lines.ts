@@ -1,6 +1,7 @@
 /**
- * Sends lines of deliveries: each line in order, the lines in parallel. Waits between attempts are timers in the
- * workflow; the deliveries and their due times are in MongoDB. Operators see each line that waits.
+ * Sends lines of deliveries. The deliveries of a line, such as those of a ticket to one destination, are sent in order;
+ * different lines are sent in parallel. Waits between attempts are timers in the workflow; the deliveries and their due
+ * times are in MongoDB. Operators see each line that waits.
  */
 import { condition, defineSignal, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { SignalDefinition } from '@temporalio/common';
@@ -28,7 +29,7 @@ const sendSlowly = (): DeliveryActivities['sendSome'] =>
     taskQueue: queueBeside(workflowInfo().taskQueue, queues.deliveries, queues.slowdeliveries),
   }).sendSome;
 
-/** The signal that makes the next attempt of every waiting line at once. */
+/** The signal to make the next attempt of every waiting line immediately. */
 export const tryNow = defineSignal(tryNowSignal);
 
 function carryLines(orgId: string) {
@@ -37,7 +38,7 @@ function carryLines(orgId: string) {
   const waits = new Map<string, Shown>();
   const failures = new Set<string>();
   let nudges = 0;
-  /** The number of nudges when the last `look` began. */
+  /** The number of nudges (signals `tryNow`) when the last `look` began. */
   let nudgesBefore = 0;
   let stopping = false;
   /** A nudge arrived while this run stops, so the next run makes the attempts. */
@@ -96,7 +97,7 @@ function carryLines(orgId: string) {
           lines.delete(line);
         });
     },
-    /** Records a delivery that was given up outside of a line that is being sent. */
+    /** Records a delivery that `look` itself tried to send and that was given up. */
     failed: (deliveryId: string): void => void failures.add(deliveryId),
     nudge(): void {
       nudges += 1;
@@ -160,7 +161,10 @@ export async function carryAll(
   carried.end();
 }
 
-/** Temporal must not store people's addresses, nor receivers' replies, which may contain names. */
+/**
+ * Operators read these in the API, because Temporal must not store people's addresses, nor receivers' replies, which
+ * may contain names.
+ */
 const where =
   'Where it goes and what the receiver said: `GET /v1/support/outbox/orgs/{orgId}/deliveries/{deliveryId}`.';
 const redeliver = 'Deliveries of a stopped line stay recorded, and can be redelivered (docs/deliveries.md).';

@@ -24,7 +24,7 @@ const { mailUnsent } = proxyActivities<MailReplyActivities>({
   startToCloseTimeout: '1 minute',
 });
 
-/** Something was said to the customer. */
+/** The signal that something was said to the customer. */
 export const replied = defineSignal(repliedSignal);
 
 export async function mailReply(ref: MailReplyRef): Promise<void> {

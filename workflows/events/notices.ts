@@ -1,7 +1,7 @@
 /**
- * Notifies members of a conversation, of a tool call that waits for approval, or of a failed delivery, mails what they
- * have not read, and ends the snooze of a conversation at its time. The activity reads the content and the recipients from the records. Mails are deliveries, which
- * their own workflows send.
+ * Notifies members about a conversation, a tool call that waits for approval, or a failed delivery. Mails what they
+ * have not read, and ends the snooze of a conversation at its time. The activity reads the content and the recipients
+ * from the records. Mails are deliveries, which their own workflows send.
  */
 import {
   condition,
@@ -23,7 +23,7 @@ const { tellMembers } = proxyActivities<NoticeActivities>({
   heartbeatTimeout: '5 seconds',
 });
 
-/** Something more is to be told. */
+/** The signal that there is something more to tell the members. */
 export const noticed = defineSignal(noticedSignal);
 
 export async function notices(ref: NoticeRef): Promise<void> {

@@ -7,7 +7,7 @@ import { continueAsNew, defineSignal } from '@temporalio/workflow';
 import { carryAll, sendEvents } from './lines.ts';
 import { ticketEventSignal } from '../../models/rules/chat/work.ts';
 
-/** `tryNow`: the next attempts were requested in the previous run, which had no time for them. */
+/** `tryNow`: the next attempts were requested in the previous run, which ended before it made them. */
 export type TicketRef = { orgId: string; convId: string; ticketId: string; tryNow?: boolean };
 
 /** An event of the ticket was stored. */

@@ -7,7 +7,7 @@ const { tryConnection } = proxyActivities<IntegrationActivities>({
   // A few calls of at most 15 s each; the request that waits for the outcome gives up after 20 s.
   startToCloseTimeout: '40 seconds',
   heartbeatTimeout: '5 seconds',
-  // One retry after the death of a worker. A refusal of the service is an outcome, and the person may try again.
+  // One retry after the death of a worker. A refusal by the service is an outcome, and the person may try again.
   retry: { maximumAttempts: 2 },
 });
 

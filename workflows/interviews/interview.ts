@@ -62,9 +62,12 @@ const commands = Object.keys(interviewUpdates) as InterviewCommand[];
 /** A member changed the configuration, so the record is read again. The signal is for callers that do not wait. */
 export const reloadInterview = defineUpdate<void, [Order]>('reload');
 export const interviewChanged = defineSignal(interviewSignals.changed);
-/** The bot's service has sent news of it. */
+/** The service that runs the bot has sent a report about it. */
 export const botReported = defineSignal(interviewSignals.reported);
-/** Somebody in the room agreed, refused or ended, and nobody has asked for the move: the room's record says what it is. */
+/**
+ * Somebody in the room consented, refused or ended the interview, but no update has requested the status change. The
+ * room's record says which change it is.
+ */
 export const roomChanged = defineSignal(interviewSignals.room);
 /** A member deleted the interview. */
 export const removeInterviewNow = defineSignal(interviewSignals.remove);
@@ -106,7 +109,7 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
   return isKnown() ? state().status : 'cancelled';
 }
 
-/** The work in the current state until something changes. */
+/** Does the work of the current state until something changes. */
 function step(run: Run): Promise<void> {
   const { status } = run.state();
   if (status === 'bot_deployed') return join(run);
@@ -147,8 +150,8 @@ async function obey(run: Run, command: InterviewCommand, { actor, cause }: Order
   }
   const { seq } = run.state();
   if (command === 'evaluate') await summarize(run);
-  // The caller stores the result at once, which takes half the time of an activity. The activity is for a caller that
-  // dies. After `start`, the activity that orders the bot stores the result.
+  // The caller stores the result at once, which takes half the time of an activity. The activity stores it in case the
+  // caller dies. After `start`, the activity that sends the bot stores the result.
   const answer = { seq, ...run.unstored() };
   if (command !== 'start') void run.store({ asked: true });
   return answer;

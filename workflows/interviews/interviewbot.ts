@@ -24,7 +24,7 @@ const { dismissBot } = proxyActivities<InterviewActivities>({
   scheduleToCloseTimeout: '1 day',
 });
 
-/** Waits for the time at which the interview starts automatically, if there is one. */
+/** Waits for the time at which the interview starts automatically, if there is one, and starts it then. */
 export async function wait(run: Run): Promise<void> {
   const { status, dueAt, startedFor } = run.state();
   const due = status === 'scheduled' && dueAt !== undefined && dueAt !== startedFor ? Date.parse(dueAt) : Infinity;
@@ -166,7 +166,7 @@ export async function follow(run: Run): Promise<void> {
     return run.store();
   }
   const seen = await look(run);
-  // A bot that is still in its place needs no replacement.
+  // A bot that has not left needs no replacement.
   if (state().bot !== undefined && !(seen && isOver(seen))) forget('rejoin');
   if (seen && isOver(seen)) await left(run, seen);
 }
@@ -185,8 +185,8 @@ async function left({ state, note, forget, move, store }: Run, { phase, reason }
 }
 
 /**
- * The pauses between checks of bots that have not ended. They leave within seconds, and their service transcribes
- * within minutes.
+ * The pauses between attempts to delete recordings. A bot's recordings can be deleted only after it has ended: bots
+ * leave within seconds, and their service transcribes within minutes.
  */
 const erasurePauses = ['5 seconds', '30 seconds', '5 minutes'] as const;
 

@@ -1,6 +1,7 @@
 /**
- * The state of an interview's workflow, and the only functions that change it. Each status change follows the table, is
- * shown to operators, and is stored in the record; the writes run one after the other.
+ * The state of an interview's workflow, and the only functions that change it. Each status change follows the table in
+ * models/rules/interviews/interview.ts, is shown to operators, and is stored in the record; the writes run one after
+ * the other.
  */
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import { show as showOperators } from '../base/board.ts';
@@ -23,8 +24,8 @@ const { loadInterview, storeInterview } = proxyLocalActivities<InterviewActiviti
 });
 
 /**
- * The same activities as normal, not local, ones. A normal activity is scheduled only after Temporal has stored that the
- * update was accepted, so an update that is lost with its worker has not changed the record.
+ * The same activities, as normal ones instead of local ones. A normal activity is scheduled only after Temporal has
+ * stored that the update was accepted, so an update that is lost with its worker has not changed the record.
  */
 const accepted = proxyActivities<InterviewActivities>({
   startToCloseTimeout: '10 seconds',
@@ -53,7 +54,7 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
   /** Shows operators the state. `isPending`: the workflow waits for people, without a timer. */
   function show(isPending = false): void {
     const { status: stored, bot, failure, scheduledAt } = state();
-    // Operators look for interviews that nobody joined, which are cancelled in the record.
+    // Operators search for interviews that nobody joined. In the record, their status is `cancelled`.
     const status = last?.operation === 'no_show' ? 'no_show' : stored;
     const rows = [
       ...(scheduledAt === undefined || !isAhead(stored) ? [] : [`Scheduled for ${scheduledAt}.`]),
@@ -90,8 +91,8 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
   }
 
   /**
-   * Stores the state and the new status changes. `asked`: called within an update, which Temporal may not have accepted
-   * durably yet.
+   * Stores the state and the new status changes. `asked`: called within an update. Temporal may not have stored yet
+   * that the update was accepted.
    */
   async function store({ asked = false } = {}): Promise<void> {
     const before = writing;

@@ -32,9 +32,9 @@ export function openRun(ref: { orgId: string; interviewId: string }, carried: In
     looked: 0,
     /** How often the configuration was read. */
     reloads: 0,
-    /** The changes of the configuration that are not read yet. */
+    /** The number of changes of the configuration that are not read yet. */
     unread: 0,
-    /** The signals about the room that are not handled yet. */
+    /** The number of signals about the room that are not handled yet. */
     room: 0,
   };
   const work = {

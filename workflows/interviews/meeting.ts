@@ -1,6 +1,6 @@
 /**
  * Keeps a meeting until its retention period ends or its owner deletes it. Then the meeting is removed with everything
- * derived from it. The removal is repeated after all requests have ended that were admitted before.
+ * derived from it. The removal is repeated after five minutes, when all requests that began before it have ended.
  */
 import { condition, defineSignal, proxyActivities, setHandler, sleep } from '@temporalio/workflow';
 import { show } from '../base/board.ts';
@@ -19,7 +19,7 @@ const { removeMeeting, forgetMeeting, removeMeetingTasks } = proxyActivities<Mee
   },
 );
 
-/** The owner deleted it. */
+/** The signal that the owner deleted the meeting. */
 export const removeNow = defineSignal(removeMeetingSignal);
 
 /** Longer than any request that stores segments or a summary. */

@@ -26,7 +26,7 @@ const { readDocument } = proxyActivities<DocumentActivities>(reading);
 const { indexDocument } = proxyActivities<DocumentActivities>(indexing);
 /**
  * A person waits for this, so it comes before the background work of the queue. When no worker takes it at once, or the
- * vectors do not come in time, the document answers by its words until it is embedded in the background.
+ * vectors do not come in time, the document is found only by its words until it is embedded in the background.
  */
 const embedding = {
   heartbeatTimeout: throughOutages.heartbeatTimeout,
@@ -51,7 +51,7 @@ export async function processDocument({ crowded, ...ref }: DocumentStart): Promi
   if (outcome === 'embed') return embedOrIndex(ref);
   if (outcome === 'read') return crowded ? indexInBacklog(ref) : indexDocument(ref);
   if (typeof outcome === 'string') return outcome;
-  // Only failures are shown, because a change of search attributes is an extra action.
+  // Only failures are shown, because a change of search attributes is an extra Temporal action.
   show({
     status: 'failed',
     failed: outcome.failed,
@@ -73,7 +73,7 @@ async function embedOrIndex(ref: DocumentRef): Promise<DocumentOutcome> {
 
 const backlog = (): string => queueBeside(workflowInfo().taskQueue, queues.documents, queues.backlog);
 
-/** The backlog never answers `crowded`. */
+/** Workers of the queue `backlog` never return `crowded`. */
 async function readInBacklog(ref: DocumentRef): Promise<Exclude<ReadOutcome, 'crowded'>> {
   const taskQueue = backlog();
   const outcome = await proxyActivities<DocumentActivities>({ ...reading, taskQueue }).readDocument(ref);

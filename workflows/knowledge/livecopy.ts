@@ -7,7 +7,8 @@ export type LiveCopyRef = { orgId: string; copyId: string };
 
 const activities = proxyActivities<LiveCopyActivities>({
   ...throughOutages,
-  // A sandbox holds a few files of at most 25 MiB, and pages with a few commits to the index each, of 10 to 100 ms.
+  // Test mode holds a few files of at most 25 MiB, and pages that need a few commits to the index each, of 10 to 100
+  // ms.
   startToCloseTimeout: '30 minutes',
 });
 

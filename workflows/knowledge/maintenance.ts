@@ -23,7 +23,7 @@ const passes = 60;
 
 /**
  * Repairs the indexes, merges the index fragments of recent writes each minute for an hour, and finally deletes the
- * bytes of uploads that died half-way.
+ * bytes of uploads that were interrupted.
  */
 export async function maintainStores(): Promise<void> {
   await orGoOn(repairIndexes(), 'in an hour');

@@ -35,7 +35,7 @@ export async function taskExecution(ref: ExecutionRef): Promise<void> {
       more: ['| integration | attempts made |', '| --- | --- |', ...table].join('\n'),
     });
   };
-  /** Runs a step until it is settled. Returns whether it failed. */
+  /** Runs a step until it has succeeded or is given up. Returns whether it failed. */
   async function take(integration: StepIntegration): Promise<boolean> {
     for (;;) {
       const left = await advanceStep({ ...ref, integration });

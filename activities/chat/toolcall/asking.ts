@@ -17,7 +17,7 @@ import { titleOf, type ApprovedTool } from '../../../models/rules/mcp/tool.ts';
 /** Makes a new call wait for approval by `awaited`. */
 export async function askToAgree(deps: CallDeps, call: ToolCall, awaited: Awaited): Promise<void> {
   const ask_until = new Date(deps.clock().getTime() + waitMs[awaited]);
-  // Members are told by a workflow of their own, which goes on wherever this process dies.
+  // A separate workflow notifies members, so they are notified even if this process dies at any point.
   const intents = awaited === 'member' ? [intentFor(noticesWork(call.org_id, { callId: call._id }), deps.clock())] : [];
   if (await moveCall(call.org_id, call._id, 'ask', { awaited, ask_until }, { intents }))
     await deps.start(ToolCallModel, call, intents);

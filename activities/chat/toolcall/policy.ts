@@ -46,7 +46,8 @@ export function fits(tool: ApprovedTool, given: Record<string, unknown>): boolea
 }
 
 /**
- * How long the rate limits of the server and of the tool hold a call back. Ends a call that was held back too often.
+ * For how many ms the rate limits of the server and of the tool hold a call back; undefined when they do not. Ends a
+ * call that was held back too often (`over`).
  */
 export async function limit(
   deps: CallDeps,

@@ -1,6 +1,7 @@
 /**
- * Processes an organization's inbound records: lanes in parallel, and the records of one lane in sequence. Every step can be retried at any point: records are claimed and settled by compare-and-set, and handlers are idempotent by
- * the record's id.
+ * Processes an organization's inbound records: lanes (of one issue or thread, for example) in parallel, and the records
+ * of one lane in sequence. Every step can be retried at any point: records are claimed and settled by compare-and-set,
+ * and handlers are idempotent by the record's id.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -81,7 +81,7 @@ async function writtenOf(delivery: Delivery, payload: ByMail, deps: SenderDeps):
     ...sent,
     mail: inFrame(sent.mail, about, deps, { shown: false }),
     shown: inFrame(sent.shown, about, deps, { shown: true }),
-    // The route that created the invitation counted this mail with the same idempotency key.
+    // The API request that created the invitation has counted this mail with the same idempotency key.
     outside: { orgId: org_id, address: to.address, account: outside.account, use },
   };
 }

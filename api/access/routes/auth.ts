@@ -22,9 +22,9 @@ import {
 } from '../../../models/access/user.ts';
 
 /**
- * The account of a federated person: the one with this identity, else the one with this e-mail, else a new one. If
- * another identity created the account before its provider verified the address, the account is linked once the address
- * is verified, like an account with a password.
+ * The account of a federated person: the one with this identity, else the one with this e-mail, else a new one. An
+ * account with an unverified address, made with a password or by an identity (this one or another), is claimed when the
+ * provider has verified the address: see `joinIdentity`.
  */
 async function accountOf(ctx: Context, person: FederatedPerson): Promise<User> {
   const { provider, subject, email, emailVerified, name } = person;
@@ -178,7 +178,7 @@ export const authRoutes = [
     body: contract.loginBody,
     reply: contract.browserReply,
     envelope: true,
-    // A stored reply would come without its cookie.
+    // A reply that is stored for an `Idempotency-Key` would come without its cookie.
     asksOnly: true,
     errors: ['BAD_LOGIN', 'RATE_LIMITED', 'ORIGIN_NOT_ALLOWED'],
     async handle({ body, principal, cookies }, ctx) {

@@ -15,7 +15,7 @@ export const orgParams = z.object({ orgId: id });
  */
 const unprintable = String.raw`\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069`;
 const blank = String.raw` \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff`;
-/** The first two parts share no character, so that a long text is refused in linear time. */
+/** The first two character classes have no character in common, so that a long text is refused in linear time. */
 const oneLine = new RegExp(`^[${blank}]*[^${blank}${unprintable}][^${unprintable}]*$`);
 
 /** One line of text; blanks at its ends are allowed and kept. */

@@ -1,4 +1,4 @@
-/** Zod schemas of the frames by which members see the inbox change, and of the request for such a socket. */
+/** Zod schemas of the frames that keep a member's inbox up to date, and of the reply with their socket's address. */
 import { z } from 'zod';
 import { conversation } from './inbox.ts';
 import { notification } from '../../access/contract/notifications.ts';

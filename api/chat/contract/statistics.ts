@@ -1,4 +1,4 @@
-/** Zod schemas of the requests and replies about a team's numbers. */
+/** Zod schemas of the requests and replies about a team's statistics. */
 import { z } from 'zod';
 import { moment, orgParams, timestamp } from '../../base/contract/common.ts';
 import { statisticsBy } from '../../../models/rules/chat/statistics.ts';

@@ -25,13 +25,13 @@ const view = ({ _id, owner, created_at, updated_at, ...reply }: CannedReply) => 
 });
 const noSuchReply = () => new Problem('NOT_FOUND', { message: 'There is no such canned reply.' });
 
-/** @throws Problem MISSING_ROLE when somebody who is no admin touches what all have. */
+/** @throws Problem MISSING_ROLE when a member below the role admin changes a reply that all members share. */
 function checkSharing({ role }: MemberPrincipal, ...shared: boolean[]): void {
   if (shared.includes(true) && !hasRole(role, 'admin'))
     throw new Problem('MISSING_ROLE', { message: 'Only admins and owners change what all members have.' });
 }
 
-/** @throws Problem NOT_FOUND, also for one of another member. */
+/** @throws Problem NOT_FOUND, also for another member's own reply. */
 async function mine({ orgId, userId }: MemberPrincipal, replyId: string): Promise<CannedReply> {
   const found = await findCannedReply(orgId, userId, replyId);
   if (!found) throw noSuchReply();

@@ -108,7 +108,7 @@ export const customerRoutes = [
           pending: [intent],
         };
         if (!(await createErasure(erasure))) return null;
-        // Done before the reply, so that a customer who returns after it becomes a new one.
+        // Done before the reply, so that a customer who returns after the reply is stored as a new customer.
         await shutOut(orgId, customerId, now);
         return erasure;
       });

@@ -73,8 +73,8 @@ export const goLiveRoutes = [
     async handle({ body, principal }, ctx) {
       const { orgId, userId } = principal;
       await checkEnvironmentChange(ctx, principal, 'production');
-      // Copied before the environment changes, so that the organization is not live without knowledge if this process
-      // dies in between.
+      // The copy is started before the environment changes, so that the organization is not live without documents if
+      // this process dies in between.
       if (body.copy_from_test) await copyFromTest(ctx, orgId, userId);
       await setEnvironment(orgId, 'production');
       return view(orgId, 'production');

@@ -38,7 +38,7 @@ function assignee(asked: string | undefined, { kind, actor }: TenantPrincipal): 
   throw new Problem('VALIDATION', { details: [{ path: ['query', 'assigned_to'], message }] });
 }
 
-/** A position in the list: the time by which it is sorted (ms), and the conversation. */
+/** A conversation's position in the list: the time that the list is sorted by (ms), and the conversation's id. */
 const placeOf =
   (sort: InboxSort) =>
   ({ last_message_at, waiting_since, _id }: Conversation) =>

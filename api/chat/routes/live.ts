@@ -7,7 +7,7 @@ import { liveTicket, type Ticket } from '../staffstream.ts';
 import { route } from '../../http/route.ts';
 import { keepState } from '../../../models/base/onetimestate.ts';
 
-/** A connection must be made within this time, in seconds. */
+/** The address of the socket is valid for this many seconds. */
 const ticketSeconds = 30;
 
 export const liveRoutes = [

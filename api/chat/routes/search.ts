@@ -6,10 +6,13 @@ import { route } from '../../http/route.ts';
 import { searchInbox, type Found } from '../../../models/chat/search.ts';
 import { excerptOf, searchWords } from '../../../models/rules/chat/search.ts';
 
-/** A hit's place in the list: its moment and its id. */
+/** A hit's position in the list: its time and its id. */
 const placeOf = ({ at, id }: Found): string => `${at.toISOString()} ${id}`;
 const placeForm = /^\d{4}-\d\d-\d\dT[\d:.]+Z [a-z]+_[0-9A-Z]{26}(?::conv_[0-9A-Z]{26})?$/;
-/** Further hits of the very moment at which a page ended are passed over. */
+/**
+ * The number of extra hits that are read. They replace the hits of the previous page that have the same time as its
+ * last hit: the search finds these again, and they are dropped.
+ */
 const sameMoment = 50;
 
 const minuteMs = 60_000;
@@ -30,7 +33,8 @@ export const searchRoutes = [
       const words = searchWords(query.q);
       const after = afterPlace(query.cursor, placeForm);
       const from = new Date(query.from ?? 0);
-      // What is stored while it is searched counts, too, by the clock of any process.
+      // Hits that are stored during the search are included, also when the clock of the process that stores them is
+      // ahead.
       const last = query.until === undefined ? new Date(ctx.clock().getTime() + minuteMs) : new Date(query.until);
       const until = after === undefined ? last : new Date(Math.min(last.getTime(), Date.parse(after.split(' ')[0]!)));
       const found = await searchInbox({ orgId, modes, words, from, until }, limit + 1 + sameMoment);

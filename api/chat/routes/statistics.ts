@@ -1,4 +1,4 @@
-/** The route of a team's numbers. */
+/** The route of a team's statistics. */
 import { key } from '../../access/auth.ts';
 import * as contract from '../contract/statistics.ts';
 import { route } from '../../http/route.ts';
@@ -9,9 +9,9 @@ import { Problem } from '../../../models/rules/base/errors.ts';
 import { grouped, summarize } from '../../../models/rules/chat/statistics.ts';
 
 const dayMs = 86_400_000;
-/** The longest time that is counted at once, in days. */
+/** The longest period that a request may ask for, in days. */
 const maxDays = 366;
-/** The most conversations that are counted at once: their fields are held in memory. */
+/** The most conversations in the period of a request, because their fields are held in memory. */
 const maxCounted = 200_000;
 
 export const statisticsRoutes = [
@@ -40,7 +40,7 @@ export const statisticsRoutes = [
         throw new Problem('VALIDATION', { details: [{ path: ['query', 'from'], message }] });
       }
       const hours = (await findOrganization(orgId))?.hours;
-      // Not from `from` on, which may lie many centuries back.
+      // Opening hours are computed from the oldest conversation on, because `from` may lie many centuries back.
       const first = counted.reduce((earliest, { created }) => Math.min(earliest, created), now.getTime());
       const within = hours && openTime(hours, first, now.getTime());
       return {

@@ -1,4 +1,4 @@
-/** Routes of the tags that a team uses, with their colours. A conversation may have others, too. */
+/** Routes of the tags that a team uses, with their colours. A conversation may also have other tags. */
 import { member } from '../../access/auth.ts';
 import * as contract from '../contract/tags.ts';
 import { route } from '../../http/route.ts';

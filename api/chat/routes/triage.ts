@@ -34,13 +34,15 @@ async function shown(
   return changed;
 }
 
-/** @throws Problem WRONG_CREDENTIAL_KIND for a key: a person reads, and writes notes. */
+/** The member's user id. @throws Problem WRONG_CREDENTIAL_KIND for a key: only a person reads, or writes notes. */
 function person({ kind, actor }: TenantPrincipal): string {
   if (kind === 'member') return actor;
   throw new Problem('WRONG_CREDENTIAL_KIND', { message: 'Members do this; log in as one.' });
 }
 
-/** The members to tell, besides the author. @throws Problem VALIDATION when one is no member. */
+/**
+ * The mentioned members without the author, each once. @throws Problem VALIDATION when a mentioned user is no member.
+ */
 async function mentioned(orgId: string, author: string, given: readonly string[]): Promise<string[]> {
   const members = new Set((await findOrganization(orgId))?.members.map(({ user_id }) => user_id));
   const strange = given.findIndex((id) => !members.has(id));

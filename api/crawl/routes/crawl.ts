@@ -135,7 +135,7 @@ export const crawlRoutes = [
       try {
         await command(ctx, crawlSiteWorkflowId(crawl._id), cancelCrawl, { id: `cancel:${crawl._id}`, args: [] });
       } catch (error) {
-        // An operator terminated the workflow, so nothing else would end the crawl's record, and no other crawl could
+        // An operator terminated the workflow, so nothing else would mark the crawl as ended, and no other crawl could
         // start.
         if (crawl.pending?.length || !isGone(error)) throw error;
         await endCrawl(orgId, crawl._id, { status: 'cancelled', error: 'Its workflow was terminated.' }, ctx.clock());

@@ -33,8 +33,8 @@ function view(supportConfig: SupportConfig, environment: Environment) {
 }
 
 /**
- * The effective changes of a patch. A secret that equals the stored one is kept; otherwise it would count as rotated
- * and both would sign.
+ * The effective changes of a patch. A secret that equals the stored one is kept; otherwise it would count as a
+ * rotation, and events would be signed with the old and the new secret.
  */
 function changesOf(
   { secrets }: Context,
@@ -50,7 +50,7 @@ function changesOf(
 
 /**
  * Applies a patch to the stored configuration with optimistic locking: it retries after a concurrent change, so that
- * rules about two fields hold.
+ * rules that involve two fields hold.
  */
 async function patchSupportConfig(ctx: Context, orgId: string, given: SettingsPatch): Promise<SupportConfig> {
   for (;;) {

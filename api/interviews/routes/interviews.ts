@@ -200,7 +200,7 @@ export const interviewRoutes = [
         await tellChanged(ctx, orgId, interviewId, userId);
         await settleIntent(InterviewModel, record, intent);
       } catch (error) {
-        // The stored configuration counts; the sweeper informs the workflow later.
+        // The configuration is stored, so the request succeeds; the sweeper informs the workflow later.
         ctx.log.warn({ err: error, interview_id: interviewId }, 'the workflow reads the change later');
       }
       return viewInterview(ctx, await foundInterview(orgId, interviewId));

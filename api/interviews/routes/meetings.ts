@@ -1,6 +1,6 @@
 /**
- * Routes of meetings. Only the user who created a meeting can read or change it. workflows/interviews/meeting.ts keeps
- * its retention period.
+ * Routes of meetings. Only the user who created a meeting can read or change it. workflows/interviews/meeting.ts
+ * removes a meeting when its retention period ends.
  */
 import { jwt } from '../../access/auth.ts';
 import * as contract from '../contract/meetings.ts';

@@ -30,7 +30,7 @@ const sizedText = (text: string) => ({
   sha256: createHash('sha256').update(text).digest('hex'),
 });
 
-/** The text of a document. @throws Problem CONFLICT when it is none that can be changed here */
+/** The text of a document. @throws Problem CONFLICT when the text cannot be changed here */
 async function textOf(document: Document): Promise<string> {
   if (document.text !== undefined) return document.text;
   if (document.file_type !== 'md' && document.file_type !== 'txt')

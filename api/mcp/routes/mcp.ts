@@ -27,7 +27,7 @@ import { defined } from '../../../models/rules/base/defined.ts';
 
 const prefix = '/support/mcp/orgs/{orgId}';
 
-/** One writer per process, so that events of the same organization are written one after the other within it. */
+/** One audit writer per process, so that a process writes the events of an organization one after the other. */
 const writers = perConfig(({ secretKeys }) =>
   auditWriter({ clock: () => new Date(), secrets: createSecretBox(secretKeys) }),
 );

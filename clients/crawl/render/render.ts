@@ -33,9 +33,9 @@ export type RendererOptions = {
   memoryMb?: number;
   heapMb?: number;
   /**
-   * Whether Chromium's own sandbox is on. By default it is, except for root, as whom Chromium does not start with it.
-   * In a container without user namespaces it must be off, or every page is `unavailable`; then only the container
-   * isolates a compromised page.
+   * Whether Chromium's own sandbox is on. By default it is on, except when this process runs as root, because Chromium
+   * then does not start with it. In a container without user namespaces it must be off, or every page is `unavailable`;
+   * then only the container isolates a compromised page.
    */
   sandbox?: boolean;
   limits?: Partial<TabLimits>;
@@ -67,7 +67,9 @@ export type Renderer = {
 
 /** Time limit for starting a browser, in ms. It takes 0.1 s to 1 s, and several seconds on a loaded machine. */
 const startTimeoutMs = 30_000;
-/** A context closes in milliseconds. If a hanging page delays this longer, the browser is ended. */
+/**
+ * A context closes in milliseconds. If a hanging page delays that for longer than this, in ms, the browser is ended.
+ */
 const closeWithinMs = 2_000;
 
 /** One browser, with the number of pages it has rendered and is rendering. `worn`: the browser gets no further page. */
@@ -140,8 +142,8 @@ export function createRenderer(options: RendererOptions): Renderer {
         throw crashed && running.outOfMemory() ? new RenderError('out_of_memory') : error;
       } finally {
         const late = setTimeout(() => void endBrowser(instance), closeWithinMs);
-        // A context that cannot be closed ended together with its browser. The context of a hanging page is not
-        // awaited.
+        // If closing fails, the context has already ended together with its browser. For a hanging page the closing is
+        // not awaited.
         const closed = context.close().catch(() => void (instance.worn = true));
         if (!instance.worn) await closed;
         clearTimeout(late);

@@ -1,6 +1,6 @@
 /**
- * Renders one page in a tab of its own browser context. The document is taken when the page's scripts have settled.
- * This file starts and ends no browser; traffic.ts answers the tab's requests.
+ * Renders one page in a tab of its own browser context. The document is taken when the page has had no open request for
+ * a while. This file starts and ends no browser; traffic.ts answers the tab's requests.
  */
 import type { BrowserContext, CDPSession, Page as Tab } from 'puppeteer';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,7 +28,8 @@ export type RenderedPage = {
 };
 
 /**
- * A script that runs before all scripts of a page and removes APIs that bypass HTTP, which the network flags block too.
+ * A script that runs before all scripts of a page and removes APIs that bypass HTTP. The browser's flags (browser.ts)
+ * block these too.
  */
 const preamble = `for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport', 'SharedWorker']) delete globalThis[name];`;
 
@@ -98,7 +99,7 @@ function failureOf(error: unknown): unknown {
 const cameWithTheEnd = (error: unknown): boolean =>
   /clos|crash|disconnect|detach/i.test(String(error)) && !String(error).includes('net::');
 
-/** Opens the page, waits until it has settled and reads its document. `over` aborts it. */
+/** Opens the page, waits until its requests have ended and reads its document. Aborting `over` ends this early. */
 async function readPage(
   context: BrowserContext,
   { request, userAgent, limits }: TabDeps,

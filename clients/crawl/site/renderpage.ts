@@ -12,7 +12,9 @@ import { headerOf, type Http, type HttpRequest, type HttpResponse } from '../../
 import { RenderError, type Renderer } from '../render/render.ts';
 import { canonicalUrl, inScope, pageKey, type Scope } from '../../../models/rules/crawl/url.ts';
 
-/** The number of attempts to render a page whose browser ends meanwhile. */
+/**
+ * Maximum number of attempts to render a page. Only a temporary failure, such as a crash of the browser, is retried.
+ */
 const renderTries = 2;
 /** The cache for scripts: pages of a site share their scripts, so a crawl fetches each script once. */
 const keptScripts = { maxSize: 32 * 1024 * 1024, ttl: 600_000 };

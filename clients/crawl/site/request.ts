@@ -11,7 +11,7 @@ import { backOffMs, retryAfter } from '../../../models/rules/crawl/crawl.ts';
 import { isHtml, reasonOfStatus, reasonRow } from '../../../models/rules/crawl/crawlreason.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
 
-/** Longer than any page for human readers, in bytes after decompression. */
+/** Maximum size of a page, in bytes after decompression. Pages for human readers are smaller. */
 const maxPageBytes = 5 * 1024 * 1024;
 /** Maximum number of requests for one page, including the first one. */
 const maxTries = 3;

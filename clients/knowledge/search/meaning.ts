@@ -17,26 +17,27 @@ export type Compared = { id: string; authority: Authority; cosines: number[] };
 
 /** The number of passages in a sample. More would hardly change the mean and the spread of the cosines. */
 const sampleSize = 256;
-/** The passages of a sample whose nearest neighbours are looked for. */
+/** The number of passages of a sample whose nearest neighbours are looked for. */
 const comparedOfSample = 64;
 /**
- * A neighbour nearer than this share of the way from the usual passage to the passage itself is a copy of it. Copies say
- * nothing about the other passages, nor do the others in their source. A passage in another language may be a translation.
+ * A passage counts as a copy of another one when their similarity is at least this, on a scale on which the mean
+ * similarity is 0 and identity is 1. Copies are no neighbours, nor are other passages of their sources, because they do
+ * not show how near different texts are. A passage in another language is none either, because it may be a translation.
  */
 const copy = 0.75;
 /** The size of the cache of samples in a process, in bytes; one sample of 1,280 dimensions takes 1.3 MB. */
 const sampleBytes = 48 * 2 ** 20;
 /**
- * A sample stays valid while the table's number of rows differs by less than this share, and for `sampleKeptMs` while
- * the table changes.
+ * The sample of a changed table stays valid until `sampleKeptMs` after it was taken, if the number of rows differs by
+ * at most this share.
  */
 const sampleRowsMayDiffer = 0.1;
 const sampleKeptMs = 60_000;
 
 /**
- * How a large table's index is searched. `partitions`: the nearest partitions to search (a table of 100,000 rows has
- * 25, so all). `refine`: the factor of additional candidates, which are compared exactly. At 100,000 rows this found
- * all of the nearest 20 passages, also within a segment.
+ * How a large table's index is searched. `partitions`: the number of nearest partitions to search (a table of 100,000
+ * rows has 25, so all). `refine`: this many times the requested number of candidates are found, and then compared
+ * exactly. At 100,000 rows this found all of the nearest 20 passages, also within a segment.
  */
 const partitions = 64;
 const refine = 2;
@@ -48,10 +49,10 @@ type Sample = {
   taken: number;
   bytes: number;
   sampled: Promise<SampledPassages>;
-  /** The neighbours by the weights of the parts. */
+  /** The neighbours, cached by the weights of the vector's parts. */
   neighbours: Map<string, Promise<Neighbours>>;
 };
-/** The vectors, one after the other, and what else is known of the passages. */
+/** The vectors, one after the other, and the source and language of each passage. */
 type SampledPassages = { values: Float32Array; passages: { source: string; language: string }[] };
 export type Samples = LRUCache<string, Sample>;
 export const createSamples = (): Samples =>
@@ -84,8 +85,8 @@ export async function nearest(
 }
 
 /**
- * The question's parts as one weighted vector. The weights are applied to the question only, so they may change without
- * embedding any passage again.
+ * The parts of the question's vector, weighted and joined. The weights are applied to the question only, so they may
+ * change without embedding any passage again.
  */
 function weighted({ parts, weights }: Meaning): Float32Array {
   const whole = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
@@ -142,7 +143,9 @@ export async function backgroundOf(
   return { background, neighbours: await neighbours };
 }
 
-/** A sample of passages at even distances. It is cached, and taken again when the table has changed much. */
+/**
+ * A sample of the table's passages, at even distances. It is cached, and taken again when the table has changed much.
+ */
 async function sampleOf({ clock }: Tables, samples: Samples, name: string, opened: OpenTable): Promise<Sample> {
   const known = samples.get(name);
   const version = await opened.table.version();
@@ -174,8 +177,8 @@ async function take(table: Table, rows: number, width: number): Promise<SampledP
 }
 
 /**
- * The nearest passage of another source in the same language, for some passages of a sample. Other callers have their
- * turn in between.
+ * For `comparedOfSample` passages of a sample, finds the nearest passage of another source in the same language. Yields
+ * to the event loop after every eight.
  */
 async function neighboursOf(
   sample: SampledPassages,
@@ -194,7 +197,10 @@ async function neighboursOf(
   return { near, sampled, rows };
 }
 
-/** By how much the cosines of a passage with its nearest neighbour lie above its mean cosines, per part. */
+/**
+ * Finds a passage's nearest neighbour in the sample. Returns, for each part of the vector, by how much their cosine
+ * exceeds the passage's mean cosine; undefined when there is no neighbour.
+ */
 function neighbourOf(
   index: number,
   { values, passages }: SampledPassages,
@@ -210,14 +216,14 @@ function neighbourOf(
   const sum = (each: readonly number[]): number =>
     each.reduce((total, value, part) => total + value * (weights[part] ?? 0), 0);
   const limit = copy * sum(above[index]!);
-  // A source that has a copy of the passage is taken for a copy of its source.
+  // A source that has a copy of the passage counts as a copy of the passage's whole source.
   const copies = new Set([source, ...passages.filter((_, at) => sum(above[at]!) >= limit).map((one) => one.source)]);
   return above
     .filter((_, at) => !copies.has(passages[at]!.source) && passages[at]!.language === language)
     .reduce<number[] | undefined>((best, each) => (best && sum(best) >= sum(each) ? best : each), undefined);
 }
 
-/** The vector at `from`, in parts as long as these. */
+/** The vector that begins at `from`, split into parts of the same lengths as `parts`. */
 function splitLike(parts: readonly Float32Array[], values: Float32Array, from: number): Float32Array[] {
   let offset = from;
   return parts.map(({ length }) => values.subarray(offset, (offset += length)));

@@ -68,9 +68,9 @@ export const sql = (value: string): string => `'${value.replaceAll("'", "''")}'`
 export const sqlList = (values: readonly string[]): string => `[${values.map(sql).join(', ')}]`;
 
 /**
- * The labels of a row: each tag, and each tag combined with the tier. So a question limited to a segment and a tier
- * needs one lookup in one index. Two conditions on two indexes took nearly three times as long (measured at 100,000
- * rows).
+ * The labels of a row: each tag, and each tag combined with the row's tier of authority. So a question limited to a
+ * segment and a tier needs one lookup in one index. Two conditions on two indexes took nearly three times as long
+ * (measured at 100,000 rows).
  */
 export function labels(segments: readonly string[], authority: Authority): string[] {
   const tags = segments.length === 0 ? [untagged] : segments;

@@ -24,9 +24,11 @@ export type SearchOptions = {
   metadataCacheBytes?: number;
   /** Maximum number of tables kept open. */
   maxTables?: number;
-  /** Maximum number of tables that are opened before all that is kept of them is given up. */
+  /** After this many tables were opened, all open tables and their caches are dropped. */
   maxOpened?: number;
-  /** Where the object store is and who asks, for a `uri` of `s3://`. The library's own defaults are Amazon's. */
+  /**
+   * The address of the object store and the credentials, for an `s3://` URL. The library's own defaults are Amazon's.
+   */
   s3?: ObjectStore | undefined;
   /**
    * The current model. Tables of other models are found in the list of all tables, which is refreshed from time to
@@ -35,8 +37,8 @@ export type SearchOptions = {
   model?: string | undefined;
   clock?: () => number;
   /**
-   * Runs `work`, which creates the table with this name, unless another caller does so now. Without it there is no other
-   * process.
+   * Runs `work`, which creates the table with this name, unless another caller does so now. This option may be left out
+   * only when no other process uses the tables.
    */
   exclusively?: (name: string, work: () => Promise<void>) => Promise<void>;
 };
@@ -62,11 +64,11 @@ function storageOptions({ endpoint, region, ...keys }: ObjectStore): Record<stri
 }
 
 /**
- * A small table (100 rows) takes 440 KiB once it was opened, of which the caches count a sixth, so their limits do not
- * bound many of them (measured over 3,000 tables). These are 350 MiB.
+ * A small table (100 rows) takes 440 KiB of memory once it was opened. The caches count only a sixth of that, so their
+ * limits do not bound the memory of many tables (measured with 3,000). This many small tables take 350 MiB.
  */
 const maxOpenedTables = 800;
-/** No query takes longer, in ms. */
+/** No query takes longer than this, in ms. */
 const longestQueryMs = 60_000;
 
 /** The list of former models is cached for this long, in ms. */
@@ -151,7 +153,10 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
     return connecting;
   };
 
-  /** Gives up caches and open tables. Queries that run now end on the old ones. */
+  /**
+   * Drops the connection, its caches and the open tables. Running queries still use the old ones, which are closed
+   * later.
+   */
   function startAnew(closeAfterMs: number): void {
     const [old, tablesOfOld] = [connecting, openedTables.splice(0)];
     tables.clear();
@@ -255,7 +260,7 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
     uses: (model: string): void => void models.add(modelName(model)),
     /** Whether the table exists. Always true for an object store, where this is unknown. */
     exists: (name: string): boolean => !local || lastChange(name) !== undefined,
-    /** Closes the table, so that its next use opens it again. */
+    /** Drops the open table, so that its next use opens it again. */
     forget: (name: string): void => void tables.delete(name),
     close: () => startAnew(0),
   };

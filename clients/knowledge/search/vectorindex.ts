@@ -5,7 +5,7 @@ import { widthOf } from './vectors.ts';
 
 /** With fewer rows, a scan of all vectors is exact and takes about 10 ms. */
 const indexFromRows = 10_000;
-/** Rows outside the index are scanned one by one: 1,000 of them made a question half as expensive again. */
+/** Rows outside the index are scanned one by one: 1,000 of them made a question cost 1.5 times as much. */
 const maxUnindexed = 1_000;
 /**
  * Each update adds a part to the index, and every part is searched: nine parts made a question a third more expensive.

@@ -12,8 +12,8 @@ export type Grounds = {
   /** The texts of the cited passages, with their headings, names and addresses. */
   cited: readonly string[];
   /**
-   * The customer's messages and session context. Names may come from there; numbers too, in a sentence with a cited
-   * number.
+   * The customer's messages and session context. Names may come from there; numbers too, but only in a sentence that
+   * also has a number from a cited passage.
    */
   told: readonly string[];
 };

@@ -1,7 +1,7 @@
 /**
  * Checks the arguments of a tool call that a model wants. Numbers, codes, dates, URLs and e-mail addresses must come
- * from the customer or from results of tools. Invented arguments are dropped, and the customer is asked for required
- * ones. Pure.
+ * from the customer or from results of tools. Invented arguments are dropped, and the customer is asked for those that
+ * are required. Pure.
  */
 import { fold } from '../../../models/rules/language/words.ts';
 import { numbersIn } from '../numbers.ts';
@@ -72,7 +72,7 @@ export function borneArguments(
   return { arguments: found, missing: required.filter((name) => !(name in found)) };
 }
 
-/** `root`: the whole schema, because `given` may contain references into it. */
+/** `given`: the schema of the value. `root`: the whole schema, because `given` may contain references into it. */
 function isBorne(value: unknown, given: unknown, root: JsonSchema, sources: Sources): boolean {
   if (typeof value === 'boolean' || value === null) return true;
   const variants = variantsOf(given, root);

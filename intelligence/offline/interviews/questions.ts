@@ -34,7 +34,8 @@ export function questionsFor(ask: QuestionsAsk): NewQuestion[] {
   const opens = asked.length === 0 || asked.some((name) => kindOf(name) === 'introduction');
   const points = order.resume === undefined ? [] : resumePoints(order.resume);
   const personal = aboutResume(order, points);
-  // `personal` already has a question about such a missing skill, so further questions about the skill come last.
+  // Skills that the resume lacks and that a question in `personal` already asks about. Further questions about them
+  // come last.
   const later = order.skills.filter((skill) => personal.includes(missingIn(order, skill)));
   const carriers = carriersOf(turns);
   const pools = new Map(

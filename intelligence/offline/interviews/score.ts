@@ -110,8 +110,8 @@ function lineOf(text: string, given: ReadonlySet<string>, seen: ReadonlySet<stri
 }
 
 /**
- * The points of an answer, at most 11 before the limit of 10: acts and particulars count up to three times each, an
- * outcome once, and a course of at least three sentences once for three.
+ * The points of an answer: for each of up to three acts and three particulars (figures, days, names), for an outcome,
+ * and three times `course` when at least three sentences tell what happened. The sum, at most 11, is limited to 10.
  */
 const worthOf = { act: 1.5, particular: 1, outcome: 2, course: 0.5 } as const;
 const counted = 3;

@@ -17,7 +17,7 @@ import { plainReply } from '../../replytext.ts';
  * 0.8 ms, and the first passages rarely have more.
  */
 const maxEmbedded = 8;
-/** Sentences of this many of the agent's last answers are not repeated. */
+/** The number of the agent's last answers whose text is not repeated. */
 const remembered = 2;
 
 type Comparing = Pick<LocalEmbedding, 'asked' | 'sentences'>;

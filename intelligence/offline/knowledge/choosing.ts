@@ -11,7 +11,10 @@ export type Scored = Unit & { source: number; score: number; spoken: ReadonlySet
 export type Chosen = { units: Scored[]; /** Whether the list has more items than were chosen. */ cut: boolean };
 
 export const maxQuotes = 4;
-/** The most answering sentences in a quote. Sentences that they refer back to are added, up to `maxQuotes`. */
+/**
+ * The most sentences in a quote that answer the question. Sentences that they refer back to are added, up to
+ * `maxQuotes`.
+ */
 const maxSentences = 3;
 /** The most characters of quoted prose; a sentence that would exceed this is left out. */
 const maxProseLength = 700;
@@ -75,8 +78,8 @@ function introduced(best: Scored, passage: readonly Scored[]): Chosen {
 }
 
 /**
- * The introduction and its list. The list is whole when it is ordered or short, else only the items that answer are
- * quoted.
+ * The introduction and its list. The list is quoted whole when it is numbered or short; otherwise only the items that
+ * answer are quoted.
  */
 function itemsAround(best: Scored, passage: readonly Scored[]): Chosen {
   const list = passage.filter(({ kind, paragraph }) => kind === 'item' && paragraph === best.paragraph);

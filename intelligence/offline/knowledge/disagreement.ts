@@ -35,8 +35,8 @@ function disagree(one: Scored, other: Scored): boolean {
 }
 
 /**
- * The contradiction of `best` by another document: the newer document's unit, and both names. Undefined when no
- * document contradicts, or when it is unknown which one is newer.
+ * When another document contradicts `best`: the sentence, item or row of the newer document, and both documents' names.
+ * Undefined when no document contradicts, or when it is unknown which one is newer.
  */
 export function newerOf(
   best: Scored,

@@ -269,7 +269,7 @@ function phraseUnit({ kind, cells, text }: Unit, about: Asked): string {
   return shorten(phraseRow(cells, (cell) => wanted.has(cell)));
 }
 
-/** The requested cells: by the name of their column, else by their form and by embeddings. */
+/** The cells that the question asks for: found by the name of their column, else by their form and by embeddings. */
 function wantedCells(cells: readonly Cell[], { speaksOf, forms: wanted, closeness }: Asked): ReadonlySet<Cell> {
   const named = cells.filter(({ name }) => speaksOf(name).size > 0);
   const spoken = cells.filter(({ value }) => speaksOf(value).size > 0);
@@ -289,8 +289,8 @@ const isSaid = (text: string, said: readonly string[]): boolean =>
   said.some((body) => normal(body).includes(normal(text)));
 
 /**
- * What the passage says beyond earlier answers; undefined when there is nothing more. Of a table row, only further
- * columns.
+ * What the passage says beyond earlier answers; undefined when there is nothing more. A table row is quoted again with
+ * all its columns.
  */
 function further(
   best: Scored,

@@ -36,8 +36,8 @@ export function phraseRow(cells: readonly Cell[], wanted: (cell: Cell) => boolea
 const said = ({ name, value }: Cell): string => (name === '' ? value : `${name}: ${value}`);
 
 /**
- * The wanted cells, plus units ("charged per") and remarks, because they change the meaning of a value, and the value of
- * a wanted unit. All cells when none is wanted.
+ * The wanted cells with their units (`per month`), and all remarks, because units and remarks change the meaning of a
+ * value. When only a unit is wanted, its value is added too. All cells when none is wanted.
  */
 function shownCells(cells: readonly Cell[], wanted: (cell: Cell) => boolean): readonly Cell[] {
   const chosen = new Set(cells.filter(wanted));
@@ -54,7 +54,8 @@ export const labelOf = (heading: string): string => lastOf(heading).replace(/[:ï
 
 /**
  * The heading to put before a quotation that is not clear alone: it refers back to an unquoted sentence, is a fragment,
- * or does not name its subject. `spoken`: how many of the question's words are in the quotation and in its heading.
+ * or does not name its subject. `spoken`: how many of the question's words are in the quotation and in its heading, and
+ * how many words the question has (`asked`).
  */
 export function headingFor(
   heading: string,

@@ -55,7 +55,7 @@ function hash(text: string): number {
 const wordOrMark = /[\p{L}\p{M}\p{N}]+|[?？؟]/gu;
 const longestWord = 40;
 
-/** The columns of a text's features: words, pairs of neighbouring words, and n-grams of words. */
+/** The columns of a text's features: words, pairs of neighbouring words, and character n-grams of words. */
 export function columnsOf(text: string, view: WordView): number[] {
   const words = ['^', ...(fold(text).match(wordOrMark) ?? []).map((word) => word.slice(0, longestWord)), '$'];
   const columns = new Set<number>();

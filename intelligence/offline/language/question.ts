@@ -26,11 +26,13 @@ const maxQuestions = 8;
  */
 const wordsOfShort = 30;
 /**
- * The minimum probabilities. A wrong handover silences the agent, and a wrong courtesy leaves a question unanswered.
- * Without embeddings the thresholds are higher, because the model is less certain. With embeddings, courtesies of real
+ * The minimum probabilities with which a sentence counts as a request for a human (`call`), as a courtesy (`courtesy`;
+ * for small talk, insults and the like `talk`, or `oneWord` for a single word), or as a question (`asks`,
+ * `surelyAsks`). A wrong handover silences the agent, and a wrong courtesy leaves a question unanswered. Without
+ * embeddings the thresholds are higher, because the model is less certain. With embeddings, courtesies of real
  * customers score above 0.48 and questions below 0.36, with one exception. `courtesy`, `talk` and `asks` of `words`
- * come from cross-validation over the training sentences. `call` is higher than that, because a wrong handover costs
- * more than a missed one.
+ * come from cross-validation over the training sentences. `call` is higher than cross-validation suggests, because a
+ * wrong handover costs more than a missed one.
  */
 const sure = {
   embedding: { call: 2 / 3, courtesy: 0.45, talk: 0.45, oneWord: 0.45, asks: 0.5, surelyAsks: 0.5 },
@@ -69,8 +71,8 @@ export function sentencesOf(message: string): string[][] {
 }
 
 /**
- * The parts of a sentence that may ask for a human in one of them: "the app crashes, can I talk to someone?" Empty for
- * one that surely does or does not.
+ * The clauses of a sentence, if one of them may ask for a human: "the app crashes, can I talk to someone?" Empty if the
+ * whole sentence surely does or does not.
  */
 export function clausesOf({ text, classified, by }: Sentence): string[] {
   const asks = likelihood(classified, 'person');
@@ -78,7 +80,10 @@ export function clausesOf({ text, classified, by }: Sentence): string[] {
   const clauses = doubtful ? text.split(/[,;:،，、] */u).filter(speaks) : [];
   return clauses.length > 1 ? clauses : [];
 }
-/** Below this probability of the whole sentence, or below that of `no_person`, no clause of it asks for a human. */
+/**
+ * If the whole sentence asks for a human with less than this probability, or with less than that of `no_person`, its
+ * clauses are not examined.
+ */
 const maybeCalls = 0.05;
 
 /** `by`: the model that classified the sentence. `clauses`: its parts, where one of them may ask for a human. */
@@ -156,7 +161,9 @@ const surelyAsks = (sentence: Sentence): boolean =>
 const sureSignature = 0.88;
 const isSignature = ({ classified }: Sentence): boolean => likelihood(classified, 'signature') >= sureSignature;
 
-/** "What can I do?" after a description asks about the description; before it, it only opens a conversation. */
+/**
+ * "What can I do?" after a description asks about the description. Before a description, it only opens a conversation.
+ */
 const asksForHelp = (sentence: Sentence): boolean => is(sentence, 'help') && /[?？؟]$/u.test(sentence.text);
 
 /** The sentences with content, without courtesies and signatures. */
@@ -196,9 +203,9 @@ function parts(sentence: string): string[] {
 const alone = (text: string): Reading => ({ text, questions: [text, ...parts(text)] });
 
 /**
- * The searches for a message, in the order to try them. If the asking sentences are specific enough, each together with
- * the sentence it refers to, they are searched for first, and the whole message only if they find nothing. If they are
- * vague, or no sentence clearly asks, any sentence may matter: each one and the whole message are alternatives. A
+ * The searches for a message, in the order to try them. If the asking sentences, each together with the sentence it
+ * refers to, are specific enough, they are searched for first, and the whole message only if they find nothing. If they
+ * are vague, or no sentence clearly asks, any sentence may matter: each one and the whole message are alternatives. A
  * message of one sentence is searched for unchanged.
  */
 function askingsOf(message: string, lines: readonly (readonly Sentence[])[]): [Asking, ...Asking[]] {
@@ -233,7 +240,7 @@ export const mayFollow = (message: string): boolean => subjects(message) < 2;
 
 /**
  * Joins a follow-up message with the earlier question. The message's own words come first, because a long text is
- * truncated. The second argument is what the last question asked.
+ * truncated. The second argument contains the searches of the earlier question.
  */
 export function followUp(message: string, [first, whole = first]: readonly [Asking, ...Asking[]]): string {
   const asked = (first.settles ? first : whole).text.split('\n').at(-1);

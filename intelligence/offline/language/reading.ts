@@ -21,7 +21,9 @@ type ReadingDeps = {
 /** The question that a message refers to is looked for in this many earlier messages of the customer. */
 const rememberedQuestions = 3;
 
-/** The turns before a message, of customer and agent, to which it may refer. More did not find more. */
+/**
+ * The number of turns before a message, of customer and agent, to which it may refer. Larger numbers did not find more.
+ */
 const rememberedTurns = 4;
 
 /**
@@ -43,7 +45,10 @@ export async function readMessage(deps: ReadingDeps, text: string, history: Turn
   return { ...read, searched, askings: whole.askings, degraded: degraded || whole.degraded };
 }
 
-/** The turns to which a message may refer, the newest first. A question that only got offers says no topic. */
+/**
+ * The turns to which a message may refer, the newest first. A question that got only offers, and the offers, are left
+ * out, because they do not show the topic.
+ */
 const contextOf = (history: Turns): string[] =>
   history
     .filter(({ role, offers }, at) => role !== 'system' && !offers?.length && !history[at + 1]?.offers?.length)

@@ -26,7 +26,9 @@ const dateName = /(?:^|_)(?:date|day|on|from|until|since|to)(?:_|$)|date$/i;
 /** Names of arguments that people write as a code with a digit in it. */
 const codeName =
   /(?:^|_)(?:id|number|no|nr|num|code|ref|reference|iban|order|invoice|ticket|booking|tracking|account|card|serial|case|contract|customer|policy)(?:_|$)|(?:Id|Number|Code|No|Ref)$/;
-/** Names of search arguments, which get the customer's own words. Only reading tools get them. */
+/**
+ * Names of search arguments, which are filled with the customer's whole message, but only for tools that merely read.
+ */
 const queryName = /^(?:q|query|question|search|search_?term|text|term)$/i;
 
 export function argumentsFrom(message: string, schema: JsonSchema, known: Known, { reads }: { reads: boolean }): Given {
@@ -93,8 +95,9 @@ function wordsOf(answer: string): string | undefined {
 }
 
 /**
- * Whether asking the customer can give the missing arguments. An e-mail address must be verified by a backend. Free
- * text must be the only thing asked for. Two numbers, dates or codes could not be told apart in a reply.
+ * Whether the customer can be asked for the missing arguments. An e-mail address cannot be asked for, because a backend
+ * must verify it. Free text must be the only thing asked for. Two numbers, dates or codes could not be told apart in a
+ * reply.
  */
 export function canBeAsked(missing: readonly string[], schema: JsonSchema, { reads }: { reads: boolean }): boolean {
   const properties = (schema['properties'] ?? {}) as Record<string, Property>;
@@ -140,7 +143,8 @@ function datesIn(message: string): string[] {
 const withoutDates = (message: string): string => message.replace(iso, ' ').replace(dotted, ' ');
 
 /**
- * Identifier tokens: at least three characters with a digit among them, such as `A-1042` and `#5531`, but not `DE12 …`.
+ * Identifier tokens: at least three characters with a digit among them, such as `A-1042` and `#5531`. A number with
+ * blanks, such as `DE12 3456`, gives several tokens.
  */
 function codesIn(message: string): string[] {
   const tokens = withoutDates(message).matchAll(

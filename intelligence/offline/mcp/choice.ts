@@ -1,6 +1,6 @@
 /**
- * Decides which tool a message is clearly about, among the tools whose required arguments it gives or that may ask for
- * them. Pure.
+ * Decides which tool a message is clearly about, among the tools whose required arguments the message gives or the
+ * customer can be asked for. Pure.
  */
 import { argumentsFrom, canBeAsked, type Given, type Known } from './arguments.ts';
 import { clearlyBest, type Bounds } from './fit.ts';

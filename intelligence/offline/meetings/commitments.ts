@@ -59,7 +59,7 @@ function commitmentOf(
 ): Commitment | undefined {
   const before = body.slice(0, match.index);
   if (pattern.at !== label && holdingBack.test(before)) return undefined;
-  // A question is no promise. A question tag (`…, okay?`) does not make a question.
+  // A question is no promise. A question tag (`…, okay?`) does not make a sentence a question.
   const question = /\?\s*$/u.test(body) && !/,\s*(?:ok|okay|right|alright|all right|yes)\s*\?$/iu.test(body);
   if (question && !pattern.asks && pattern.doer(match) !== 'you') return undefined;
   let rest = match[2]!

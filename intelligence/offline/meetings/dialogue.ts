@@ -1,6 +1,6 @@
 /**
- * Applies later sentences to an earlier request or promise, in English: it is answered, accepted, dated, done or
- * cancelled. Pure.
+ * Applies later English sentences to an earlier request or promise: they answer it, accept it, give it a date, cancel
+ * it, or say that it is done. Pure.
  */
 import type { Commitment } from './commitments.ts';
 import { addressedIn, dueIn, ownerOf, urgencyOf, type Place, type Reading, type Unit } from './reading.ts';
@@ -10,12 +10,12 @@ import type { Said } from '../../../models/rules/interviews/transcript.ts';
 /** A request can be answered at most this many segments later. */
 const answeredWithin = 3;
 /**
- * The number of earlier candidates that are searched: `recent` for the one that a reply answers, `compared` for a
- * repetition.
+ * The number of earlier task candidates that are searched: `recent` for the one that a sentence refers to, `compared`
+ * for one that it repeats.
  */
 const recent = 30;
 const compared = 300;
-/** Applies a segment as a reply to a request of another speaker shortly before. */
+/** Applies a segment of the transcript as a reply to a request that another speaker made shortly before. */
 export function answer(reading: Reading, segment: Said, at: number, parts: readonly string[]): void {
   const { isSame } = reading;
   const units = reading.units.slice(-recent);
@@ -65,7 +65,7 @@ export function addDate(reading: Reading, text: string, at: number): void {
   if (due && urgent) last.urgent = urgent;
 }
 
-/** For example `All of them, by Friday if possible.` */
+/** A date after a few words: `All of them, by Friday if possible.` */
 const dateAfterFew = /^[^.?]{0,25}\b(?:by|before|until|no later than)\b[^.?]{2,30}[.]?$/iu;
 
 /** A sentence that contains little more than a date. */
@@ -128,8 +128,8 @@ export function callOff({ units }: Reading, at: number): void {
 }
 
 /**
- * Whether a candidate repeats an earlier one of the same person or of nobody; then only its new details are merged into
- * the earlier one.
+ * Whether a candidate repeats an earlier one whose owner is the same person or unknown. If so, its new details are
+ * merged into the earlier one.
  */
 export function joined({ units, isSame }: Reading, found: Unit): boolean {
   const instead = /\b(?:instead|actually|rather|take(?:s)? (?:that |it |this )?over)\b/iu.test(found.quote);

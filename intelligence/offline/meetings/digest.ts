@@ -7,7 +7,8 @@ import { fold, terms } from '../../../models/rules/language/words.ts';
 export type Utterance = { speaker: string; text: string; at: number; stems: readonly string[] };
 
 /**
- * Shorter sentences are hardly informative, and longer ones hardly fit a summary, so both count less; in characters.
+ * In characters. Shorter sentences are hardly informative, and longer ones hardly fit into a summary, so both count
+ * less.
  */
 const usefulLength = { min: 25, max: 320 } as const;
 /** The most sentences that are considered; a longer transcript is sampled evenly. */

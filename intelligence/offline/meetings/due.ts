@@ -1,6 +1,6 @@
 /**
- * Reads due dates in English speech: `by Friday`, `at the end of the month`. A day stays a day; with an hour it becomes
- * a moment in UTC. An ambiguous phrase gives no date.
+ * Reads due dates in English speech: `by Friday`, `at the end of the month`. A date without an hour is given as a day,
+ * one with an hour as a moment in UTC. An ambiguous phrase gives no date.
  */
 import { DateTime } from 'luxon';
 import { findDate } from '../dates.ts';
@@ -26,7 +26,7 @@ const short: Readonly<Record<string, string>> = {
   eom: 'month',
 };
 
-/** `startedAt`: the base of relative dates, which are read in `zone` (an IANA name). */
+/** Relative dates are computed from `startedAt`, in `zone` (an IANA name). */
 export function findDue(said: string, startedAt: Date, zone: string): Due | undefined {
   const text = said.replaceAll(monthFirst, '$1 ').replaceAll(/\ba fortnight\b/giu, 'two weeks');
   for (const match of text.matchAll(until)) {
@@ -72,7 +72,7 @@ const dayOfMonth = new RegExp(
   'iu',
 );
 
-/** The next such day of a month, which may be today. */
+/** The next day with this number in its month; it may be today. */
 function readDay(match: RegExpExecArray, now: DateTime): (Due & { at: number }) | undefined {
   const said = match[1]!.toLowerCase();
   const day = /^\d/u.test(said) ? Number.parseInt(said, 10) : ordinals.indexOf(said) + 1;

@@ -1,6 +1,6 @@
 /**
- * How likely a candidate is a real task after the meeting: a logistic model over a few features. `npm run calibrate --
- * meetings FOLDER` fits the weights in firmness.json to labelled meetings. Pure.
+ * How likely it is that a candidate is a real task, to be done after the meeting: a logistic model over a few features.
+ * `npm run calibrate -- meetings FOLDER` fits the weights in firmness.json to labelled meetings. Pure.
  */
 import type { Form } from './patterns.ts';
 import { actionVerbs } from './words.ts';
@@ -62,7 +62,7 @@ export type Firmness = { intercept: number; weights: readonly number[]; threshol
 export const firmnessOf = (signs: Signs, { intercept, weights }: Firmness): number =>
   valuesOf(signs).reduce((sum, value, at) => sum + value * weights[at]!, intercept);
 
-/** In a long meeting, each task after the third needs a higher score. */
+/** In a long meeting, each task after the third needs a higher score than the one before. */
 const before = 3;
 const step = 0.7;
 const longTalk = Math.log(300);

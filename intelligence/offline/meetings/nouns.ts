@@ -30,7 +30,9 @@ const tail = new RegExp(
   'iu',
 );
 
-/** The prepositional phrase that belongs to a thing, with the blank before it; one or two words. */
+/**
+ * The prepositional phrase that belongs to a thing, with the blank before it; one or two words follow its preposition.
+ */
 function tailOf(text: string): string {
   const [, joint, first, second] = tail.exec(text) ?? [];
   const isNoun = (one: string | undefined): one is string =>
@@ -93,7 +95,7 @@ function articleOf(first: string, plural: boolean): string {
   return plural || first !== '' ? 'the ' : '';
 }
 
-/** Determiners of a single thing; a word in `s` after its noun is then a verb. */
+/** Determiners of a single thing. After its noun, a word that ends in `s` is a verb, not a plural noun. */
 const acts = /^(?:the|a|an|this|that|my|our|your|its)$/iu;
 const isVerb = (word: string): boolean => word.endsWith('s') && actionVerbs.has(word.toLowerCase().slice(0, -1));
 

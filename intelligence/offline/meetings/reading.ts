@@ -13,7 +13,7 @@ import type { Said } from '../../../models/rules/interviews/transcript.ts';
 export type Meeting = {
   /** The members whom tasks can be assigned to. */
   members: readonly Person[];
-  /** The base of relative dates, which are read in `zone` (an IANA name). */
+  /** Relative dates are computed from this time, in `zone` (an IANA name). */
   startedAt: Date;
   zone: string;
 };

@@ -34,9 +34,12 @@ const minStems = 3;
 const maxRun = 3;
 /** The number of sentences to choose quotes from; more than fit into a summary. */
 const maxQuoted = 60;
-/** If the quotable sentences are less than this share of the transcript, the summary names topics instead. */
+/** If a short summary has less than this share of the transcript's words, it names topics besides quotes. */
 const tellingShare = 0.05;
-/** The bounds of a long summary: the number of parts, and the sentences of each. */
+/**
+ * The bounds of a long summary: the number of parts, the quoted sentences of each, and the number of transcript
+ * sentences for which one part is made.
+ */
 const parts = { most: 8, sentences: 4, utterances: 12 } as const;
 
 const wordsIn = (text: string): number => text.split(/\s+/u).filter((word) => word !== '').length;
@@ -158,7 +161,7 @@ const inner = (text: string): string => text.replace(/[.!…。！\s]+$/u, '');
 
 const plainName = (name: string): string => name.replace(/[.!?…\s]+/gu, ' ').trim() || 'Somebody';
 
-/** Sentences that are true of any meeting; as many as a short summary needs at least. */
+/** Sentences that can be written about any meeting, as many as a short summary must have at least. */
 function factsOf(said: readonly Said[], startedAt: Date): string[] {
   const names = participantsOf(said).map(({ name }) => plainName(name));
   const who = names.length > 4 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} others` : listed(names);

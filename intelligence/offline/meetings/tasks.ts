@@ -1,7 +1,7 @@
 /**
  * Finds the tasks in an English transcript without a model. A request, the reply, its assignee and its due date are
- * combined into one candidate. A candidate that is not firm is listed as possible for a person to decide. Each task
- * quotes the transcript.
+ * combined into one candidate. A candidate that is not certain enough is listed as possible, and a person decides. Each
+ * task quotes the transcript.
  */
 import fitted from './firmness.json' with { type: 'json' };
 import { firmnessOf, neededFor, type Firmness, type Signs } from './firmness.ts';
@@ -80,7 +80,7 @@ export function titleFor({ deed, before, own, ownBefore, due }: Unit): string | 
     : titleOf(resolved, due?.text, () => subjectOf(before, ownBefore, resolved));
 }
 
-/** A task that depends on a condition is not firm. A task to find out whether something is so is firm. */
+/** Matches a condition, which makes a task uncertain. The `if` of `check if it works` is no condition. */
 const depending =
   /(?<!\b(?:see|check|know|ask|tell|find out|out|wonder|sure|as|even|test|verify|decide) )\b(?:if|unless)\b(?! (?:you (?:like|want|wish|can|could|don't mind)|possible|that's (?:ok|okay|fine|alright)|that helps|necessary|needed)\b)/iu;
 

@@ -11,7 +11,7 @@ export type Hours = {
   week: Partial<Record<Weekday, Span[]>>;
   /** Local dates `YYYY-MM-DD` on which nobody answers. */
   closed: string[];
-  /** What customers are told outside these hours when a person is called, beside when somebody is back. */
+  /** Told to customers in addition to the next opening, when a person is called outside these hours. */
   away_message: string | null;
 };
 
@@ -19,11 +19,11 @@ export const maxSpans = 6;
 export const maxClosed = 200;
 export const maxAwayMessage = 500;
 
-/** How far ahead an opening is looked for, in days. */
+/** How far ahead the next opening is searched for, in days. */
 const daysAhead = 370;
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-/** How far the clocks may jump, in ms. */
+/** The longest clock change (such as the start of daylight saving time) that is handled, in ms. */
 const longestJumpMs = 180 * minuteMs;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
@@ -44,7 +44,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return made;
 }
 
-/** What a calendar and a clock there show. */
+/** The local date, weekday and time (`HH:MM`) in a time zone at a moment, which is given in ms since 1970. */
 function localOf(timezone: string, ms: number): { date: string; weekday: Weekday; time: string } {
   const parts = Object.fromEntries(
     formatOf(timezone)
@@ -67,7 +67,9 @@ export function isOpen(hours: Hours, at: Date): boolean {
   return spansOn(hours, local).some(({ from, until }) => local.time >= from && local.time < until);
 }
 
-/** The moment at which the clocks there show a time; where they skip it, one near it. */
+/**
+ * The moment, in ms since 1970, at which a time zone has a local time. A time that the clocks skip gives one near it.
+ */
 function momentOf(timezone: string, date: string, time: string): number {
   // `24:00` is the end of the day.
   const wall = Date.parse(`${date}T00:00:00Z`) + (Number(time.slice(0, 2)) * 60 + Number(time.slice(3))) * minuteMs;
@@ -79,10 +81,10 @@ function momentOf(timezone: string, date: string, time: string): number {
   return moment;
 }
 
-/** The first full minute after `at` at which it is open; undefined when there is none within a year. */
+/** The first full minute after `at` at which the team answers; undefined when there is none within a year. */
 export function nextOpening(hours: Hours, at: Date): Date | undefined {
   const after = Math.floor(at.getTime() / minuteMs) * minuteMs + minuteMs;
-  // The present day there may have begun a day ago.
+  // The current local day may have begun up to a day ago.
   let date = localOf(hours.timezone, after - dayMs).date;
   for (let day = 0; day <= daysAhead; day += 1) {
     const noon = Date.parse(`${date}T12:00:00Z`);
@@ -101,7 +103,10 @@ export function nextOpening(hours: Hours, at: Date): Date | undefined {
   return undefined;
 }
 
-/** The spans of open time that begin on the local dates from one moment to another, as moments, in order. */
+/**
+ * The open spans of the local dates from a day before `from` to `until`: their starts and ends in ms since 1970, in
+ * order and without overlaps.
+ */
 function openings(hours: Hours, from: number, until: number): [begin: number, end: number][] {
   const found: [number, number][] = [];
   const last = localOf(hours.timezone, until).date;
@@ -125,11 +130,12 @@ function openings(hours: Hours, from: number, until: number): [begin: number, en
 }
 
 /**
- * Measures how much of the time between two moments is open, in ms, for moments between `from` and `until`.
+ * Returns a function that measures how much of the time between two moments is open, in ms. Both moments must be
+ * between `from` and `until`. All are in ms since 1970.
  */
 export function openTime(hours: Hours, from: number, until: number): (begin: number, end: number) => number {
   const spans = openings(hours, from, until);
-  /** The open time before each span, and after all of them. */
+  /** The open time before each span, and in the end that of all spans together, in ms. */
   const sums = [0];
   for (const [begin, end] of spans) sums.push(sums.at(-1)! + end - begin);
   /** The open time before a moment. */

@@ -1,12 +1,12 @@
-/** How a member likes to be told what concerns the team: in the browser, by sound, and by mail. Pure. */
+/** How a member wants to be notified: in the browser, by sound, and by mail. Pure. */
 
-/** Local times `HH:MM`; from 22:00 until 07:00 passes midnight. `timezone`: an IANA name. */
+/** Local times `HH:MM`; a span such as 22:00 to 07:00 goes over midnight. `timezone`: an IANA name. */
 type QuietHours = { from: string; until: string; timezone: string };
 export type NoticeSettings = {
   browser: boolean;
   sound: boolean;
   mail: boolean;
-  /** How long a notification may be unread before it is mailed to a member who is here. */
+  /** How long a notification may be unread before it is mailed to a member who is online and not set to away. */
   mail_after_minutes: number;
   /** Nothing rings and no mail goes out in these hours; a mail goes out at their end. */
   quiet_hours: QuietHours | null;
@@ -30,19 +30,22 @@ const minutesOf = (time: string): number => {
   return hours! * 60 + minutes!;
 };
 
-/** When the quiet hours end that a moment is in; the moment itself when it is in none. */
+/** The end of the quiet hours in which a moment lies; the moment itself when it lies outside them. */
 function quietEnd({ from, until, timezone }: QuietHours, at: Date): Date {
   const clock = new Intl.DateTimeFormat('en-GB', { timeZone: timezone, timeStyle: 'short' });
   const since = (time: string, start: string) => (minutesOf(time) - minutesOf(start) + dayMinutes) % dayMinutes;
   const local = clock.format(at);
   if (since(local, from) >= since(until, from)) return at;
   const end = (Math.floor(at.getTime() / minuteMs) + since(until, local)) * minuteMs;
-  // An hour early or late when the clocks have changed meanwhile.
+  // When the clocks change in between, `end` is an hour too early or too late.
   const late = ((since(clock.format(end), until) + dayMinutes / 2) % dayMinutes) - dayMinutes / 2;
   return new Date(end - late * minuteMs);
 }
 
-/** When a member is mailed unless the notification is read before: at once if not here, but never in quiet hours. */
+/**
+ * When a member gets the mail about a notification that is still unread: at once when the member is not `here`, but
+ * never in quiet hours.
+ */
 export function mailDueAt({ mail_after_minutes, quiet_hours }: NoticeSettings, here: boolean, now: Date): Date {
   const due = new Date(now.getTime() + (here ? mail_after_minutes * minuteMs : 0));
   return quiet_hours === null ? due : quietEnd(quiet_hours, due);

@@ -63,5 +63,5 @@ export function checkRoleChange(actor: Role): void {
     throw new Problem('MISSING_ROLE', { message: `Changing roles takes the role owner; yours is ${actor}.` });
 }
 
-/** Whether a member may be told first. A member who is `here` and not connected is told like one who is away. */
+/** Whether a member is notified first. A member who is `here` but not connected is treated like one who is `away`. */
 export const memberStates = ['here', 'away'] as const;

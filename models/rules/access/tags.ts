@@ -1,5 +1,7 @@
-/** The colours of a team's tags, by name, so that every page can choose shades that can be read on it. Pure. */
+/**
+ * The colours of a team's tags: only names, so that each page chooses a shade that is readable on its background. Pure.
+ */
 export const tagColours = ['grey', 'red', 'orange', 'green', 'blue', 'purple'] as const;
 
-/** The most tags that a team lists. */
+/** The maximum number of tags in a team's list. */
 export const maxTeamTags = 200;

@@ -91,7 +91,7 @@ function summary([first, ...others]: readonly Detail[]): string | undefined {
   return `${fieldName(first.path)}: ${first.message}${more}`;
 }
 
-/** What an organization has so much of. `test_*`: in test mode; `outside_mails`: mails to people outside, a day. */
+/** What an organization's quotas limit. `test_*`: in test mode; `outside_mails`: mails to outsiders a day. */
 export type Quota = 'documents' | 'knowledge_pages' | 'test_conversations' | 'test_replies' | 'outside_mails';
 
 export type ProblemOptions = {
@@ -105,7 +105,7 @@ export type ProblemOptions = {
   extra?: Record<string, unknown>;
   /** Response headers, such as `Retry-After`. */
   headers?: Record<string, string>;
-  /** The quota that is used up; it is counted, and not sent. */
+  /** The quota that is used up, for the metric `quota_refusals_total`; it is not sent to the caller. */
   quota?: Quota;
   cause?: unknown;
 };

@@ -1,6 +1,6 @@
 /**
- * Says for each collection whether it holds personal data or content that a removal must delete. A collection can only
- * be defined once it is listed here (`Collection`). Pure.
+ * Says for each collection whether it holds personal data or content that a removal must delete. Only a collection that
+ * is listed here can be defined (`Collection`). Pure.
  */
 
 /**

@@ -1,6 +1,6 @@
 /**
- * How long records are kept that nobody deletes, in days: the one table of it, which docs/operating.md shows. What is
- * not here stays until a person deletes it. Pure.
+ * How many days records are kept before they are deleted automatically. docs/operating.md shows this table. Records of
+ * all other collections stay until a person deletes them. Pure.
  */
 import type { Collection } from './holdings.ts';
 
@@ -31,7 +31,7 @@ export const kept = {
 
 export const dayMs = 86_400_000;
 
-/** When a record expires whose days count from `at`. */
+/** When a record expires if its days are counted from `at`. */
 export const expiryOf = (collection: keyof typeof kept, at: Date): Date =>
   new Date(at.getTime() + kept[collection].days * dayMs);
 export const keptSeconds = (collection: keyof typeof kept): number => (kept[collection].days * dayMs) / 1000;

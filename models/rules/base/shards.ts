@@ -1,7 +1,8 @@
 /**
  * The shard keys of the collections that grow with the customers of an organization. The compiler refuses a query that
- * does not name `org_id` or `crawl_id` (`collectionOf`), so each asks one shard. All other collections are small, or
- * unique across organizations, and stay on one shard. Pure.
+ * does not name `org_id` or `crawl_id` (`collectionOf`), so each query is sent only to the shards of one organization
+ * or crawl. All other collections are small, or have keys that are unique across organizations, and stay on one shard.
+ * Pure.
  */
 import type { Collection } from './holdings.ts';
 
@@ -19,10 +20,10 @@ export const shardKeys = {
   tasks: { org_id: 1 },
   tool_audit: { org_id: 1 },
   tool_calls: { org_id: 1 },
-  // One organization may have millions of these, which one shard need not hold.
+  // One organization may have millions of these, so its records may be spread over several shards.
   chunks: { org_id: 1, source_id: 1 },
   frames: { org_id: 1, stream: 1 },
   messages: { org_id: 1, conv_id: 1 },
-  // Ids grow with time, and all running crawls are young, so a range of ids would put them on one shard.
+  // Ids grow with time, so all running crawls have neighbouring ids, and a range of ids would put them on one shard.
   crawl_frontier: { crawl_id: 'hashed' },
 } as const satisfies Partial<Record<Collection, Readonly<Record<string, 1 | 'hashed'>>>>;

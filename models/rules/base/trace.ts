@@ -1,2 +1,5 @@
-/** How a trace is carried: the name of the header, of the memo's field, and of the header to other systems. Pure. */
+/**
+ * The name under which a trace is passed on: in Temporal's headers and memos, and as HTTP header to other systems.
+ * Pure.
+ */
 export const traceHeader = 'traceparent';

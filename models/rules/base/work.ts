@@ -41,7 +41,10 @@ export type Work<Name extends string = string, Args extends unknown[] = unknown[
   taskTimeoutMs?: number;
 };
 
-/** The workflow task timeout where a customer waits, in ms. The answer itself is made within the task. */
+/**
+ * The workflow task timeout of workflows that a customer waits for, in ms. The steps of an answer run within the
+ * workflow task (workflows/base/intask.ts).
+ */
 export const customerTaskTimeoutMs = 5_000;
 
 /**

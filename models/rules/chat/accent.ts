@@ -1,13 +1,13 @@
-/** The colour of an organization's widget, and what of it can be read. Pure. */
+/** The accent colour of an organization's widget, and whether its contrast is readable. Pure. */
 
-/** The grounds on which the widget shows text in its accent, of which these are the harder ones to read from. */
+/** In each theme, the background on which text in the accent colour has the lowest contrast (web/widget/styles.ts). */
 const grounds = { light: '#eef1f6', dark: '#262e3a' } as const;
-/** The text on a ground of the accent. */
+/** In each theme, the colour of text on a background in the accent colour. */
 const onAccent = { light: '#ffffff', dark: '#0c1a2c' } as const;
 export type Theme = keyof typeof grounds;
 const themes = ['light', 'dark'] as const;
 
-/** The least contrast of text (WCAG 2.2, success criterion 1.4.3). */
+/** The minimum contrast ratio of text (WCAG 2.2, success criterion 1.4.3). */
 const least = 4.5;
 export const accentPattern = /^#[0-9a-f]{6}$/;
 
@@ -28,17 +28,20 @@ export function contrast(one: string, other: string): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
-/** Whether text in this colour, and text on it, can be read in a theme. */
+/** Whether text in this colour, and text on a background in this colour, is readable in a theme. */
 export const isReadable = (accent: string, theme: Theme): boolean =>
   contrast(accent, grounds[theme]) >= least && contrast(accent, onAccent[theme]) >= least;
 
-/** The colour with a share of black or white, from 0 to 1. */
+/** The colour mixed with black or white. `target`: 0 for black, 255 for white. `share`: its share, from 0 to 1. */
 function mixed(accent: string, target: 0 | 255, share: number): string {
   const parts = partsOf(accent).map((part) => Math.round(part + (target - part) * share));
   return `#${parts.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** The nearest colour that can be read in a theme: with as little black as needed in the light one, white in the dark. */
+/**
+ * The nearest colour that is readable in a theme: the colour mixed with as little black (light theme) or white (dark
+ * theme) as needed.
+ */
 export function readable(accent: string, theme: Theme): string {
   const target = theme === 'light' ? 0 : 255;
   let percent = 0;
@@ -46,6 +49,9 @@ export function readable(accent: string, theme: Theme): string {
   return mixed(accent, target, percent / 100);
 }
 
-/** The accent in each theme: an organization chooses the light one, of which the dark one is made. */
+/**
+ * The accent in each theme. An organization chooses the one of the light theme; that of the dark theme is derived from
+ * it.
+ */
 export const accentsOf = (accent: string): Record<Theme, string> =>
   Object.fromEntries(themes.map((theme) => [theme, readable(accent, theme)])) as Record<Theme, string>;

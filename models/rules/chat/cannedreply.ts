@@ -1,6 +1,6 @@
 /** Bounds of canned replies. Pure. */
 
-/** The most of a member's own ones, and of shared ones. */
+/** The maximum number of a member's own canned replies, and of the shared ones. */
 export const maxCannedReplies = 500;
 /** In characters. */
 export const maxShortcutLength = 40;

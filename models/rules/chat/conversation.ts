@@ -56,15 +56,15 @@ const ticketMoves: Readonly<Record<Act, Partial<Record<TicketStatus, TicketStatu
 };
 
 /**
- * Whether the agent answers a customer's message: it does when no person is in charge. In a resolved conversation, such
- * a message was accepted before somebody ended the conversation.
+ * Whether the agent answers a customer's message: it does when no person is in charge. A message in a resolved
+ * conversation is answered, too, because it was accepted before somebody ended the conversation.
  */
 export const agentAnswers = (status: ConversationStatus): boolean => status === 'open' || status === 'resolved';
 
 /**
- * Whether the agent still gives answers it is certain of while a person is awaited. That is so when the customer did
- * not ask for a person and no member has taken over yet. Once a member answers, assigns or resolves the ticket, it is
- * no longer `escalated`.
+ * Whether the agent still gives answers it is certain of while the customer waits for a person. That is so when the
+ * customer did not ask for a person and no member has taken over yet. Once a member answers, assigns or resolves the
+ * ticket, it is no longer `escalated`.
  */
 export const answersIfSure = (
   status: ConversationStatus,
@@ -170,6 +170,6 @@ export function situationOf(
   return Object.keys(told).length === 0 ? undefined : told;
 }
 
-/** The orders of the inbox. `waiting`: only those who wait for a person, the longest first. */
+/** The orders of the inbox. `waiting`: only conversations that wait for a person, the longest wait first. */
 export const inboxSorts = ['newest', 'waiting'] as const;
 export type InboxSort = (typeof inboxSorts)[number];

@@ -6,7 +6,7 @@ export type WidgetLanguage = (typeof widgetLanguages)[number];
 
 /** When the widget asks a visitor for an address to which replies can be mailed. */
 export const asksForEmail = ['never', 'on_escalation', 'first'] as const;
-/** What the widget does outside the team's hours: it is there and says when the team is back, or it is not there. */
+/** Outside the team's hours, the widget is shown and says when the team is back, or it is hidden. */
 export const outsideHours = ['show', 'hide'] as const;
 
 export const pictures = ['logo', 'avatar'] as const;
@@ -21,7 +21,10 @@ export const maxStarter = 120;
 
 export type Greeting = { greeting?: string | undefined; starters?: string[] | undefined };
 
-/** The beginnings of the picture formats that every browser shows and that hold no script, from their specifications. */
+/**
+ * The first bytes of pictures in the formats that every browser shows and that cannot contain scripts, from the
+ * formats' specifications.
+ */
 const formats: readonly { type: string; bytes: readonly number[]; at?: number }[] = [
   { type: 'image/png', bytes: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] },
   { type: 'image/jpeg', bytes: [0xff, 0xd8, 0xff] },

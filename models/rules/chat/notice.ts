@@ -25,7 +25,7 @@ export type Moved = {
 /**
  * The notification of an act; undefined when nobody is notified. In an assigned conversation, only the assigned member
  * is notified, of each message of the customer. In an unassigned one, the first message after a member's reply
- * escalates to the team again.
+ * escalates to the team again. `again`: whether members who have not read an earlier notification are notified again.
  */
 export function noticeOf(
   act: Act,

@@ -14,8 +14,8 @@ export const customerDays = 2;
 export const logDays = 1;
 
 /**
- * The expiry of a record touched now: the days of test conversations after the end of this day (UTC), plus `more` days. Empty in
- * live mode, where records do not expire.
+ * The expiry of a record touched now: the retention period of test conversations plus `more` days, counted from the end
+ * of this day (UTC). Empty in live mode, where records do not expire.
  */
 export function keptUntil(mode: Mode, now: Date, more = 0): { expires_at?: Date } {
   if (mode === 'live') return {};

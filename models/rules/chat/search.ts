@@ -8,7 +8,7 @@ const maxWords = 10;
 export const searchPlaces = ['message', 'note', 'customer'] as const;
 export type SearchPlace = (typeof searchPlaces)[number];
 
-/** Lower case without accents, of the same length, so that offsets stay right. */
+/** The text in lower case and without accents. Its length does not change, so that offsets stay valid. */
 export const foldedText = (text: string): string => text.replace(/./gsu, foldedSign);
 
 function foldedSign(sign: string): string {
@@ -16,7 +16,7 @@ function foldedSign(sign: string): string {
   return plain.length === sign.length ? plain : sign;
 }
 
-/** The words of a query, of which each must occur. Quotes and operators of the text index mean nothing. */
+/** The words of a query; a hit must contain all of them. Quotes and operators of the text index have no effect. */
 export const searchWords = (query: string): string[] => {
   const words = query.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}@._+'-]*/gu) ?? [];
   return [...new Set(words.map((word) => word.replace(/[.'-]+$/, '')))].slice(0, maxWords);
@@ -29,11 +29,11 @@ export const hasAllWords = (text: string, words: readonly string[]): boolean => 
 
 export type Excerpt = {
   excerpt: string;
-  /** Where the words stand in the excerpt: start and end, in UTF-16 code units. */
+  /** Where the words are in the excerpt: start and end, in UTF-16 code units. */
   marks: [start: number, end: number][];
 };
 
-/** How many characters an excerpt shows before the first word that was found, and how many in all. */
+/** How many characters of the text an excerpt shows before the first word that was found, and how many in all. */
 const shown = { before: 60, all: 240 } as const;
 
 /** The part of a text around the first word that was found, on one line. */

@@ -1,15 +1,15 @@
-/** What a team's numbers are made of: counts, shares and times over conversations. Pure. */
+/** The statistics of a team: counts and times computed from its conversations. Pure. */
 
-/** The fields of a conversation that are counted. Times in ms. */
+/** The fields of a conversation that the statistics use. Times are in ms since 1970. */
 export type Counted = {
   created: number;
-  /** Of the last message. */
+  /** The time of the last message. */
   active: number;
   /** When a person was first called. */
   called?: number | undefined;
   /** When a person first replied. */
   replied?: number | undefined;
-  /** Of conversations that are resolved. */
+  /** When the conversation was resolved; only while it is resolved. */
   resolved?: number | undefined;
   reopened: number;
   /** Whether the agent has answered from documents. */
@@ -27,17 +27,19 @@ export type Spread = { median: number | null; p90: number | null };
 type Waits = {
   /** From the call for a person to the first reply. */
   first_response_seconds: Spread;
-  /** From the begin to the end. */
+  /** From the start of the conversation to its resolution. */
   resolution_seconds: Spread;
 };
 export type Statistics = Waits & {
   conversations: number;
   escalated: number;
-  /** Answered from documents without a person, and resolved or quiet for a day. */
+  /**
+   * Conversations that the agent answered from documents without a person, and that are resolved or quiet for a day.
+   */
   deflected: number;
   resolved: number;
   reopened: number;
-  /** The same times, of which only the team's hours count; null for a team without hours. */
+  /** The same times, but only the time within the team's hours is counted; null for a team without hours. */
   within_hours: Waits | null;
   csat: { count: number; average: number | null };
 };
@@ -69,7 +71,7 @@ const waitsOf = (counted: readonly Counted[], measure: Measure): Waits => ({
   ),
 });
 
-/** `within`: counts the time within the team's hours, if it has any. */
+/** `within`: measures the time within the team's hours; undefined for a team without hours. */
 export function summarize(counted: readonly Counted[], now: number, within?: Measure): Statistics {
   const rated = counted.flatMap(({ csat }) => csat ?? []);
   const isDone = ({ resolved, active }: Counted) => resolved !== undefined || now - active >= quietMs;

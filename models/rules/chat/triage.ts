@@ -5,13 +5,13 @@ export const maxTags = 20;
 /** In characters. */
 export const maxTagLength = 50;
 export const maxNotes = 100;
-/** In characters: a conversation's record holds its notes. */
+/** In characters. It is small because a conversation's record contains its notes. */
 export const maxNoteBody = 2_000;
 export const maxMentions = 20;
 /** How long a conversation may be snoozed, in ms. */
 const maxSnoozeMs = 366 * 86_400_000;
 
-/** Without blanks at their ends, each once, in the order in which they were given. */
+/** The tags without surrounding blanks and without duplicates, in the given order. */
 export const tidyTags = (tags: readonly string[]): string[] => [...new Set(tags.map((tag) => tag.trim()))];
 
 /** The end of a snooze; undefined when only the customer's next message ends it. @throws Problem VALIDATION */

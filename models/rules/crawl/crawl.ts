@@ -1,7 +1,7 @@
 /**
- * Crawls: states, limits of options, validation of orders, and delays between requests. Pure: times and random numbers
- * are arguments. See url.ts for addresses, frontier.ts for the order of pages and traps, and fetchoutcome.ts for
- * outcomes.
+ * Crawls: states, limits of options, validation of crawl requests, and delays between HTTP requests. Pure: times and
+ * random numbers are arguments. See url.ts for addresses, frontier.ts for the order of pages and traps, and
+ * fetchoutcome.ts for outcomes.
  */
 import { portOf } from '../base/address.ts';
 import type { Authority } from '../knowledge/authority.ts';

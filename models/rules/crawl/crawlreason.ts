@@ -109,7 +109,7 @@ export function explain(reason: CrawlReason, detail?: string | number): string {
   return crawlReasons[reason].sentence.replace(/\{(.+?)\}/, (_, instead: string) => String(detail ?? instead));
 }
 
-/** Follows the reason when the previously indexed version of the page is kept. */
+/** The sentence that is added to the reason when the previously indexed version of the page is kept. */
 export const stillAnswers = 'What was read there before goes on answering.';
 
 /** The reason that a response's status gives; undefined for a page (200, 203) and for an unchanged one (304). */

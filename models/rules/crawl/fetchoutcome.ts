@@ -110,8 +110,9 @@ export function defersTo(url: string, canonical: string, start: string): boolean
 
 /**
  * Whether a replacing set of pages is complete enough to go live. `lost`: live pages that could not be indexed again;
- * there must be none, because an outage of the site must not remove pages. Of other addresses, up to a fifth of the
- * pages read may have failed, and one in any case, because many sites have some broken pages.
+ * there must be none, because an outage of the site must not remove pages. Of the other addresses, some may have
+ * failed, because many sites have some broken pages: at most a fifth of the number of pages read, but one is always
+ * allowed.
  */
 export function isWholeSet({ read, failed, lost }: { read: number; failed: number; lost: number }): boolean {
   return read > 0 && lost === 0 && failed <= Math.max(1, Math.floor(read / 5));

@@ -166,9 +166,9 @@ export function byCost<Page extends Found>(pages: readonly Page[]): Page[] {
 export const maxUnasked = 500;
 
 /**
- * The maximum number of found pages that a crawl of `maxPages` stores, those with the lowest cost first. It exceeds `maxPages`,
- * because some pages are refused, gone or duplicates. It is bounded, because a page with 100,000 links must not fill
- * memory or the database.
+ * The maximum number of found pages that a crawl of `maxPages` stores, those with the lowest cost first. It exceeds
+ * `maxPages`, because some pages are refused, gone or duplicates. It is bounded, because a page with 100,000 links must
+ * not fill memory or the database.
  */
 export function frontierLimit(maxPages: number): number {
   return Math.max(1_000, maxPages * 10);

@@ -100,8 +100,8 @@ export type Verdicts = Partial<Record<'spam' | 'virus' | 'dkim' | 'dmarc', strin
 
 /**
  * Why the sender of a mail is not trusted; undefined when the sender is authenticated. DMARC covers the domain in
- * `From`, so its result decides. For a domain without a DMARC policy, a valid DKIM signature of the same organization
- * is enough. `signedBy` is the domain of that signature, empty when there is none.
+ * `From`, so its result decides. For a domain without a DMARC policy, a valid DKIM signature by a domain of the same
+ * organization is enough. `signedBy` is the domain of that signature, empty when there is none.
  */
 export function distrust({ spam, virus, dkim, dmarc }: Verdicts, signedBy: string): MailReason | undefined {
   if (virus === 'FAIL') return 'virus';

@@ -172,8 +172,8 @@ const automaticMailsPerHour = 3;
 const hourMs = 3_600_000;
 
 /**
- * How long the agent must wait before its next mail to a customer, in ms; 0 when it may send now. `sent`: when the
- * earlier ones were made.
+ * How long the agent must wait before its next mail to a customer, in ms; 0 when it may send now. `sent`: the times of
+ * the agent's earlier mails to the customer.
  */
 export function automaticWaitMs(sent: readonly Date[], now: Date): number {
   const recent = sent

@@ -1,6 +1,6 @@
 /**
- * Reply addresses in mails to customers: `reply+<token>@<domain>`. The token is lower-case
- * base32, because mail programs change the case of addresses, and some truncate the part before the `@` after 64
+ * Reply addresses in mails to customers: `reply+<token>@<domain>`. The token is lower-case base32, because mail
+ * programs change the case of addresses. It is short, because some programs truncate the part before the `@` after 64
  * octets. Pure; models/events/replytoken.ts signs the tokens.
  */
 import { domainOf } from '../access/mailbox.ts';
@@ -8,8 +8,8 @@ import { domainOf } from '../access/mailbox.ts';
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 const localPart = 'reply';
 /**
- * Characters that may stand before the token: some mail systems refuse a `+` and write another one. None of them occurs in
- * a token.
+ * Characters that may separate `reply` from the token: some mail systems refuse a `+` and replace it by another
+ * character. None of them occurs in a token.
  */
 export const replySeparators = ['+', '-', '_', '.', '='] as const;
 /** With `reply+` before the token, the local part has at most 64 octets. */

@@ -5,7 +5,7 @@ import { tryNowSignal } from '../chat/work.ts';
 /** The signal that a delivery of the line was stored. */
 export const lineSignal = 'attend';
 
-/** Sends the deliveries of one line outside tickets. The signal starts the workflow when it is not running. */
+/** Sends the deliveries of a line that belongs to no ticket. The signal starts the workflow when it is not running. */
 export const sendLineWork = (orgId: string, line: string, { now = false } = {}) =>
   workOf({
     workflow: 'sendLine',

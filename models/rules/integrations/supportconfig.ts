@@ -63,7 +63,7 @@ export const defaultSettings: Readonly<SupportSettings> = Object.freeze({
 /** A replaced secret, and until when it signs beside the new one. */
 const oldSecret = embedded({ secret: string, until: date });
 export type OldSecret = ValueOf<typeof oldSecret>;
-/** State derived from saving the settings of ticket events; members cannot set it. */
+/** State that is updated when the settings of ticket events are saved; members cannot set it. */
 export const outboxStateFields = {
   /**
    * Increments each time the address, the secret or the destinations are saved, so that a disabled destination is tried

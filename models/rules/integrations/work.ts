@@ -12,7 +12,8 @@ export type Trial = {
 };
 
 /**
- * The result of a test. `refused`: the error message of the service. `unanswered`: the service could not be reached.
+ * The result of a test, as text for members. `said`: the test succeeded. `refused`: the error message of the service.
+ * `unanswered`: the service could not be reached.
  */
 export type Tried = { said: string } | { refused: string } | { unanswered: string };
 

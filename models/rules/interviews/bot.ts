@@ -1,6 +1,7 @@
 /**
  * The state of a bot in a call, the reason why a bot is not in the call, and the mapping from the status codes of the
- * bot services. Services may add status codes at any time, so an unknown code has a general meaning. Pure.
+ * bot services. Services may add codes at any time, so an unknown status counts as `joining`, and an unknown reason as
+ * `unknown`. Pure.
  */
 
 const botPhases = ['scheduled', 'joining', 'waiting', 'in_call', 'recording', 'processing', 'done', 'failed'] as const;

@@ -73,8 +73,8 @@ export type Interviewed = {
 const same = (one: string, other: string): boolean => one.trim().toLowerCase() === other.trim().toLowerCase();
 
 /**
- * Returns a test whether the candidate said a segment. In the room, each segment has a role. In an external call, the
- * candidate is the speaker with the candidate's name, or else the human who speaks most.
+ * Returns a function that tells whether the candidate said a segment. In the room, each segment has a role. In an
+ * external call, the candidate is the speaker with the candidate's name, or else the human who speaks most.
  */
 export function isCandidate({ said, candidate }: Pick<Interviewed, 'said' | 'candidate'>): (one: Said) => boolean {
   if (said.some(({ role }) => role !== undefined)) return ({ role }) => role === 'candidate';
@@ -101,7 +101,10 @@ const round = (score: number): number => Math.round(score * 10) / 10;
 /** The share of questions that must be answered before anything is recommended. */
 const enoughAnswers = 0.5;
 
-/** The overall score, and the recommendation if one is allowed, from the scores of rules or of a model. */
+/**
+ * The overall score, and the recommendation (`undecided` when too few questions were answered), from the scores of
+ * rules or of a model.
+ */
 export function concluded(
   { scores, strengths, concerns }: Pick<Evaluation, 'scores' | 'strengths' | 'concerns'>,
   recommendation: Decision,

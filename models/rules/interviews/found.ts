@@ -1,7 +1,4 @@
-/**
- * Types and bounds of the tasks, and of the possible tasks that a person must confirm, that are found in a transcript.
- * Pure.
- */
+/** What is found in a transcript: tasks, and possible tasks, which a person must confirm. Types and bounds. Pure. */
 import type { Priority } from '../base/priority.ts';
 
 /** A member, or a person outside the organization whose email address was said. */

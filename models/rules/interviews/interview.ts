@@ -130,7 +130,9 @@ export type Move = {
 const botKinds = ['room', 'recall', 'attendee'] as const;
 export type BotKind = (typeof botKinds)[number];
 export type BotRef = { kind: BotKind; id: string };
-/** The idempotency key for ordering the next bot after `sent` others, so that a retry does not send a second bot. */
+/**
+ * The idempotency key of a request for the next bot after `sent` others, so that a retry does not send a second bot.
+ */
 export const botKey = (interviewId: string, sent: number): string => `${interviewId}:${sent + 1}`;
 /** `since`: when the bot joined the call, ISO 8601. The times in its transcript are relative to this time. */
 export type CalledBot = BotRef & { since: string };
@@ -149,7 +151,7 @@ export type InterviewState = {
   scheduledAt?: string;
   /** Whether the candidate is notified of the time by mail. */
   invites?: true;
-  /** The `dueAt` at which the interview was already started automatically. */
+  /** The `dueAt` for which the interview was already started automatically; it starts only once for each time. */
   startedFor?: string;
   /** The time of the bot's first attempt to join. */
   joiningSince?: string;
@@ -157,7 +159,7 @@ export type InterviewState = {
   attempts: number;
   /** How many bots were sent. Each bot has its own idempotency key. */
   sent: number;
-  /** How many orders for a bot were made. An order that fails may have sent the bot nevertheless. */
+  /** How many times a bot was requested. A request that fails may have sent the bot nevertheless. */
   orders: number;
   bot?: BotRef;
   /** When `bot` joined the call. */

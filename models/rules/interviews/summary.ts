@@ -1,4 +1,4 @@
-/** The requirements of a meeting's summary, which hold with and without a language model. Pure. */
+/** The requirements of a meeting's summary, which apply with and without a language model. Pure. */
 
 export const summaryModes = ['short', 'long'] as const;
 export type SummaryMode = (typeof summaryModes)[number];

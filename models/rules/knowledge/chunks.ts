@@ -25,7 +25,7 @@ export const targetWords = 120;
 /** The hard limit of a chunk, in words. A sentence is only split when the sentence alone is longer. */
 export const maxWords = 220;
 /**
- * The hard limit of a chunk, in characters, for text without blanks: 220 German words have about 11 characters each.
+ * The hard limit of a chunk, in characters. It bounds text without blanks; 220 German words of about 11 characters fit.
  */
 export const maxCharacters = 2_400;
 /** Table rows share a chunk up to this many words. Text chunks may be longer, because each row is a fact of its own. */
@@ -81,7 +81,7 @@ function splitWord(word: string): string[] {
 type Unit = { text: string; before: '\n\n' | '\n' | ' ' };
 
 /**
- * Packs units into chunks, in order. `restart` says before which units a new chunk may begin before the current one is
+ * Packs units into chunks, in order. `restart` says at which units a new chunk begins although the current one is not
  * full.
  */
 function pack(units: readonly Unit[], restart: (unit: Unit, words: number, unitWords: number) => boolean): string[] {
@@ -161,7 +161,7 @@ function rowParts(cells: readonly [column: string, value: string][]): string[] {
   return parts.map((part, index) => (index === 0 || label === '' ? part : `${label}; ${part}`));
 }
 
-/** Splits a text in half until it fits into the room that the row's label leaves in a chunk. */
+/** Halves a text until each piece fits into the room that the row's label leaves in a chunk. */
 function halves(text: string, room: { words: number; characters: number }): string[] {
   if (countWords(text) <= room.words && text.length <= room.characters) return [text];
   const words = text.split(' ');

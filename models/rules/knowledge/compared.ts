@@ -1,6 +1,6 @@
 /**
  * The texts of a passage that a question is compared with by meaning, and their stored vectors. Pure. The vectors are
- * made when the passage is embedded, so that a question embeds itself only.
+ * made when the passage is embedded, so that at search time only the question must be embedded.
  */
 import { unitsOf } from './units.ts';
 
@@ -11,8 +11,8 @@ import { unitsOf } from './units.ts';
 export const sentencesName = 'use-1';
 
 /**
- * The texts of a passage to compare with a question: its sentences, items and rows, and the names of its columns. The
- * first ones only, which are all of nearly every passage.
+ * The texts of a passage to compare with a question: its sentences, list items and table rows, and the names of its
+ * columns. At most `maxTexts`, which is more than nearly every passage has.
  */
 export function comparedTexts(text: string): string[] {
   const units = unitsOf(text);
@@ -26,8 +26,8 @@ const maxTexts = 64;
 const most = 127;
 
 /**
- * Packs vectors of the same length into one byte a number, scaled to each vector's largest number. A cosine does not
- * depend on that scale, so it is not kept.
+ * Packs vectors of the same length into one byte per number, scaled to each vector's largest number. A cosine does not
+ * depend on this scale, so the scale is not stored.
  */
 export function packVectors(vectors: readonly Float32Array[]): Int8Array {
   const width = vectors[0]?.length ?? 0;
@@ -43,7 +43,9 @@ export function packVectors(vectors: readonly Float32Array[]): Int8Array {
   return packed;
 }
 
-/** The cosine of a unit vector with each packed vector; undefined when these are not `count` vectors of its length. */
+/**
+ * The cosines of a unit vector with the packed vectors; undefined when `packed` is not `count` vectors of its length.
+ */
 export function packedCosines(unit: Float32Array, packed: Int8Array, count: number): number[] | undefined {
   const width = unit.length;
   if (packed.length !== count * width) return undefined;

@@ -35,10 +35,13 @@ export const extensions: Record<FileType, readonly string[]> = {
 /** The maximum size of an upload, in bytes: 25 MiB, as the contract of the document routes says. */
 export const maxFileBytes = 25 * 1024 * 1024;
 
-/** The maximum length of a text that is written or changed here, in characters. */
+/** The maximum length of the text of an article, which members write and change on the platform, in characters. */
 export const maxTextLength = 200_000;
 
-/** The file name of an article: its title, without the signs that no file name has, becomes one of a Markdown file. */
+/**
+ * The file name of an article: its title without characters that file names cannot have, and with the extension `.md`
+ * unless the title ends with that of a Markdown or text file.
+ */
 export function articleName(title: string): string {
   const name = title.replace(/[/\\]/g, '-').replace(/[<>:"|?*]/g, '');
   const type = fileTypeOfName(name);

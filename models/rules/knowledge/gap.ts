@@ -37,7 +37,10 @@ export function sameQuestions(vector: Float32Array, known: ReadonlyMap<string, F
   return same.toSorted((a, b) => b.cosine - a.cosine).map(({ id }) => id);
 }
 
-/** The group of a question without vectors: questions with the same content words, in any order, form one group. */
+/**
+ * The group of a question that no vector puts into a known group: questions with the same content words, in any order,
+ * form one group.
+ */
 export function gapGroup(stems: readonly string[], question: string): string {
   return [...new Set(stems)].sort().join(' ') || question.trim().toLowerCase();
 }

@@ -61,7 +61,7 @@ const rowNames = (text: string): string[] =>
 const oneLine = (text: string): string =>
   text.length <= maxLineLength ? text : `${text.slice(0, maxLineLength - 1).replace(/\s+\S*$/u, '')}…`;
 
-/** A unit, and those that it introduces: the next ones. */
+/** The text of a unit. When the unit introduces what follows, all units after it are added. */
 function lineFrom(units: readonly Unit[], unit: Unit | undefined): string {
   if (unit === undefined) return '';
   const shown = introduces(unit.text) ? units.slice(unit.order) : [unit];
@@ -111,7 +111,9 @@ export function isNamed(question: string, { heading, text }: Pick<Passage, 'head
 export const takenOffer = (message: string, offers: readonly Offer[]): Offer | undefined =>
   offers.find(({ question }) => plain(question) === plain(message));
 
-/** The offers as a message in the customer's language. Their own words stay in the language of the documents. */
+/**
+ * The offers as a message in the customer's language. Their headings and texts stay in the language of the documents.
+ */
 export const offerText = (offers: readonly Offer[], language: Language): string =>
   [
     ownSentences.mayHelp[language],

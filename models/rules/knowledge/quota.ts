@@ -20,8 +20,8 @@ export type FreeSlots = { count: number; slot(nth: number): number };
  * Every record holds a slot: a number from 0 that is unique in its organization and mode. Storing a record with a taken
  * slot fails on the unique index, so that concurrent writes cannot exceed the quota. `taken` has the slot of each
  * existing record; undefined for a record from before slots existed. The number of free slots is `limit` minus the
- * number of records, also after `limit` was lowered below held slots. The slots are computed and not listed, because a
- * limit may be in the millions.
+ * number of records. This also holds when `limit` was lowered and some records have slots beyond it. The slots are
+ * computed and not listed, because a limit may be in the millions.
  */
 export function freeSlots(limit: number, taken: readonly (number | undefined)[]): FreeSlots {
   const held = taken.filter((slot) => slot !== undefined).sort((a, b) => a - b);
@@ -38,7 +38,7 @@ export function freeSlots(limit: number, taken: readonly (number | undefined)[])
   };
 }
 
-/** The share of a quota from which on an organization counts as near it. */
+/** An organization counts as near its quota when it has used at least this share of it. */
 export const nearShare = 0.8;
 
 /**

@@ -12,14 +12,16 @@ export type IndexedSource = {
   authority: string;
 };
 
-/** Which index rows of a source answer questions now, and which may after the next publication. */
+/** Which index rows of a source answer questions now, and which may do so after the next publication. */
 export type Generations = {
   generation: number;
   /**
    * The last attempt that claimed the newest generation; absent for sources where every claim makes a new generation.
    */
   claimed?: number;
-  /** The generation whose rows answer questions, or will once its whole set of pages is swapped in. */
+  /**
+   * The generation whose rows answer questions, or will do so once the whole set of pages that it belongs to goes live.
+   */
   live_generation?: number;
   /** The attempt that wrote the live rows; absent when only one attempt ever wrote the generation. */
   live_attempt?: number;

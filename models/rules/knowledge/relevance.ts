@@ -19,18 +19,23 @@ const embeddedParts = [
  */
 const priorPassages = 16;
 /**
- * A passage of a table that speaks of one thing again and again lies near many questions that it does not answer. So
- * this share of the distance at which a passage's nearest neighbour in another source usually lies counts as usual, too.
- * Of 0.5 to 0.9, the one with which one threshold fits best the customers of a bank (59 passages) and those of public
- * services (435), so no figure of these two sets is a test of it.
+ * In a table whose passages all have nearly the same subject, a passage is similar to many questions that it does not
+ * answer. So the usual score is raised by this share of how far a passage's nearest neighbour in another source usually
+ * lies above the passage's mean cosine. Of the values from 0.5 to 0.9, this one lets a single threshold fit best both
+ * the questions of a bank's customers (59 passages) and those to public services (435). It was chosen on these two
+ * sets, so no figure of them is a test of it.
  */
 const crowded = 0.8;
 /**
- * How much nearer the nearest of more passages lies: the standard deviation of their distances, in z-score units,
- * measured on samples of four help centres.
+ * The standard deviation of how near passages lie to each other, in z-score units, measured on samples of four help
+ * centres. `crowdedness` computes with it how much nearer the nearest neighbour in the whole table lies than the
+ * nearest one in a sample.
  */
 const spreadOfNeighbours = 1.25;
-/** The distance to the nearest neighbour in two small help centres; it counts as much as this many passages. */
+/**
+ * `distance`: how far the nearest neighbour lies above the mean cosine in two small help centres, in z-score units. It
+ * counts as much as `passages` passages of the table.
+ */
 const usualNeighbour = { distance: 1.5, passages: 8 };
 /**
  * With fewer passages than this, an external embedding model's cosines cannot be normalised, and lexical search alone
@@ -51,12 +56,13 @@ export type Calibration = {
  */
 export type Calibrations = Record<'embedded' | 'endpoint', Calibration>;
 
-/** The scores of a passage for a question: the cosine of each vector part, and BM25. */
+/** The scores of a passage for a question: the cosine for each part of the vectors, and BM25. */
 export type Compared = { cosines: readonly number[]; text_score?: number };
 
 /**
- * The nearest passage of another source for some passages of a table: by how much its cosine, per part, lies above the
- * passage's mean cosine. `sampled` of the table's `rows` were looked at.
+ * How near some passages of a table lie to their nearest passage of another source. `near`: for each of these passages
+ * and each vector part, by how much the cosine with the nearest passage lies above the mean cosine. The nearest passage
+ * was searched for in a sample of `sampled` of the table's `rows` passages.
  */
 export type Neighbours = { near: readonly (readonly number[])[]; sampled: number; rows: number };
 
@@ -65,11 +71,11 @@ export type Background = { background: readonly (readonly number[])[]; neighbour
 
 export type Features = {
   /**
-   * How far the passage lies above the usual passage of the table: z-score of the cosines plus weighted BM25, and more
-   * for the topic that the conversation is about.
+   * How far the passage lies above the usual passage of the table: z-score of the cosines plus weighted BM25, plus a
+   * bonus for a passage of the topic that the conversation is about.
    */
   above: number;
-  /** The share of the question's words that the passage has, weighted by rarity: 0 to 1. */
+  /** The share of the question's content words that occur in the passage, weighted by rarity: 0 to 1. */
   share: number;
   /** 1 when the question is not English, so that the English-only model is not used. */
   foreign: number;
@@ -79,12 +85,17 @@ export type Features = {
 export type Scale = {
   calibration: Calibration;
   weights: readonly number[];
-  /** The weighted cosine sum of a usual passage, which is subtracted from each passage's sum, and the crowdedness. */
+  /**
+   * The weighted cosine sum of a usual passage plus the crowdedness of the table; subtracted from each passage's sum.
+   */
   usual: number;
   foreign: boolean;
 };
 
-/** The weight of each vector part in the vector search. */
+/**
+ * The weight of each part of a vector in the vector search; each embedding model makes one part. For a question that is
+ * not `english`, the part of an English-only model has weight 0.
+ */
 export function partWeights(parts: number, english: boolean): number[] {
   if (parts === 1) return [1];
   return embeddedParts.slice(0, parts).map((part) => (part.englishOnly && !english ? 0 : part.weight / part.spread));
@@ -102,7 +113,7 @@ const meanOf = (values: readonly number[]): number => values.reduce((sum, value)
 function crowdedness({ near, sampled, rows }: Neighbours = noNeighbours, weights: readonly number[]): number {
   const { distance, passages } = usualNeighbour;
   const distances = near.map((above) => weighted(weights, above)).toSorted((a, b) => a - b);
-  // What is expected of the largest of n normally distributed values grows like this.
+  // The expected maximum of n normally distributed values grows like the square root of 2 ln n.
   const grown = sampled > 1 ? Math.sqrt(2 * Math.log(rows)) - Math.sqrt(2 * Math.log(sampled)) : 0;
   const seen = (distances[Math.floor(distances.length / 2)] ?? 0) + spreadOfNeighbours * grown;
   return crowded * ((seen * distances.length + distance * passages) / (distances.length + passages));

@@ -27,8 +27,8 @@ export type Candidate = {
   /** BM25 score: positive and unbounded. Scores of different questions are not comparable. */
   text_score?: number;
   /**
-   * The cosine of the question's vector with the passage's, per part, -1 to 1; undefined when the passage has no vector
-   * yet.
+   * The cosines of the question's vector with the passage's, one for the part of each embedding model, -1 to 1;
+   * undefined when the passage has no vector yet.
    */
   cosines?: readonly number[];
   /** Whether the conversation was about the passage's topic before this question. */
@@ -121,21 +121,22 @@ export const passagesOf = <P extends Passage>({
 /** The maximum distances to the best passage, in `above` units. */
 const reach = {
   /**
-   * Distance to the best passage of all tiers within which a passage is still relevant, so that a higher tier may
-   * answer slightly worse.
+   * Distance to the best passage of all tiers within which a passage is still relevant, so that a passage of a higher
+   * tier may answer although it is slightly worse.
    */
   tier: 1,
   /**
-   * Distance to the best passage of the same tier within which a passage is also returned: two near ones are often two
-   * halves of an answer.
+   * Distance to the best passage of the same tier within which a passage is also returned: two passages that are nearly
+   * as good are often two halves of an answer.
    */
   hit: 0.5,
 } as const;
 /**
- * Added to how far a passage of the conversation's topic lies above the usual one. `known`: the topic's passages have
- * all words that the question names its subject with, so it does not begin another subject; a question like "How do I
- * use it?" names none. `known` was chosen on follow-up questions to public services, `other` so low that the sequences in
- * test/fixtures/followups.json and test/chat/offers.test.ts get no sure answer to another subject.
+ * Added to how far a passage of the conversation's topic lies above the usual passage. `known`: all words with which
+ * the question names its subject occur in the topic's passages, so the question does not begin another subject. A
+ * question like "How do I use it?" names no subject, so it also gets `known`. `other`: all other questions. `known` was
+ * chosen on follow-up questions to public services. `other` is so low that no question about another subject gets a
+ * certain answer in the sequences of test/fixtures/followups.json and test/chat/offers.test.ts.
  */
 const topicBonus = { known: 1.5, other: 0.4 } as const;
 /** The maximum number of passages to read per tier: this many with a vector, and this many without. */
@@ -165,7 +166,7 @@ function aboveOf(
 
 const wordsOf = ({ name, heading, text }: Passage): string => `${name}\n${heading}\n${text}`;
 
-/** The bonus of the conversation's topic for these questions. */
+/** The bonus that passages of the conversation's topic get for these questions. */
 function bonusOf(questions: readonly string[], found: readonly Found<Passage>[]): number {
   const named = questions.flatMap((text) => terms(text)).filter(({ weight }) => weight === 1);
   const speaksOf = matcher(named.map(({ stem }) => stem));
@@ -273,13 +274,13 @@ export function bestReading<P extends Passage>(
   return read.reduce((best, next) => (next.worth > best.worth ? next : best));
 }
 
-/** Without embeddings: rewards a high share of matched words (squared) and a reading with more words. */
+/** The worth of a reading without embeddings: it is high for a high share of matched words and for a long reading. */
 function worthOfWords({ text }: Reading, hits: readonly Judged[]): number {
   const said = terms(text).reduce((sum, { weight }) => sum + weight, 0);
   return Math.max(-1, ...hits.map(({ coverage }) => said * coverage ** 2));
 }
 
-/** With embeddings: a reading with an answer beats one without; between two answers, the more likely one wins. */
+/** The worth of a reading with embeddings: an answer beats none, and of two answers the more probable one wins. */
 function worthOfMeaning(judged: readonly Judged[], hits: readonly Judged[]): number {
   const likely = judged.filter(({ features }) => features !== undefined).map(({ relevance }) => relevance);
   return hits.length > 0 ? 1 + Math.max(...hits.map(({ relevance }) => relevance)) : Math.max(-1, ...likely);
@@ -294,7 +295,7 @@ export const stillReachable = (
 /** The source of a passage by its id (`source:generation:ordinal`). */
 export const sourceOf = (id: string): string => id.slice(0, id.indexOf(':'));
 
-/** The passages before and after the one that a conversation is about, which belong to its topic. */
+/** How many passages before and after the one that a conversation is about belong to the topic, too. */
 const topicReach = 6;
 const ordinalOf = (id: string): number => Number(id.slice(id.lastIndexOf(':') + 1));
 
@@ -334,8 +335,8 @@ function hidesByWords(found: readonly Candidate[], limit: number): boolean {
 }
 
 /**
- * A candidate beyond the limit has no better vector or lexical score than the last one that was returned, so that their
- * sum bounds its score.
+ * A candidate beyond the limit has no better vector score and no better lexical score than the last ones that were
+ * returned, so the sum of these two bounds its score.
  */
 function hidesByMeaning(found: readonly Candidate[], limit: number, scale: Scale): boolean {
   const last = (values: readonly number[]): number | undefined => values.toSorted((a, b) => b - a)[limit - 1];

@@ -13,9 +13,10 @@ export const maxSegments = 20;
 export const maxSegmentLength = 64;
 
 /**
- * The stored form of a tag: lower case, accents that decompose are folded (`Geschäft` -> `geschaft`), `&` becomes ` and
- * `, and every other run of characters that are neither letters nor digits becomes `_`. The result is trimmed and
- * truncated to 64 code points. Letters of other scripts stay letters. Empty when nothing is left.
+ * The stored form of a tag: lower case, without the accents that Unicode (NFKD) separates from letters (`Geschäft` ->
+ * `geschaft`). `&` becomes the word `and`, and every run of characters that are neither letters nor digits becomes `_`.
+ * The result is trimmed and truncated to 64 code points. Letters of other scripts stay letters. Empty when nothing is
+ * left.
  */
 export function normalizeSegment(raw: string): string {
   const plain = raw

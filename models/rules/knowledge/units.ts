@@ -61,7 +61,7 @@ function rowsOf(lines: readonly string[]): Cell[][] {
 const paragraphsOf = (text: string): string[] => text.split(/\n{2,}/u);
 const linesOf = (paragraph: string): string[] => paragraph.split('\n').filter((line) => line.trim() !== '');
 
-/** The table rows of a passage. Far cheaper than all units, because no sentences are told apart. */
+/** The table rows of a passage. Far cheaper than `unitsOf`, because the text is not split into sentences. */
 export const rowsIn = (text: string): Cell[][] =>
   text.includes('; ')
     ? paragraphsOf(text).flatMap((paragraph) => rowsOf(linesOf(paragraph)).filter((cells) => cells.length > 0))
@@ -87,6 +87,6 @@ export function unitsOf(text: string): Unit[] {
 export const introduces = (text: string): boolean => /[:?：？]$/u.test(text);
 export const isStep = (text: string): boolean => /^(?:\d{1,2}|[a-z])[.)]\s/iu.test(text);
 
-/** Whether a passage is a title only: nothing in it is a sentence, a list item, a table row, a figure or `name: value`. */
+/** Whether a passage is only a title: without a sentence, a list item, a table row, a digit or `name: value`. */
 export const isTitle = (text: string): boolean =>
   unitsOf(text).every(({ kind, text: line }) => kind === 'prose' && !/[.!?…。！？]$|[:：\d]/u.test(line));

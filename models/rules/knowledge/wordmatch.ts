@@ -51,7 +51,10 @@ function share(asked: readonly Term[], weights: ReadonlyMap<string, number>, ste
 }
 
 export type WordMatch = {
-  /** The greatest share of a question's content words that the passage has, weighted by rarity: 0 to 1. */
+  /**
+   * The share of the question's content words that occur in the passage, weighted by rarity: 0 to 1. For several
+   * questions, the highest share.
+   */
   coverage: number;
   /** The passage's BM25 score relative to the best one: 0 to 1. */
   strength: number;
@@ -59,8 +62,8 @@ export type WordMatch = {
 };
 
 /**
- * Compares each passage with each question and with the best of all tiers. `telling` marks the passages that count for
- * a word's rarity.
+ * Compares each passage with each question, and with the best passage of all tiers. `telling` marks the passages among
+ * which the rarity of a word is counted.
  */
 export function matchWords(
   questions: readonly string[],

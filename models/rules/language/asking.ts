@@ -6,12 +6,15 @@
  */
 export type Reading = { text: string; questions: string[] };
 /**
- * A search text, and the possible readings of the message. Search results are judged by each reading, and the best
- * answered one counts.
+ * A search text, and the possible readings of the message. Search results are judged by each reading, and the reading
+ * with the best answer counts.
  */
 export type Asking = {
   text: string;
   readings: Reading[];
-  /** When true and this one is answered, no further `Asking` is tried. Otherwise the best answered one counts. */
+  /**
+   * When true and this `Asking` finds an answer, no further one is tried. Otherwise the one with the best answer
+   * counts.
+   */
   settles: boolean;
 };

@@ -1,7 +1,8 @@
 /**
- * Detects the language in which a customer writes, by common words, so it needs no model in memory. It chooses the
- * language of the agent's fixed sentences, the models that compare a question, and how far a vector is moved
- * (clients/embedding/centring.ts). Where it is not sure, search goes on as for English; escalation does not depend on it.
+ * Detects the language in which a customer writes, by common words, so it needs no model in memory. The language
+ * decides the agent's fixed sentences, which embedding models compare a question with the passages, and how a vector is
+ * shifted (clients/embedding/centring.ts). A vector of an undetected language is treated like an English one.
+ * Escalation does not depend on the language.
  */
 import { fold } from './words.ts';
 import { knownLanguages, wordsOf, type Known } from './words/index.ts';

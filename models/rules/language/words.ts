@@ -14,7 +14,7 @@ const stopWords: ReadonlySet<string> = new Set(knownLanguages.flatMap((language)
 
 /**
  * Words that shape a support question and do not name its subject. They help to order sentences, but a passage about
- * the subject answers without them.
+ * the subject may answer the question without containing them.
  */
 const genericWords: ReadonlySet<string> = new Set(
   `actually also amount another anybody anyone anything available back best bring buy call change check come contact cost currently day

@@ -3,7 +3,7 @@ import { sentences } from '../language/sentences.ts';
 import { harmlessText } from './result.ts';
 import { titleOf, type JsonSchema } from './tool.ts';
 
-/** One value of a call. Booleans, numbers and dates (ISO 8601) are told in the reader's language. */
+/** One value of a call. The widget shows booleans, numbers and dates (ISO 8601) in the reader's language. */
 export type Detail = { label: string; value: string | number | boolean };
 
 type Given = Readonly<Record<string, unknown>>;
@@ -13,10 +13,10 @@ const recordOf = (value: unknown): Given => (isRecord(value) ? value : {});
 
 const maxLabel = 100;
 const maxSentence = 300;
-/** A value that stands for words, as `next_month`. */
+/** A code that is made of words, such as `next_month`. */
 const isCode = /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$/;
 
-/** Each value with the name that the tool's schema gives it; the values of an inner record follow as rows of their own. */
+/** Each value with the name that the tool's schema gives it. Each value of a nested object is a row of its own. */
 export function detailsOf(schema: JsonSchema, given: Given): Detail[] {
   const properties = recordOf(recordOf(schema)['properties']);
   return Object.entries(given).flatMap(([name, value]): Detail[] => {
@@ -32,7 +32,7 @@ export function detailsOf(schema: JsonSchema, given: Given): Detail[] {
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? harmlessText(value, maxLabel) : '');
 
-/** The title that the schema gives a value, otherwise the value itself. */
+/** The title that the schema gives a value, or else the value itself. */
 function worded(schema: Given, value: unknown): Detail['value'] {
   const { enum: listed, enumNames, oneOf, anyOf } = schema;
   const options = [oneOf, anyOf].flatMap((each) => (Array.isArray(each) ? each.map(recordOf) : []));
@@ -47,8 +47,8 @@ function worded(schema: Given, value: unknown): Detail['value'] {
 }
 
 /**
- * The text that a person approves: each value on a line. For a call without any, it is the first sentence of the tool's
- * description, which a member has approved.
+ * The text that a person approves: each value on a line. For a call without values, it is the first sentence of the
+ * tool's description, which a member has approved.
  */
 export function agreementText(description: string, details: readonly Detail[]): string {
   if (details.length > 0) return details.map(({ label, value }) => `${label}: ${value}`).join('\n');

@@ -39,7 +39,7 @@ export function checkLink({ checked, last }: Checked, event: Link, sha256: (text
   return { checked: expected, last: event.hash };
 }
 
-/** Checks a trusted mark when the check reaches it: undefined when the hash agrees, or when the check is not there. */
+/** Compares the chain with a trusted mark; undefined when the hashes agree, or when the check is at another event. */
 export function checkMark({ checked, last }: Checked, { seq, hash }: Mark): Break | undefined {
   return checked === seq && last !== hash ? { seq, reason: 'unlinked' } : undefined;
 }

@@ -63,7 +63,7 @@ export const leadsTo = (move: CallMove): CallState => Object.values(callMoves[mo
 export type Asked = { state: CallState; awaited?: Awaited; ask_until?: Date; arguments_sha256: string };
 export type Decision = { by: Awaited; approved: boolean; at: Date };
 
-/** Why a decision is rejected; `refusalOf` returns undefined for a decision that counts. */
+/** Why a decision is rejected; `refusalOf` returns undefined for a decision that is accepted. */
 export type Refusal = 'not_asked' | 'decided' | 'expired';
 
 export function refusalOf(asked: Asked, { by, at }: Decision): Refusal | undefined {

@@ -57,7 +57,8 @@ const textOf = (value: unknown, max: number): string => (typeof value === 'strin
 
 /**
  * Parses the questions that a tool's server asks; undefined when a customer cannot answer one of them. That is so for
- * requests other than a form (a model's answer, a folder, a web page), and for schemas with more than simple fields.
+ * requests other than a form (such as one for a model's answer, for a folder, or to visit a web page), and for schemas
+ * with more than simple fields.
  */
 export function questionsOf(requests: unknown, state: string | undefined): CallQuestions | undefined {
   const entries = Object.entries(isRecord(requests) ? requests : {});

@@ -100,7 +100,7 @@ const readingTiers: readonly RiskTier[] = ['read_public', 'read_private'];
 /** Whether a call changes nothing, so that it may be retried when its outcome is unknown. */
 export const isRead = ({ risk_tier }: Pick<ApprovedTool, 'risk_tier'>): boolean => readingTiers.includes(risk_tier);
 
-/** The outcome of a call, or of a request for one that was never sent. */
+/** The outcome of a call, or of a requested call that was never sent. */
 export const outcomes = [
   'ok',
   'error',

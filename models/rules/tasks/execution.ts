@@ -28,7 +28,7 @@ export type Step = {
   tries: number;
   /** When the very first attempt began. Anything the step created is younger, which narrows the search for it. */
   first_at?: Date;
-  /** When the attempt in flight began; still set when its process died. */
+  /** When the running attempt began. It stays set when the process of the attempt dies. */
   trying_at?: Date;
   /** The destination, fixed by the first attempt, so that retries go to the same place. */
   target?: string;
@@ -126,5 +126,8 @@ export function stepWaitMs(
   return waitOf(unanswered ? Math.max(wait, unsettledMs) : wait, retryAfterMs, maxRetryAfterMs, random);
 }
 
-/** Whether no retry follows. A delivery waits for a new credential; a task is executed again after the service is connected. */
+/**
+ * Whether no retry follows. Unlike a delivery, a step does not wait for a new credential: the task is executed again
+ * after the service is connected.
+ */
 export const isFinal = ({ permanent = false, unauthorized = false }: Refusal): boolean => permanent || unauthorized;

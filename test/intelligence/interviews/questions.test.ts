@@ -118,22 +118,25 @@ describe.each(interviewLanguages)('questions in %s', (language) => {
         ),
       ),
     );
-  it.each(phrases)('questions quote the skill %j, fit any noun phrase, and end as a question or a request', (skill) => {
-    const resume = `Prepared a summer school in 2019 and organized ${skill} for 30 people`;
-    const sets = madeOf(skill, resume);
-    for (const made of sets) expect(new Set(made).size).toBe(50);
-    const distinct = [...new Set(sets.flat())];
-    for (const body of distinct) {
-      const last = body.split(/(?<=[.?]) (?=\p{Lu})/u).at(-1)!;
-      if (!last.endsWith('?')) expect([body, last]).toEqual([body, expect.stringMatching(request)]);
-    }
-    const naming = distinct.map((body) => body.replaceAll(resume, '')).filter((body) => body.includes(skill));
-    expect(naming.length).toBeGreaterThan(5);
-    for (const body of naming) {
-      expect(body.replaceAll(quoted(skill), '')).not.toContain(skill);
-      expect(body.replaceAll(quoted(skill), '')).not.toMatch(ofTools);
-    }
-  });
+  it.each(phrases)(
+    'questions put the skill %j in quotation marks, fit any noun phrase, and end as a question or a request',
+    (skill) => {
+      const resume = `Prepared a summer school in 2019 and organized ${skill} for 30 people`;
+      const sets = madeOf(skill, resume);
+      for (const made of sets) expect(new Set(made).size).toBe(50);
+      const distinct = [...new Set(sets.flat())];
+      for (const body of distinct) {
+        const last = body.split(/(?<=[.?]) (?=\p{Lu})/u).at(-1)!;
+        if (!last.endsWith('?')) expect([body, last]).toEqual([body, expect.stringMatching(request)]);
+      }
+      const naming = distinct.map((body) => body.replaceAll(resume, '')).filter((body) => body.includes(skill));
+      expect(naming.length).toBeGreaterThan(5);
+      for (const body of naming) {
+        expect(body.replaceAll(quoted(skill), '')).not.toContain(skill);
+        expect(body.replaceAll(quoted(skill), '')).not.toMatch(ofTools);
+      }
+    },
+  );
   it('questions name no role when the interview has none', () => {
     const [first] = bodies(questionsFor({ ...asked, role_title: 'Interview' }));
     expect(first).toBe(banks[language].opening.plain);
@@ -186,7 +189,7 @@ describe('questionsFor', () => {
     expect(named).toEqual(bodies(questionsFor({ ...order, count: 30 })));
   });
 
-  it('no question asks about a candidate’s own team when no level is given', () => {
+  it('questions that suit only a lead are not asked when no level is given', () => {
     const made = bodies(questionsFor({ ...order, count: 50 })).join('\n');
     const ofLead = Object.values(banks.en.general)
       .flat()
@@ -217,7 +220,7 @@ describe('questionsFor', () => {
     expect(made.match(/does not mention/gu)).toHaveLength(2);
   });
 
-  it('a skill that the resume lacks is asked about once while other questions are left', () => {
+  it('a skill that the resume lacks is asked about only once while other questions are left', () => {
     const made = bodies(questionsFor({ ...order, count: 12, resume }));
     expect(made.filter((body) => body.includes('“Go”'))).toEqual([expect.stringContaining('does not mention “Go”')]);
   });
@@ -227,7 +230,7 @@ describe('questionsFor', () => {
     expect(bodies(made).join('\n')).toContain('does not mention “Go”');
   });
 
-  it('two categories begin with two different skills', () => {
+  it('the first questions of two categories are about two different skills', () => {
     const made = bodies(questionsFor({ ...order, count: 2, categories: ['technical', 'behavioral'] }));
     expect(made.map((body) => /“(.+)”/u.exec(body)?.[1])).toEqual(['Go', 'PostgreSQL']);
   });

@@ -1,4 +1,4 @@
-/** Answers without a model compare the question with the stored vectors of sentences; a question embeds itself only. */
+/** Answers without a model compare the question with stored vectors of sentences; only the question is embedded. */
 import { describe, expect, it } from '@jest/globals';
 import { answerFromSources } from '../../../intelligence/offline/knowledge/answer.ts';
 import type { AnswerAsk } from '../../../intelligence/intelligence.ts';
@@ -41,7 +41,7 @@ const offered = (ask: AnswerAsk): AnswerAsk => ({
   found: { ...ask.found, confidence: 'low', hits: [], offers: ask.found.hits },
 });
 
-/** A model that notes what it embeds. */
+/** An embedding model that records which texts it embeds. */
 function watched() {
   const embedded: string[] = [];
   const local = {

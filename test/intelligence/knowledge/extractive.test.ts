@@ -209,7 +209,7 @@ describe('extract', () => {
         'Plan: Plus; Price: 4.90 EUR; Charged: per month; Valid from: 2026-01-01; Note: free under 27\n' +
         'Plan: Start; Price: 0.00 EUR; Charged: per month; Valid from: 2025-01-01',
     };
-    it('a unit from a table comes with its value', () => {
+    it('a value from a table comes with its unit', () => {
       const text = 'Service: Overdraft interest; Price: 13.45%; Charged: per year; Valid from: 2026-03-01';
       const closeness = new Map([
         ['Price', 0.1],

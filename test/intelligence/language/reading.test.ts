@@ -25,7 +25,7 @@ describe('classification by words', () => {
     ['courtesies', 0.97],
     ['questions', 0.97],
     ['what is searched for', 0.85],
-  ])('of the %s, at least a share of %d is classified correctly by words alone', (name, least) => {
+  ])('in the test table “%s”, at least a share of %d is classified correctly by words alone', (name, least) => {
     const { size, wrong } = tables[name]!;
     expect({ name, wrong: size - wrong.length >= least * size ? [] : wrong }).toEqual({ name, wrong: [] });
   });
@@ -36,12 +36,12 @@ describe('classification by words', () => {
     expect(message).toMatchObject({ intent: 'person', language: 'de', degraded: true });
   });
 
-  it('a courtesy with a question, or a long one, is not a courtesy', () => {
+  it('a courtesy with a question, or a long courtesy, counts as a question', () => {
     expect(intentOf('Hello! What does the card cost?')).toBe('question');
     expect(intentOf(`Thanks. ${'I thank you and everybody at the bank very much. '.repeat(5)}`)).toBe('question');
   });
 
-  it('an unknown single word is a question, and a known one has its own meaning', () => {
+  it('a single unknown word counts as a question, and a single known word as its own intent', () => {
     expect(['IBAN?', 'Zertifikat?', 'help', 'hello'].map(intentOf)).toEqual([
       'question',
       'question',
@@ -87,7 +87,7 @@ describe('classification by words', () => {
     expect(readByWords(part.repeat(5_000)).askings.length).toBeGreaterThan(0);
   });
 
-  it.each(languages)('a customer who uses the offered sentence for a person is understood in %s', async (language) => {
+  it.each(languages)('a plain request for a person is understood in %s', async (language) => {
     const offered = {
       en: 'I would like to talk to a person',
       de: 'Ich möchte mit einer Person sprechen',

@@ -47,7 +47,7 @@ const talk = (...lines: string[]): Spoken =>
 const tasksIn = (...lines: string[]) =>
   read([...talk(...lines), ...others]).tasks.map(({ title, owner, due }) => [title, owner, due?.slice(0, 10)]);
 
-/** `known`: it is a task, and it is not found; the test fails when it is found one day. */
+/** `known`: the line has a task that is not found yet; the test fails once it is found. */
 type Wanted = { who: string | null; has: string; due?: string; priority?: Priority; known?: 'missed' };
 type Line = [speaker: string, text: string, wanted: Wanted | null];
 const lines = JSON.parse(readFileSync(new URL('../../fixtures/tasks/lines.json', import.meta.url), 'utf8')) as Line[];

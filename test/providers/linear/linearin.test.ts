@@ -137,7 +137,7 @@ describe('POST /webhooks/linear', () => {
     });
   });
 
-  it('an event with 5,000 levels is refused with 400 when it is signed, otherwise with 401', async () => {
+  it('an event with 5,000 levels of nesting is refused with 400 when it is signed, otherwise with 401', async () => {
     const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
     const event = linearEvent({ type: 'Issue', data: { id: randomUUID(), teamId: team } }).replace(
       /}$/,
@@ -180,7 +180,7 @@ describe('the organization of an event', () => {
     expect(await arrivedAt(api, mine.orgId, mine.owner.token, 1)).toMatchObject([{ status: 'ignored' }]);
   });
 
-  it('a team belongs to the organization that connected it first', async () => {
+  it('the events of a team go to the organization that connected the team first', async () => {
     const [first, second] = await Promise.all([api.newOrg(), api.newOrg()]);
     const shared = randomUUID();
     await connectLinear(first.orgId, { team: shared });
@@ -231,7 +231,8 @@ describe('Issue.update', () => {
     await settled();
     expect((await messages()).at(-1)!.body).toContain('Unser Team hat Ihr Anliegen erledigt.');
     const types = (await frames()).map(({ type, body: said }) => (type === 'status' ? said['status'] : type));
-    // Between the two the conversation is pending. A client sees that only when the workflow looks at that time.
+    // Between these two frames the conversation is pending. A client gets a frame about that only when the workflow
+    // reads the conversation at that moment.
     expect(types.filter((type) => type !== 'pending').slice(-2)).toEqual(['agent_reply', 'resolved']);
   });
 
@@ -243,7 +244,7 @@ describe('Issue.update', () => {
       { updatedFrom: { stateId: 's-started' } },
       'did not change',
     ],
-  ])('an issue update %s leaves the ticket unchanged, with the reason', async (_, more, reason) => {
+  ])('an issue update %s leaves the ticket unchanged, and stores the reason', async (_, more, reason) => {
     const { issue, conversation } = await ticket();
     const delivery = randomUUID();
     await sendLinear(api, linearEvent(issueEvent(issue, 'started', more)), { delivery });
@@ -251,7 +252,7 @@ describe('Issue.update', () => {
     expect((await conversation()).status).toBe('escalated');
   });
 
-  it('an event about a change made here changes nothing, even while the next change is in flight', async () => {
+  it('an event about a change that this system made changes nothing, even while the next change is in flight', async () => {
     const { issue, conversation } = await ticket();
     const updatedAt = '2026-02-01T00:00:00.000Z';
     // The change to `completed` was made here. The change to `started` is noted and about to be sent.
@@ -284,7 +285,7 @@ const eventData = (issue: string, state: keyof typeof states) => ({
 });
 
 describe.each(['remove', 'delete'])('Issue.%s', (action) => {
-  it('the deletion of an issue keeps the ticket, and later events change nothing', async () => {
+  it('the deletion of an issue keeps its ticket, which stays escalated', async () => {
     const { issue, conversation } = await ticket();
     const deliveries = [randomUUID(), randomUUID()];
     await sendLinear(api, linearEvent({ action, type: 'Issue', data: { id: issue, teamId: team } }), {
@@ -331,7 +332,7 @@ describe('GET /support/inbound/orgs/{orgId}', () => {
   });
 });
 
-/** The record of a delivery once it is settled. */
+/** Waits until the status of a delivery is no longer `stored`; returns its record. */
 async function processed(delivery: string) {
   return until(async () => {
     const found = await settledOf(delivery);

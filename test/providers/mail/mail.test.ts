@@ -69,7 +69,7 @@ beforeAll(async () => {
   org = await api.newOrg();
   await verifyEmail(org.owner.userId, org.owner.email);
   await api.goLive(org);
-  // The mails of these tests are those to customers.
+  // The owner gets no mails, so that all mails of these tests are to customers.
   expect((await api.request('PUT', '/me/notices', { token: org.owner.token, body: { mail: false } })).status).toBe(200);
   key = (await api.newKey(org, { mode: 'live' })).token;
   const { body } = await api.upload(org.orgId, key, {
@@ -272,7 +272,7 @@ describe('a member’s reply to a customer who has left', () => {
     expect(await greenMail.mailsOf('alice@customer.example')).toHaveLength(2);
   });
 
-  it('replies are sent in one mail, however often the work is repeated', async () => {
+  it('several replies are sent in one mail, even when the activity that sends them runs more than once', async () => {
     const { convId } = await customer();
     await reply(convId, 'One.');
     await Promise.all([aMinuteLater(convId), aMinuteLater(convId)]);
@@ -286,7 +286,7 @@ describe('a member’s reply to a customer who has left', () => {
     expect(in_reply_to).toBe(mailIn((await deliveriesOf(convId))[0]!).message_id);
   });
 
-  it('a reply is not mailed to a customer who is connected, was connected since, or has written', async () => {
+  it('a reply is not mailed to a customer who is connected, or has connected or written since the reply', async () => {
     const [open, came, wrote] = [await customer(), await customer(), await customer()];
     const socket = await connected(open);
     for (const { convId } of [open, came, wrote]) await reply(convId, 'Are you there?');
@@ -308,7 +308,7 @@ describe('a member’s reply to a customer who has left', () => {
     await socket.close();
   });
 
-  it('a customer without an address gets replies at the one they gave in the chat, unless its owner wants no mail', async () => {
+  it('a customer without an address gets replies at the address given in the chat, unless its owner objected to mails', async () => {
     const [mine, objecting] = [`${randomUUID()}@customer.example`, `${randomUUID()}@customer.example`];
     await objectToMails(box, objectionToken(box, org.orgId, objecting), 'organization', new Date());
     const nameless = async (address: string) => {
@@ -393,7 +393,7 @@ describe('a customer’s mail', () => {
     ]);
   });
 
-  it('a mail that arrives twice is one message', async () => {
+  it('a mail that arrives twice is stored as one message', async () => {
     const { convId, email, mail } = await mailed();
     const twice = answering(mail, email, 'Only once.');
     await arrives(twice);
@@ -484,7 +484,7 @@ describe('a customer’s mail', () => {
     }
   });
 
-  it('a mail to the reply address of another customer does not belong to its sender', async () => {
+  it('a mail to another customer’s reply address is ignored, because its sender is not that customer', async () => {
     const { mail } = await mailed();
     const stranger = await mailed();
     const inbound = await arrives(answering(mail, stranger.email, 'Mine?'));
@@ -622,7 +622,7 @@ describe('POST /webhooks/email/inbound', () => {
     },
   );
 
-  it('a subscription is confirmed once', async () => {
+  it('a subscription is confirmed once, even when the request for it arrives several times', async () => {
     const body = topic.message({ Type: 'SubscriptionConfirmation' });
     const confirmed = () => topic.asked.filter((path) => path.includes('ConfirmSubscription'));
     await Promise.all([post(body), post(body)]);
@@ -644,7 +644,7 @@ describe('PUT /orgs/{orgId}/integrations/email', () => {
     api.request('PUT', `/orgs/${org.orgId}/integrations/email`, { token: org.owner.token, body });
   const own = (password: string) => `smtp://own%40bank.example:${password}@127.0.0.1:${greenMail.smtpPort}`;
 
-  it('an invalid mail server is refused, and a refusal by the server is reported in its words', async () => {
+  it('an invalid mail server address is refused, and a refusal by the server is reported in the server’s words', async () => {
     const from = 'Our Bank <own@bank.example>';
     for (const smtp_url of ['http://x.example', 'smtp://x.example?tls=off', 'smtp://x.example/path', ''])
       expect((await put({ smtp_url, from })).status).toBe(400);
@@ -703,7 +703,7 @@ describe('the candidate of a scheduled interview', () => {
     ...defined({ candidate_email }),
   });
 
-  /** The settled deliveries about an interview, once there are `count` of them. */
+  /** Waits until an interview has `count` deliveries, none of them pending or retrying; returns them. */
   const told = (id: string, count: number): Promise<Delivery[]> =>
     until(async () => {
       const found = await DeliveryModel.find({ about: id }).sort({ 'subject.seq': 1 }).lean<Delivery[]>();
@@ -726,7 +726,7 @@ describe('the candidate of a scheduled interview', () => {
     );
   }
 
-  it('a candidate is mailed the time with a calendar file, each change and the cancellation, once each', async () => {
+  it('a candidate gets one mail each for the time, a change of it and the cancellation, with a calendar file', async () => {
     const [email, at] = [`${randomUUID()}@candidate.example`, soon(3)];
     const { interview_id: id, room } = (await interviews(org, 'POST', '', asked(at, email))).body.data;
     await told(id, 1);
@@ -761,7 +761,7 @@ describe('the candidate of a scheduled interview', () => {
     expect(mails[0]!.text).toMatch(/Hello Ana Lee,[^]*\(UTC\)[^]*“Test Organization” sends you this[^]*a candidate/);
   });
 
-  it('a new address of a candidate sends a cancellation to the old one, and test mode mails nothing', async () => {
+  it('when a candidate’s address changes, the old address gets a cancellation; test mode mails nothing', async () => {
     const at = soon(3);
     const { interview_id: id } = (await interviews(org, 'POST', '', asked(at))).body.data;
     const [old, email] = [`${randomUUID()}@candidate.example`, `${randomUUID()}@candidate.example`];
@@ -786,7 +786,7 @@ describe('the candidate of a scheduled interview', () => {
 });
 
 describe('a worker that dies while it sends a mail', () => {
-  it('a worker that dies after the server accepted a mail sends it again with the same Message-ID', async () => {
+  it('when a worker dies after the server accepted a mail, the next one sends it again with the same Message-ID', async () => {
     const { convId } = await customer({ email: 'killed@customer.example' });
     const [served, worker] = running as [Running, Running];
     await worker.stop();
@@ -801,7 +801,7 @@ describe('a worker that dies while it sends a mail', () => {
   });
 });
 
-/** Nested deeper than the reader follows. */
+/** A mail whose parts are nested deeper than the reader follows. */
 function nested(email: string): string {
   const open = Array.from({ length: 300 }, (_, at) => `--b${at}\nContent-Type: multipart/mixed; boundary=b${at + 1}\n`);
   return mailOf({ From: email, 'Content-Type': 'multipart/mixed; boundary=b0' }, open.join('\n'));

@@ -118,7 +118,7 @@ describe('lines that look like a closing', () => {
     'LG, Anna',
     'Dear Anna,\nregards to your team for the quick work\nand see you',
     `Regards\n${'a line that is much longer than any line that people write below the closing of a letter '.repeat(2)}`,
-  ])('a line that only looks like a closing is kept: %j', async (text) =>
+  ])('a line that only looks like the closing of a letter is kept: %j', async (text) =>
     expect((await read(plain, utf8(text))).text).toBe(text.replace(/\s+$/, '')),
   );
 });
@@ -171,7 +171,7 @@ describe('the signing domain of a mail', () => {
       ],
       'customer.example',
     ],
-  ])('the signing domain that counts for a mail’s author is %s', async (_, lines, signer) =>
+  ])('the accepted signing domain of a mail is %s', async (_, lines, signer) =>
     expect(await signedBy(lines)).toBe(signer),
   );
 
@@ -240,7 +240,7 @@ describe('the signing domain of a mail', () => {
       'a mail of a hundred signatures',
       [found(own), ...Array.from({ length: 100 }, () => signature('customer.example'))],
     ],
-  ])('no signing domain counts for %s', async (_, lines) => expect(await signedBy(lines)).toBe(''));
+  ])('no signing domain is accepted for %s', async (_, lines) => expect(await signedBy(lines)).toBe(''));
 
   it.each<[string, string, boolean]>([
     ['alice@a.co.uk', 'b.co.uk', false],
@@ -253,7 +253,7 @@ describe('the signing domain of a mail', () => {
     ),
   );
 
-  it('no signing domain counts for a mail with several authors', async () =>
+  it('no signing domain is accepted for a mail with several authors', async () =>
     expect(await signedBy([found(own), signature('customer.example')], 'alice@customer.example, b@evil.example')).toBe(
       '',
     ));

@@ -40,7 +40,7 @@ async function called(member = mine): Promise<{ id: string; bot: FakeBot }> {
 }
 
 describe('an interview in a call of Attendee', () => {
-  it('an interview in a call is joined, ended and scored as Attendee reports', async () => {
+  it('an interview in a call is joined and ended by Attendee’s reports, and scored from Attendee’s transcript', async () => {
     const { id, bot } = await called();
     const { questions } = await mine.get(id);
     await report(bot, 'waiting_room');
@@ -89,7 +89,7 @@ describe('POST /webhooks/attendee', () => {
     await mine.call('POST', `/${id}/cancel`);
   });
 
-  it('the webhook is closed with 401 where its secret is not configured', async () => {
+  it('the webhook of a service whose secret is not configured refuses every request with 401', async () => {
     const { bot } = await called();
     const body = service.attendeeReport(bot);
     expect(

@@ -66,7 +66,7 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     expect(service.requests.every(({ authorization }) => authorization === 'Token key-1')).toBe(true);
   });
 
-  it('no second bot is sent when the answer to the first order was lost', async () => {
+  it('no second bot is created when the response to the first request for a bot was lost', async () => {
     const bot = open(kind);
     service.loseAnswers(1);
     await expect(bot.schedule(order())).rejects.toMatchObject({ name: 'BotRefused', reason: 'service' });
@@ -79,7 +79,7 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     [503, 'service'],
     [507, 'service'],
     [429, 'service'],
-  ])('a %i answer is reported as a refusal with the reason %s', async (status, reason) => {
+  ])('a response with status %i is reported as a refusal with the reason %s', async (status, reason) => {
     service.refusals.push(status);
     const refused = await open(kind)
       .schedule(order())
@@ -123,7 +123,7 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     await bot.cancel(id);
   });
 
-  it('the recording of a bot is deleted once the bot has ended, and the bots of an order are found', async () => {
+  it('the recording of a bot is deleted once the bot has ended, and bots are found by the key they were requested with', async () => {
     const bot = open(kind);
     const { id } = await bot.schedule(order());
     expect([await bot.sent('int_1:1'), await bot.sent('int_2:1')]).toEqual([[id], []]);
@@ -184,7 +184,7 @@ describe('verifiedId', () => {
     const several = { ...headers, 'webhook-signature': `v1a,abc v1,AAAA ${headers['webhook-signature']}` };
     expect(check(several)).toBe('msg_1');
   });
-  it('verifiedId refuses a changed request, one more than five minutes off, and one that lacks a part', () => {
+  it('verifiedId refuses a request that was changed, is dated more than five minutes off, or lacks a header', () => {
     const good = service.signed(body, { id: 'msg_1', at });
     expect(check(good, `${body} `)).toBeUndefined();
     expect(check({ ...good, 'webhook-id': 'msg_2' })).toBeUndefined();
@@ -230,7 +230,7 @@ describe('canonicalJson', () => {
     // Python never writes such numbers. They stay as they were written.
     expect(canonicalJson('[2.50,1e16,-0.5e-7]')).toBe('[2.50,1e16,-0.5e-7]');
   });
-  it('canonicalJson keeps names that are special in JavaScript', () => {
+  it('canonicalJson keeps property names that are special in JavaScript', () => {
     expect(canonicalJson('{"__proto__":{"b":1},"10":1,"9":2}')).toBe('{"10":1,"9":2,"__proto__":{"b":1}}');
   });
 });

@@ -103,7 +103,7 @@ async function answerTo(fields: Record<string, string>) {
   const answer = atOnce ? body : await until(async () => received[0]?.event, 'the answer that is sent afterwards');
   return { status, atOnce, body: answer as { response_type: string; text: string } };
 }
-/** The record of an event once it is settled. */
+/** Waits until the status of an event is no longer `stored`; returns its record. */
 const settled = (eventId: string) =>
   until(async () => {
     const found = await db.collection('inbound').findOne({ keys: `slack ${eventId}` });
@@ -116,7 +116,7 @@ const threadOf = async (head: string) =>
   }[];
 
 describe('POST /webhooks/slack', () => {
-  it('the signature of Slack’s own documentation example is accepted', () => {
+  it('the signature scheme of these tests gives the signature of the example in Slack’s documentation', () => {
     // The test vector of Slack's documentation of request signing.
     const body =
       'token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c';
@@ -154,27 +154,27 @@ describe('POST /webhooks/slack', () => {
     expect((await send(event({ type: 'message', text: 'x'.repeat(1024 * 1024) }))).status).toBe(413);
   });
 
-  it('the challenge is answered as the bare body, and only when it is signed', async () => {
+  it('Slack’s URL verification is answered with the challenge alone, and only when the request is signed', async () => {
     const challenge = JSON.stringify({ token: 't', challenge: '3eZbrw1a', type: 'url_verification' });
     expect(await send(challenge)).toMatchObject({ status: 200, body: { challenge: '3eZbrw1a' } });
     expect((await send(challenge, { headers: {} })).status).toBe(401);
   });
 
-  it('ssl_check is answered without a signature, and such a request has no other effect', async () => {
+  it('an ssl_check request is answered without a signature, and has no other effect', async () => {
     const before = await db.collection('inbound').countDocuments();
     const fields = { ssl_check: '1', ...command() };
     expect(await form(fields, { headers: {} })).toMatchObject({ status: 200, body: {} });
     expect(await db.collection('inbound').countDocuments()).toBe(before);
   });
 
-  it('an interaction without a response address is acknowledged and stored with the reason', async () => {
+  it('an interaction without a response address is acknowledged, and stored as ignored with the reason', async () => {
     const trigger = randomUUID();
     const payload = JSON.stringify({ type: 'shortcut', team: { id: team }, trigger_id: trigger });
     expect(await form({ payload })).toMatchObject({ status: 200, body: {} });
     expect(await settled(trigger)).toMatchObject({ type: 'interaction', status: 'ignored', org_id: org.orgId });
   });
 
-  it('an event of a workspace that is not connected is answered with 200 and stored with the reason', async () => {
+  it('an event of a workspace that is not connected is answered with 200, and stored as ignored without its body', async () => {
     const id = `Ev${randomUUID()}`;
     const sent = event({ type: 'app_mention', text: 'hi', ts: ts() }, { team_id: 'T0STRANGE', event_id: id });
     expect((await send(sent)).status).toBe(200);
@@ -246,7 +246,7 @@ describe('signed bodies of undocumented form', () => {
     });
   });
 
-  it('a body with 5,000 levels is refused with 400, also inside a form', async () => {
+  it('a body with 5,000 levels of nesting is refused with 400, also inside a form', async () => {
     const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
     const sent = [
       await send(deep),
@@ -259,7 +259,7 @@ describe('signed bodies of undocumented form', () => {
 });
 
 describe('a workspace that shares channels, or belongs to an Enterprise Grid', () => {
-  it('a workspace gets the events that it is authorized for, whoever wrote the message', async () => {
+  it('an event goes to the workspace that is authorized for it, even when the author belongs to another workspace', async () => {
     const id = `Ev${randomUUID()}`;
     const inner = { type: 'app_mention', user: 'U0ELSEWHERE', text: `<@${bot}> gannet card?`, ts: ts() };
     const shared = { team_id: 'T0PARTNER', authorizations: [{ enterprise_id: null, team_id: team, is_bot: true }] };
@@ -283,7 +283,7 @@ describe('a workspace that shares channels, or belongs to an Enterprise Grid', (
 describe('tokens_revoked', () => {
   const status = async () =>
     (await db.collection('integrations').findOne({ org_id: org.orgId, provider: 'slack' }))!['status'];
-  it('revoked user tokens change nothing, and a revoked bot token breaks the connection', async () => {
+  it('revoked user tokens change nothing, and a revoked bot token marks the connection as broken', async () => {
     const revoke = async (tokens: unknown) => {
       const id = `Ev${randomUUID()}`;
       await send(event({ type: 'tokens_revoked', tokens }, { event_id: id }));
@@ -292,7 +292,7 @@ describe('tokens_revoked', () => {
     const record = { _id: `${org.orgId}:slack` as never };
     for (const tokens of [{ oauth: [members['kim']] }, { oauth: ['U1'], bot: [] }, { bot: ['U0OTHER'] }, null, 42])
       expect([tokens, (await revoke(tokens))!['status'], await status()]).toEqual([tokens, 'ignored', 'connected']);
-    // The bot of a connection made by consent. The emulator names this bot.
+    // `bot` is the emulator's bot user, which a connection made by consent has.
     expect((await revoke({ oauth: [], bot: [bot] }))!['status']).toBe('processed');
     expect(await status()).toBe('broken');
     await db.collection('integrations').updateOne(record, { $set: { status: 'connected' } });
@@ -300,7 +300,7 @@ describe('tokens_revoked', () => {
 });
 
 describe('a slash command', () => {
-  it('a slash command is answered at once from the knowledge base, once for each trigger', async () => {
+  it('a slash command is answered at once from the knowledge base, and only once for each trigger id', async () => {
     let fields = command();
     const { status, body } = await until(async () => {
       fields = command();
@@ -346,7 +346,7 @@ describe('an interaction', () => {
     });
   });
 
-  it('a message shortcut asks the knowledge base the question of the message', async () => {
+  it('a message shortcut answers the question in the message from the knowledge base', async () => {
     const message = { text: `<@${bot}> What does the gannet card cost?`, ts: ts() };
     const answer = await interact({ type: 'message_action', callback_id: 'ask', message });
     expect(answer).toMatchObject({ response_type: 'ephemeral' });
@@ -491,7 +491,7 @@ describe('another organization of the same workspace', () => {
 });
 
 describe('test mode', () => {
-  it('in test mode the answer to a mention is a suppressed delivery with its exact request', async () => {
+  it('in test mode the answer to a mention is not sent, and is stored as a suppressed delivery with the exact request', async () => {
     const own = await system.api().newOrg();
     // During this test the workspace belongs to the new organization.
     await db.collection('integrations').updateMany({ provider: 'slack' }, { $unset: { events_of: '' } });

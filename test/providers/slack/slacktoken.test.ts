@@ -73,7 +73,7 @@ async function processes(count: number): Promise<() => Promise<string[]>> {
 }
 
 describe('an expiring Slack token', () => {
-  it('a Slack token is used until it is due, then one process renews it and the others do not wait', async () => {
+  it('a Slack token is used until it is due for renewal; then one process renews it, and the others do not wait', async () => {
     const use = await processes(6);
     now = new Date(start.getTime() + hours(10) - 1);
     expect(new Set(await use())).toEqual(new Set(['token-0']));

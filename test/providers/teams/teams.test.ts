@@ -198,7 +198,7 @@ describe('a question', () => {
       return reply.body.text !== 'This took too long; please ask again.' && reply;
     }, 'an answer within four seconds');
 
-  it('a question to an outgoing webhook is answered at once, only by the organization of its tenant', async () => {
+  it('a question to an outgoing webhook is answered at once, from the documents of its tenant’s organization only', async () => {
     const { status, body } = await asks(tenant);
     expect([status, body.type]).toEqual([200, 'message']);
     expect(body.text).toMatch(/^The gannet card costs 12 EUR a year\.[^]*\n\nhelp\.md$/);
@@ -229,7 +229,7 @@ describe('a question', () => {
     });
   });
 
-  it('an activity that is not a message changes nothing', async () => {
+  it('an activity that is not a message changes nothing, and a message without a question gets instructions', async () => {
     expect((await bot(activity('', tenant, { type: 'conversationUpdate' }))).status).toBe(200);
     const { body } = await webhook(activity('', tenant));
     expect(body.text).toBe('Write your question behind my name.');

@@ -25,7 +25,7 @@ const first = (...answers: Answer[]): Answer => {
   const left = [...answers];
   return (received, response) => (left.shift() ?? status(204))(received, response);
 };
-/** No further attempt starts by itself during a test. */
+/** A header with which no further attempt starts by itself during a test. */
 const later = { 'retry-after': '3600' };
 // oxlint-disable-next-line typescript/no-explicit-any -- what a reply holds
 type Found = any;
@@ -100,7 +100,7 @@ describe('a ticket’s events', () => {
     await expect(verifiedByPython(secret, { ...created!, headers })).rejects.toThrow();
   });
 
-  it('an event waits for the previous one of its ticket, and for no other ticket', async () => {
+  it('an event waits for the previous event of its ticket, and for no event of another ticket', async () => {
     const failing = new Set<unknown>();
     // A ticket has no id before it exists, so every first event fails.
     const receiver = await newReceiver(status(500, later, 'Not today.'));
@@ -162,7 +162,7 @@ describe('an attempt', () => {
     );
   });
 
-  it('the next attempt is as late as Retry-After asks', async () => {
+  it('the next attempt waits at least as long as Retry-After requests', async () => {
     const { delivery } = await answered(status(429, later));
     expect(delivery).toMatchObject({ status: 'retrying', attempts: [{ status_code: 429 }] });
     const wait = Date.parse(delivery.next_attempt_at) - Date.parse(delivery.attempts[0].at);
@@ -170,7 +170,7 @@ describe('an attempt', () => {
     expect(wait).toBeLessThan(1.3 * 3_600_000);
   });
 
-  it('a redirected attempt has failed, and the redirect is not followed', async () => {
+  it('an attempt that is answered with a redirect fails, and the redirect is not followed', async () => {
     const elsewhere = await newReceiver();
     const { org, delivery } = await answered(status(308, { ...later, location: elsewhere.url }));
     expect(delivery).toMatchObject({
@@ -222,7 +222,7 @@ describe('an attempt', () => {
 });
 
 describe('a receiver that does not answer', () => {
-  it('a receiver that does not answer moves to the slow queue, and back after it has answered', async () => {
+  it('deliveries to a receiver that does not answer move to the slow task queue, and back after it has answered', async () => {
     const receiver = await newReceiver(first(hang));
     const org = await newOrg(receiver.url);
     const { ticketId, convId } = await newTicket(org);
@@ -235,7 +235,7 @@ describe('a receiver that does not answer', () => {
       const activities = events.flatMap(({ activityTaskScheduledEventAttributes: activity }) => activity ?? []);
       const of = (name: string) =>
         activities.flatMap(({ activityType, taskQueue }) => (activityType?.name === name ? [taskQueue?.name] : []));
-      // A slow start may be repeated and then looks once more.
+      // A slow start of the workflow may be repeated; the workflow then looks for events once more.
       return { looked: [...new Set(of('sendEvents'))], sent: of('sendSome') };
     };
     const { looked, sent } = await queues();
@@ -357,7 +357,7 @@ describe('POST …/deliveries/{id}/redeliver', () => {
 });
 
 describe('POST …/recover', () => {
-  it('recover omits deliveries that are older or did not fail', async () => {
+  it('recover omits deliveries that are older than `since` or did not fail', async () => {
     const receiver = await newReceiver(first(status(410)));
     const org = await newOrg(receiver.url);
     await newTicket(org);

@@ -1,4 +1,4 @@
-/** The hours of a team, beside a slow count minute by minute. */
+/** The opening hours of a team, checked against a slow minute-by-minute count. */
 import { describe, expect, it } from '@jest/globals';
 import { isOpen, nextOpening, openTime, type Hours } from '../../../models/rules/access/hours.ts';
 
@@ -27,11 +27,11 @@ describe('the hours of a team', () => {
     ['2026-11-24T10:00:00Z', false],
     // A holiday.
     ['2026-12-25T10:00:00Z', false],
-  ])('at %s it is open: %s', (iso, open) => {
+  ])('at %s the team is open: %s', (iso, open) => {
     expect(isOpen(office, new Date(iso))).toBe(open);
   });
 
-  it('the next opening is over the weekend, a holiday and a break', () => {
+  it('the next opening skips breaks, weekends and holidays, and a team that never opens has none', () => {
     const next = (iso: string) => nextOpening(office, new Date(iso))?.toISOString();
     expect(next('2026-11-23T11:10:00Z')).toBe('2026-11-23T12:00:00.000Z');
     expect(next('2026-11-27T23:00:00Z')).toBe('2026-11-30T08:00:00.000Z');
@@ -39,7 +39,7 @@ describe('the hours of a team', () => {
     expect(nextOpening({ ...office, week: {} }, new Date())).toBeUndefined();
   });
 
-  // The clocks change in these days; Apia once left a whole day out.
+  // On these dates the clocks change, except in Kathmandu; Apia skipped the whole 30 December 2011.
   it.each([
     ['Europe/Berlin', '2026-03-28T20:00:00Z'],
     ['Europe/Berlin', '2026-10-24T20:00:00Z'],
@@ -47,7 +47,7 @@ describe('the hours of a team', () => {
     ['Australia/Lord_Howe', '2026-04-04T10:00:00Z'],
     ['Asia/Kathmandu', '2026-06-01T00:00:00Z'],
     ['Pacific/Apia', '2011-12-29T12:00:00Z'],
-  ])('in %s from %s the next opening is that of a count minute by minute', (timezone, from) => {
+  ])('in %s from %s nextOpening finds the same minute as a minute-by-minute search', (timezone, from) => {
     const spans = [
       { from: '02:15', until: '02:45' },
       { from: '09:00', until: '10:00' },
@@ -72,7 +72,7 @@ describe('openTime', () => {
     ['Europe/Berlin', '2026-03-27T20:00:00Z'],
     ['America/New_York', '2026-11-01T00:00:00Z'],
     ['Asia/Kathmandu', '2026-06-01T00:00:00Z'],
-  ])('in %s from %s it is a count minute by minute', (timezone, from) => {
+  ])('in %s from %s openTime equals a minute-by-minute count of the open time', (timezone, from) => {
     const spans = [
       { from: '09:00', until: '12:00' },
       { from: '11:30', until: '13:15' },

@@ -52,7 +52,7 @@ describe('effectiveMode: prefix × environment', () => {
     ['legacy', 'sandbox', 'test', false, 'test'],
     ['legacy', 'production', 'live', false, 'live'],
   ])(
-    'a key with prefix %s acts in the %s environment as %s (downgraded: %s) and shows environment %s',
+    'a key with prefix %s in the %s environment acts in mode %s (downgraded: %s) and shows environment %s',
     (prefix, environment, mode, downgraded, shown) => {
       expect(effectiveMode(prefix, environment)).toEqual({ mode, downgraded });
       expect(keyEnvironment(prefix, environment)).toBe(shown);

@@ -9,7 +9,7 @@ const due = (now: string, { here = false, minutes = 5, quiet = undefined as [str
 const night: [string, string, string] = ['22:00', '07:00', 'Europe/Berlin'];
 
 describe('mailDueAt', () => {
-  it('a member who is here is mailed some minutes later, and one who is not at once', () => {
+  it('a member who is present is mailed after the set minutes, and an absent one at once', () => {
     expect(due('2026-01-01T12:00:00.000Z', { here: true })).toBe('2026-01-01T12:05:00.000Z');
     expect(due('2026-01-01T12:00:00.000Z', { here: false })).toBe('2026-01-01T12:00:00.000Z');
   });
@@ -22,11 +22,11 @@ describe('mailDueAt', () => {
     ['by day', '2026-01-01T20:59:00.000Z', '2026-01-01T20:59:00.000Z'],
     ['in the night in which clocks go forward', '2026-03-29T00:30:00.000Z', '2026-03-29T05:00:00.000Z'],
     ['in the night in which clocks go back', '2026-10-25T00:30:00.000Z', '2026-10-25T06:00:00.000Z'],
-  ])('a mail that is due in quiet hours goes out at their end: %s', (_, now, at) => {
+  ])('a mail that is due in quiet hours goes out at their end, and any other mail at once: %s', (_, now, at) => {
     expect(due(now, { quiet: night })).toBe(at);
   });
 
-  it('the minutes of a member who is here may lead into the quiet hours', () => {
+  it('a delayed mail that falls due in quiet hours goes out at their end, and empty quiet hours delay nothing', () => {
     const evening = '2026-01-01T20:58:00.000Z';
     expect(due(evening, { here: true, quiet: night })).toBe('2026-01-02T06:00:00.000Z');
     expect(due(evening, { here: true, quiet: ['12:00', '12:00', 'UTC'] })).toBe('2026-01-01T21:03:00.000Z');

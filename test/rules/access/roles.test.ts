@@ -25,7 +25,7 @@ describe('hasRole', () => {
     member: ['member'],
   };
   it.each(roles.flatMap((role) => roles.map((needed) => [role, needed] as const)))(
-    'the role %s satisfies the required role %s exactly when the table says so',
+    'the role %s satisfies the required role %s only when it is at least as high',
     (role, needed) => {
       expect(hasRole(role, needed)).toBe(table[role].includes(needed));
     },

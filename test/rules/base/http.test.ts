@@ -52,7 +52,7 @@ describe('readOutboundUrl', () => {
   });
 
   it.each(['http://user:secret@example.com/', 'ftp://user:secret@example.com/', 'http://user:secret@[bad/x'])(
-    'the error about %s does not contain the password',
+    'the error about the URL %s does not contain its password',
     (text) => {
       const error = failure(() => readOutboundUrl(text)) as HttpError;
       expect(error).toBeInstanceOf(HttpError);

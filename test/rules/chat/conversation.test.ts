@@ -133,7 +133,7 @@ describe('searchedSegments', () => {
     ['what the page says, when the session’s is blank', ' ', 'business', ['business']],
     ['everything, when nobody names anything', undefined, undefined, []],
     ['the signed product, when the page says nothing', 'retail', '', ['retail']],
-  ])('a question searches %s', (_, pinned, refined, searched) => {
+  ])('a question searches the segments of %s', (_, pinned, refined, searched) => {
     expect(searchedSegments(pinned, refined)).toEqual(searched);
   });
 });
@@ -155,7 +155,7 @@ describe('situationOf', () => {
       { plan: 'gold', productType: 'x' },
     ],
     ['the product of a page that told no more', undefined, undefined, 'retail', { productType: 'retail' }],
-  ])('the agent is told %s', (_, minted, page, pinned, told) => {
+  ])('the situation that the agent is told is %s', (_, minted, page, pinned, told) => {
     expect(situationOf(minted, page, pinned)).toEqual(told);
   });
 

@@ -4,18 +4,18 @@ import { pictureType, widgetLanguages } from '../../../models/rules/chat/look.ts
 import { colors } from '../../../web/widget/styles.ts';
 import { texts } from '../../../web/widget/texts.ts';
 
-describe('the accent of the widget', () => {
-  it('the contrast is that of WCAG: black on white is 21:1', () => {
+describe('the accent colour of the widget', () => {
+  it('contrast() computes the contrast ratio of WCAG, which is 21:1 for black on white', () => {
     expect(contrast('#000000', '#ffffff')).toBeCloseTo(21);
     expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2);
   });
 
-  it('the widget’s own accents pass', () => {
+  it('the widget’s default accent colours are readable in both themes', () => {
     for (const theme of ['light', 'dark'] as const) expect(isReadable(colors[theme].accent, theme)).toBe(true);
   });
 
   it.each(['#ffcc00', '#ff0000', '#00ff00', '#8ab8f5', '#ffffff', '#000000', '#1d57a8', '#777777'])(
-    '%s becomes a colour that passes in each theme, on the widget’s own grounds',
+    'accentsOf turns %s into colours that contrast enough with the widget’s other colours in each theme',
     (given) => {
       for (const theme of ['light', 'dark'] as const) {
         const { [theme]: accent } = accentsOf(given);
@@ -26,7 +26,7 @@ describe('the accent of the widget', () => {
     },
   );
 
-  it('a colour that passes stays, and another one changes as little as needed', () => {
+  it('a readable colour is kept, and an unreadable one is changed only as much as needed', () => {
     expect(readable('#1d57a8', 'light')).toBe('#1d57a8');
     expect(isReadable('#ffcc00', 'light')).toBe(false);
     const nearest = readable('#ffcc00', 'light');
@@ -44,7 +44,10 @@ describe('the pictures of the widget', () => {
     ['SVG, which may hold scripts', of('<svg xmlns="http://www.w3.org/2000/svg">'), undefined],
     ['another RIFF file', of('RIFF....WAVE'), undefined],
     ['nothing', of(), undefined],
-  ])('%s is told by its bytes', (_, seen, type) => expect(seen).toBe(type));
+  ])('pictureType recognizes only PNG, JPEG and WebP, by their first bytes: %s', (_, seen, type) =>
+    expect(seen).toBe(type),
+  );
 });
 
-it('greetings are in the languages that the widget speaks', () => expect(widgetLanguages).toEqual(Object.keys(texts)));
+it('the languages for greetings are exactly those in which the widget has texts', () =>
+  expect(widgetLanguages).toEqual(Object.keys(texts)));

@@ -22,7 +22,7 @@ const all = acts.flatMap((act) =>
 const told = all.map((one) => ({ ...one, notice: noticeOf(one.act, one.moved) }));
 
 describe('noticeOf', () => {
-  it('an assignment to another member notifies that member once', () => {
+  it('an assignment notifies the new assignee, unless they assigned it themselves or already had it', () => {
     for (const { act, moved, notice } of told) {
       const { assignedBefore, assigned, by } = moved;
       const expected = act === 'assign' && assigned !== assignedBefore && assigned !== by;
@@ -30,7 +30,7 @@ describe('noticeOf', () => {
     }
   });
 
-  it('each customer message notifies the assigned member, and anew after a person has replied', () => {
+  it('each customer message notifies the assignee; after a person’s reply, even one with an unread notice', () => {
     for (const { act, moved, notice } of told) {
       const expected = act === 'message' && moved.assigned !== undefined;
       expect([act, moved, notice?.kind === 'customer_replied']).toEqual([act, moved, expected]);
@@ -38,7 +38,7 @@ describe('noticeOf', () => {
     }
   });
 
-  it('every change that makes a conversation wait for a person notifies members, and no other change does', () => {
+  it('a change that escalates a conversation notifies members, unless it is a message to the assignee', () => {
     for (const { act, moved, notice } of told) {
       const waits = moved.to === 'escalated' && moved.from !== 'escalated' && act !== 'assign' && act !== 'unassign';
       const expected = waits && (act !== 'message' || moved.assigned === undefined);

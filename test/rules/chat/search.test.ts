@@ -1,4 +1,4 @@
-/** What a search looks for, and what a hit shows. */
+/** The words that a search looks for, and the excerpt that a hit shows. */
 import { describe, expect, it } from '@jest/globals';
 import { excerptOf, foldedText, hasAllWords, searchWords } from '../../../models/rules/chat/search.ts';
 
@@ -11,17 +11,17 @@ describe('the words of a query', () => {
     ['card card card.', ['card']],
     ['¿?!"\\', []],
     ['größe Año', ['größe', 'Año']],
-  ])('%j is %j', (query, words) => {
+  ])('searchWords splits the query %j into %j', (query, words) => {
     expect(searchWords(query)).toEqual(words);
   });
 
-  it('of a long query the first ten words count', () => {
+  it('a search uses only the first ten words of a long query', () => {
     expect(searchWords(Array.from({ length: 50 }, (_, at) => `w${at}`).join(' '))).toHaveLength(10);
   });
 });
 
 describe('an excerpt', () => {
-  it('case and accents do not count, and offsets stay right', () => {
+  it('words match regardless of case and accents, and the marks show their places in the original text', () => {
     const text = 'Die Gebühr für ÄRGER 😀 beträgt 5 EUR';
     expect(foldedText(text)).toHaveLength(text.length);
     const { excerpt, marks } = excerptOf(text, ['gebuhr', 'betragt']);
@@ -29,7 +29,7 @@ describe('an excerpt', () => {
     expect([hasAllWords(text, ['arger', 'eur']), hasAllWords(text, ['arger', 'usd'])]).toEqual([true, false]);
   });
 
-  it('a long text is shown around the first word that was found, on one line', () => {
+  it('the excerpt of a long text is one line around the first word that was found', () => {
     const text = `${'before '.repeat(50)}\n\nneedle ${'after '.repeat(100)}`;
     const { excerpt, marks } = excerptOf(text, ['needle']);
     expect(excerpt.length).toBeLessThan(250);
@@ -37,7 +37,7 @@ describe('an excerpt', () => {
     expect(marks.map(([start, end]) => excerpt.slice(start, end))).toEqual(['needle']);
   });
 
-  it('a text without the word, whose accents another alphabet folds, is shown from its beginning', () => {
+  it('the excerpt of a text in which no word is found starts at the beginning and has no marks', () => {
     expect(excerptOf('Hello there', ['x'])).toEqual({ excerpt: 'Hello there', marks: [] });
   });
 });

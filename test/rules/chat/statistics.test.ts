@@ -13,7 +13,7 @@ const one = (more: Partial<Counted> = {}): Counted => ({
 });
 
 describe('summarize', () => {
-  it('nothing is counted where there is nothing', () => {
+  it('without conversations every count is 0, and every time and average is null', () => {
     expect(summarize([], now)).toEqual({
       conversations: 0,
       escalated: 0,
@@ -33,14 +33,17 @@ describe('summarize', () => {
     ['an answer an hour ago that ended the conversation', one({ answered: true, active: now, resolved: now }), 1],
     ['an answer after which a person was called', one({ answered: true, called: now - day }), 0],
     ['no answer', one(), 0],
-  ])('deflected: %s', (_, counted, deflected) => expect(summarize([counted], now).deflected).toBe(deflected));
+  ])(
+    'only an answered conversation that ended or went quiet without a person counts as deflected: %s',
+    (_, counted, deflected) => expect(summarize([counted], now).deflected).toBe(deflected),
+  );
 
-  it('times are the median and the ninth of ten, in seconds, of those that have them', () => {
+  it('times are the median and 90th percentile in seconds, over the conversations where they can be measured', () => {
     const waits = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
     const counted = waits.map((seconds) =>
       one({ called: now - day, replied: now - day + seconds * 1_000, resolved: now - 2 * day + seconds * 2_000 }),
     );
-    // Without a reply, and with one that came before the call for a person.
+    // One conversation has no reply, and one was replied to before a person was called.
     counted.push(one({ called: now }), one({ called: now, replied: now - day }));
     const { first_response_seconds, resolution_seconds, escalated, resolved } = summarize(counted, now);
     expect(first_response_seconds).toEqual({ median: 50, p90: 90 });
@@ -48,7 +51,7 @@ describe('summarize', () => {
     expect([escalated, resolved]).toEqual([12, 10]);
   });
 
-  it('within the team’s hours, only open time counts', () => {
+  it('the times in `within_hours` count only the time in which the team is open', () => {
     const counted = [one({ called: now - day, replied: now, resolved: now })];
     const half = (begin: number, end: number) => (end - begin) / 2;
     expect(summarize(counted, now, half).within_hours).toEqual({
@@ -57,7 +60,7 @@ describe('summarize', () => {
     });
   });
 
-  it('ratings are averaged, and a conversation that was taken up twice again counts once', () => {
+  it('ratings are averaged, and a conversation that was reopened twice counts once as reopened', () => {
     const found = summarize([one({ csat: 5, reopened: 2 }), one({ csat: 2 }), one()], now);
     expect([found.csat, found.reopened]).toEqual([{ count: 2, average: 3.5 }, 1]);
   });
@@ -72,7 +75,7 @@ describe('grouped', () => {
     ['day', { '2026-03-01': 1, '2026-03-02': 1 }],
     ['member', { none: 1, usr_b: 1 }],
     ['tag', { cards: 2, fees: 1 }],
-  ] as const)('by %s', (by, expected) => {
+  ] as const)('grouped() counts the conversations per %s', (by, expected) => {
     const found = grouped(counted, by, now).map(({ group, conversations }) => [group, conversations]);
     expect(found).toEqual(Object.entries(expected));
   });

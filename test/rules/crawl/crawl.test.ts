@@ -80,7 +80,7 @@ describe('crawlOrder', () => {
   const detail = (path: (string | number)[]) =>
     expect.objectContaining({ code: 'VALIDATION', details: [expect.objectContaining({ path })] });
 
-  it('a crawl order has a canonical address, normalized tags and fifty pages by default', () => {
+  it('crawlOrder returns a canonical address, normalized tags and a default of fifty pages', () => {
     expect(crawlOrder({ url: 'HTTPS://A.example/help/#top' })).toEqual({
       order: { url, max_pages: 50, replace: false },
       everyHours: undefined,
@@ -96,7 +96,7 @@ describe('crawlOrder', () => {
     });
   });
 
-  it('a crawl order with an empty tag, or with both a replacement and a recurring crawl, is refused', () => {
+  it('crawlOrder refuses an empty tag, and a recurring crawl that replaces the old pages', () => {
     expect(() => crawlOrder({ url, options: { segments: ['!'] } })).toThrow(detail(['body', 'options', 'segments', 0]));
     expect(() => crawlOrder({ url, options: { replace: true, every_hours: 1 } })).toThrow(
       detail(['body', 'options', 'replace']),

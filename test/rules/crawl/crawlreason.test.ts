@@ -32,9 +32,12 @@ describe('reasons', () => {
     ['taken', ['noindex', 'moved_away', 'not_found', 'gone', 'withheld']],
     ['emptied', ['not_html', 'empty']],
     ['elsewhere', ['canonical', 'moved']],
-  ] as const)('the page indexed before becomes %s for exactly these reasons', (standing, reasons) => {
-    expect(all.filter((reason) => reasonRow(reason).standing === standing)).toEqual(reasons);
-  });
+  ] as const)(
+    'the standing of a page that an earlier crawl indexed is %s for exactly the listed reasons',
+    (standing, reasons) => {
+      expect(all.filter((reason) => reasonRow(reason).standing === standing)).toEqual(reasons);
+    },
+  );
 
   it.each([
     [200, undefined],

@@ -60,9 +60,11 @@ describe('the outcomes of addresses', () => {
     ['a/moved-nowhere', 'none'],
     ['a/one', 'none'],
     ['a/names-waiting', 'open'],
-  ])('following the address %s ends at: %s', (key, end) => expect(targetOf(key, outcomes)).toBe(end));
+  ])('following the redirects and canonical links from %s ends at: %s', (key, end) =>
+    expect(targetOf(key, outcomes)).toBe(end),
+  );
 
-  it('an old page is removed when its redirect or canonical target is indexed, or its redirect target gone', () => {
+  it('an old page is removed once its redirect or canonical target is indexed or its redirect target is gone', () => {
     expect(replacedPages(outcomes)).toEqual([
       'a/moved',
       'a/moved-twice',
@@ -73,11 +75,11 @@ describe('the outcomes of addresses', () => {
     ]);
   });
 
-  it('a page is indexed itself when its canonical link is refused, gone or circular', () => {
+  it('a page is indexed itself when the target of its canonical link is refused, gone or circular', () => {
     expect(unresolvedCanonicals(outcomes)).toEqual(['a/names-missing', 'a/names-shut', 'a/names-moved', 'a/one']);
   });
 
-  it('a page is missing when the crawl met it and got nothing for it, unless the site removed it', () => {
+  it('a live page counts as missing when the crawl met but could not index it, unless the site removed it', () => {
     expect(missingPages(outcomes, outcomes)).toEqual([
       'a/nothing',
       'a/shut',

@@ -138,7 +138,7 @@ describe('isTrap', () => {
     expect(isTrap({ url: at(path), depth: 1 }, none, 50)).toBe(expected),
   );
 
-  it('an address is a trap once its series has used up its share, unless a sitemap lists the address', () => {
+  it('an address is a trap once its series has reached its page limit, unless a sitemap lists the address', () => {
     const counts: SeriesCounts = new Map();
     const limit = seriesLimit('number', 50);
     expect(limit).toBe(25);

@@ -7,7 +7,7 @@ const group = (why: CrawlReason | undefined, count: number): ProblemGroup => ({
   count,
   first: Array.from({ length: Math.min(count, 200) }, (_, n) => ({ url: `https://a/${why}/${n}`, reason: `${why}` })),
 });
-/** Counts the shown problems by reason, in their order. */
+/** Counts the shown problems by reason, in the order in which they are shown. */
 const shown = (groups: ProblemGroup[], room: number): Record<string, number> => {
   const counts: Record<string, number> = {};
   for (const { reason } of selectProblems(groups, room)) counts[reason] = (counts[reason] ?? 0) + 1;

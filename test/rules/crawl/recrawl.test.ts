@@ -11,7 +11,7 @@ describe('scheduleInterval', () => {
     ['01T05:20:07.900', 1, (20 * 60 + 7) * 1_000],
     ['01T05:20:07.900', 24, (5 * 3_600 + 20 * 60 + 7) * 1_000],
   ])(
-    'an anchor at %s with an interval of %i hours has a phase in whole seconds that is shorter than the interval',
+    'a schedule anchored at %s with an interval of %i hours has a phase in whole seconds below the interval',
     (anchor, hours, phaseMs) => {
       expect(scheduleInterval(at(anchor), hours)).toEqual({ everyMs: hours * 3_600_000, phaseMs });
     },
@@ -26,7 +26,7 @@ describe('nextFiring', () => {
     ['10T08:30:15.250', 6, '25T00:00:00.000', '25T02:30:15.000'],
     ['10T08:30:15.250', 1, '10T23:59:59.999', '11T00:30:15.000'],
     ['01T08:30:15.000', 660, '01T08:30:15.000', '28T20:30:15.000'],
-  ])('a schedule anchored at %s with every %i hours fires next after %s at %s', (anchor, hours, now, then) => {
+  ])('a schedule anchored at %s that fires every %i hours fires next after %s at %s', (anchor, hours, now, then) => {
     expect(nextFiring(at(anchor), hours, at(now)).toISOString()).toBe(at(then).toISOString());
   });
 

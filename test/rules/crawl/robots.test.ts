@@ -101,8 +101,9 @@ describe('groups', () => {
     ['line ends of old', 'User-agent: *\rDisallow: /', false],
     ['a page in its place', '<!doctype html><title>Not found: /</title><p>Disallow: /', true],
     ['nothing', '', true],
-  ])('the crawler obeys the robots.txt group for its name, or else the one for all: %s', (_label, text, expected) =>
-    expect(allowed(text, '/page')).toBe(expected),
+  ])(
+    'the crawler obeys the robots.txt group for its name, or else the group for all crawlers: %s',
+    (_label, text, expected) => expect(allowed(text, '/page')).toBe(expected),
   );
 
   it('robots.txt does not allow an invalid address', () =>
@@ -150,7 +151,7 @@ describe('hostile files', () => {
     expect(robots.allowed(`${site}/q/${'a'.repeat(1_500)}b`)).toBe(true);
   });
 
-  it('tens of thousands of rules without wildcards are looked up and not compared one by one', () => {
+  it('tens of thousands of robots.txt rules without wildcards are looked up and not compared one by one', () => {
     const lines = Array.from({ length: 20_000 }, (_, n) => `Disallow: /p${n}`).join('\n');
     const robots = parseRobots(`User-agent: *\n${lines}\nAllow: /p19999/a\nDisallow: /q$`, 'x');
     const compared = comparisonsOf(() => {
@@ -161,7 +162,7 @@ describe('hostile files', () => {
     expect(compared).toBe(0);
   });
 
-  it('an address is compared with at most 500 rules that have wildcards', () => {
+  it('an address is compared with at most 500 robots.txt rules that have wildcards', () => {
     const lines = Array.from({ length: 20_000 }, (_, n) => `Disallow: /p*${n}z`).join('\n');
     const robots = parseRobots(`User-agent: *\n${lines}\nAllow: /p*19999z`, 'x');
     // The later rules are not compared. Every address that fits their text before the first wildcard counts as
@@ -236,7 +237,7 @@ describe('compared with a check of all rules', () => {
 });
 
 describe('compared with robots-parser', () => {
-  it('the parser decides as robots-parser does wherever that library follows RFC 9309', () => {
+  it('the robots.txt parser decides as robots-parser does wherever that library follows RFC 9309', () => {
     let state = 11;
     const roll = (n: number): number => {
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

@@ -16,7 +16,7 @@ const subsets = Array.from({ length: 2 ** announced.length }, (_, bits) =>
 const people = { creator: 'ada', assignee: 'bob' };
 const anybody = () => true;
 
-/** The people concerned, and whether the event sends notifications in the app. */
+/** For each event, the people concerned, and whether they get a notification in the app. */
 const expected: Record<Announced, { concerned: string[]; notified: boolean }> = {
   task_created: { concerned: ['ada', 'bob'], notified: false },
   task_assigned: { concerned: ['bob'], notified: true },
@@ -50,7 +50,7 @@ describe('audienceOf', () => {
   );
 
   const all = { slack: true, email: true, notify_on: notifyEvents };
-  it('people who are not members are left out, and a person with two roles is told once', () => {
+  it('an announcement leaves out people who are not members, and tells a person with two roles once', () => {
     const event = 'task_completed';
     expect(audienceOf(all, { event }, people, (id) => id === 'ada')).toMatchObject({
       mailed: ['ada'],

@@ -174,16 +174,19 @@ describe('applySettings', () => {
     ['its secret changed while it is selected', { outbox_webhook_secret: 'new' }, { ...webhook, ...sealed }, true],
     ['its secret cleared as it is left out', { outbox_providers: [], outbox_webhook_secret: null }, webhook, true],
     ['selected before secrets were required, another field', { kb_segment_strict: true }, webhook, true],
-  ])('the webhook settings are checked together: %s', (_, patch, current, allowed) => {
-    if (allowed) expect(apply(patch, current)).toMatchObject(patch);
-    else
-      expect(() => apply(patch, current)).toThrow(
-        expect.objectContaining({
-          code: 'VALIDATION',
-          details: [{ path: ['body', 'outbox_webhook_secret'], message: expect.any(String) }],
-        }),
-      );
-  });
+  ])(
+    'a webhook can be selected only with a secret, and a selected one cannot lose it: %s',
+    (_, patch, current, allowed) => {
+      if (allowed) expect(apply(patch, current)).toMatchObject(patch);
+      else
+        expect(() => apply(patch, current)).toThrow(
+          expect.objectContaining({
+            code: 'VALIDATION',
+            details: [{ path: ['body', 'outbox_webhook_secret'], message: expect.any(String) }],
+          }),
+        );
+    },
+  );
 
   it('the webhook secret can be changed while a selected integration is disconnected', () => {
     expect(apply(sealed, { outbox_providers: ['slack'] }).outbox_webhook_secret).toBe('sealed');
@@ -259,7 +262,7 @@ describe('a stored secret', () => {
     ['no address', { outbox_webhook_url: null }],
     ['another origin with a secret', { ...other, outbox_webhook_secret: 'given' }],
     ['another origin without any secret', { ...other, outbox_webhook_secret: null }],
-  ])('a stored webhook secret is kept with %s', (_, patch) => {
+  ])('with a stored webhook secret, the webhook address may be changed to %s', (_, patch) => {
     expect(apply(patch, { ...stored, outbox_webhook_url: url }).outbox_webhook_url).toBe(patch.outbox_webhook_url);
   });
 
@@ -267,7 +270,7 @@ describe('a stored secret', () => {
     ['another host', other, url],
     ['another port', { outbox_webhook_url: 'https://hooks.example.com:8443/tickets' }, url],
     ['another host after the address was taken away', other, null],
-  ])('the webhook secret is required again for %s', (_, patch, before) => {
+  ])('the webhook secret must be sent again when the address is changed to %s', (_, patch, before) => {
     expect(() => apply(patch, { ...stored, outbox_webhook_url: before })).toThrow(
       expect.objectContaining({
         code: 'VALIDATION',
@@ -300,7 +303,7 @@ describe('outboxAfter', () => {
     ['the secret', { outbox_webhook_secret: 'second' }, 4],
     ['another field', { kb_segment_strict: true }, 3],
   ])(
-    'a change that concerns the outbox starts a new version, which retries failed deliveries: %s',
+    'only a change of the outbox settings starts a new version, which retries failed deliveries: %s',
     (_, patch, version) => {
       expect(outboxAfter(current, patch, now).outbox_version).toBe(version);
     },
@@ -346,11 +349,11 @@ describe('outboxAfter', () => {
     ['no address', { outbox_webhook_url: null }, null],
     ['no secret any more', { outbox_webhook_url: url, outbox_webhook_secret: null }, null],
     ['a secret before its address', { outbox_webhook_secret: 'second' }, null],
-  ])('the origin that the webhook secret belongs to follows a change: %s', (_, patch, origin) => {
+  ])('the webhook secret is bound to the origin of the webhook address once both are set: %s', (_, patch, origin) => {
     expect(outboxAfter(current, patch, now).outbox_webhook_origin).toBe(origin);
   });
 
-  it('old secrets stay valid for the same origin and become invalid for another origin', () => {
+  it('replaced webhook secrets stay valid while the address keeps its origin, and not after it changes', () => {
     const at = { ...current, outbox_webhook_url: url, outbox_webhook_origin: 'https://hooks.example.com' };
     const replaced = {
       ...at,

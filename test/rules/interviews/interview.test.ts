@@ -51,11 +51,14 @@ const expected: Record<InterviewStatus, Partial<Record<Operation, InterviewStatu
 const all = interviewStatuses.flatMap((status) => operationNames.map((operation) => [status, operation] as const));
 
 describe('next', () => {
-  it.each(all)('an interview in state %s with operation %s goes to the state of the contract', (status, operation) => {
-    expect(next(status, operation)).toBe(expected[status][operation]);
-  });
+  it.each(all)(
+    'in state %s the operation %s leads to the state that the API contract says, or is refused',
+    (status, operation) => {
+      expect(next(status, operation)).toBe(expected[status][operation]);
+    },
+  );
 
-  it('a refused operation names the state, the operation and the operations that are allowed', () => {
+  it('the refusal of an operation names the state, the operation and the allowed operations', () => {
     for (const [status, operation] of all) {
       const { message, transition } = refusalOf(status, operation);
       expect(transition).toEqual({ from: status, operation, allowed: Object.keys(expected[status]) });
@@ -63,7 +66,7 @@ describe('next', () => {
     }
   });
 
-  it('no operation leaves a final state, and every other state can be cancelled', () => {
+  it('no operation leaves a final state of an interview, and every other state can be cancelled', () => {
     for (const status of interviewStatuses) {
       const leads = allowedIn(status).filter((operation) => next(status, operation) !== status);
       expect([status, leads.length === 0]).toEqual([status, isFinal(status)]);
@@ -71,7 +74,7 @@ describe('next', () => {
     }
   });
 
-  it('every state can be reached from a draft', () => {
+  it('every state of an interview can be reached from a draft', () => {
     const reached = new Set<InterviewStatus>(['draft']);
     for (const status of reached)
       for (const operation of operationNames) reached.add(next(status, operation) ?? status);
@@ -101,14 +104,14 @@ describe('docs/interviews.md', () => {
 });
 
 describe('pauses', () => {
-  it('the pauses before a bot rejoins and before it looks again grow up to a maximum', () => {
+  it('the pauses before a bot rejoins and before a silent bot is polled again grow up to a maximum', () => {
     expect([1, 2, 3, 4, 5, 9].map(rejoinPause)).toEqual([15_000, 30_000, 60_000, 120_000, 180_000, 180_000]);
     expect([0, 1, 4, 9].map(lookPause)).toEqual([60_000, 120_000, 960_000, 960_000]);
   });
 });
 
 describe('criteriaOf', () => {
-  it('the criteria are the given ones without duplicates, otherwise the skills, otherwise the default ones', () => {
+  it('the criteria of an interview are the given ones without duplicates, else the skills, else default ones', () => {
     expect(criteriaOf(['Clarity', ' clarity ', 'SQL'], ['Go'])).toEqual(['Clarity', 'SQL']);
     expect(criteriaOf(undefined, ['Go'])).toEqual(['Go']);
     expect(criteriaOf([], [])).toHaveLength(3);

@@ -21,7 +21,7 @@ describe('the texts of a room', () => {
     ['all_answered', 'evaluating', 'all_answered'],
     ['something', 'cancelled', 'cancelled'],
     [undefined, 'evaluating', 'ended'],
-  ])('the cause %s in the state %s gives the end reason %s', (cause, status, reason) =>
+  ])('an interview that ended by the cause %s in the state %s has the end reason %s', (cause, status, reason) =>
     expect(endReasonOf(cause, status)).toBe(reason),
   );
 });

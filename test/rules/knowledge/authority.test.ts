@@ -20,7 +20,7 @@ describe('effectiveAuthority', () => {
     expect(sourceTypes.map((type) => defaultAuthority(type))).toEqual(['normal', 'background']);
   });
 
-  it('the authorities are ordered from the one that answers first', () => {
+  it('the authorities are listed from the one that answers first to the one that answers last', () => {
     expect(authorities).toEqual(['primary', 'normal', 'background']);
   });
 });

@@ -10,7 +10,7 @@ const vector = (seed: number): Float32Array => {
 const cosine = (a: Float32Array, b: Float32Array): number => a.reduce((sum, x, at) => sum + x * b[at]!, 0);
 
 describe('the texts that a question is compared with', () => {
-  it('the sentences, rows and column names of a passage are compared, each once', () => {
+  it('comparedTexts returns the sentences, rows and column names of a passage, each once', () => {
     expect(comparedTexts('It is free. Order it in the app. It is free.')).toEqual([
       'It is free.',
       'Order it in the app.',
@@ -22,7 +22,7 @@ describe('the texts that a question is compared with', () => {
     ]);
   });
 
-  it('a passage of very many sentences has a bounded number of vectors', () => {
+  it('comparedTexts returns at most 64 texts of a passage, and none of an empty one', () => {
     const many = Array.from({ length: 500 }, (_, at) => `Fact ${at} is true.`).join(' ');
     expect(comparedTexts(many)).toHaveLength(64);
     expect(comparedTexts('')).toEqual([]);
@@ -30,7 +30,7 @@ describe('the texts that a question is compared with', () => {
 });
 
 describe('packed vectors', () => {
-  it('the cosine with a packed vector is that with the vector, to a hundredth', () => {
+  it('the cosine with a packed vector differs from that with the original by less than 0.01', () => {
     const vectors = [1, 2, 3, 4].map(vector);
     const question = vector(2.01);
     const found = packedCosines(question, packVectors(vectors), 4)!;
@@ -38,12 +38,12 @@ describe('packed vectors', () => {
     expect(packVectors(vectors)).toHaveLength(4 * 512);
   });
 
-  it('a vector of zeros is packed, and is near to nothing', () => {
+  it('a vector of zeros can be packed, and its cosine is 0', () => {
     expect(packedCosines(vector(1), packVectors([new Float32Array(512)]), 1)).toEqual([0]);
     expect(packedCosines(vector(1), packVectors([]), 0)).toEqual([]);
   });
 
-  it('vectors that do not belong to the texts are not compared', () => {
+  it('packedCosines is undefined when the number or the length of the packed vectors does not match', () => {
     expect(packedCosines(vector(1), packVectors([vector(1)]), 2)).toBeUndefined();
     expect(packedCosines(vector(1), packVectors([new Float32Array(384)]), 1)).toBeUndefined();
   });

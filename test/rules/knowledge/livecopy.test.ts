@@ -16,7 +16,7 @@ it('settingsChanged counts the settings that differ from their defaults', () => 
   ).toBe(2);
 });
 
-it('missing counts the test records that live mode lacks', () => {
+it('missing() counts the test records that live mode lacks', () => {
   expect(missing([{ key: 'a' }, { key: 'b' }], [{ key: 'b' }, { key: 'c' }])).toBe(1);
 });
 

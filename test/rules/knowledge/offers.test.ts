@@ -46,7 +46,7 @@ describe('an offer', () => {
     ['a heading', passage(), undefined],
     ['a row', table, row],
     ['a long heading', passage({ heading: `All about ${'very long matters '.repeat(12)}` }), undefined],
-  ])('the question of an offer finds its passage again: %s', (_label, offered, nearest) => {
+  ])('the question of an offer names its own passage and no other: %s', (_label, offered, nearest) => {
     const { question } = offerOf(offered, nearest);
     expect(isNamed(question, offered)).toBe(true);
     expect(isNamed(` ${question.toUpperCase()} `, offered)).toBe(true);
@@ -64,7 +64,7 @@ describe('an offer', () => {
     expect([cut.length <= 140, cut.at(-1)]).toEqual([true, '…']);
   });
 
-  it('an offer is not named by a row that begins with a value', () => {
+  it('an offer is not labelled by a table row whose first cell is a value', () => {
     const flags = passage({
       heading: 'Plans > Sharing',
       text: 'Plus: no; Metal: yes\nPlus: yes; Metal: yes',
@@ -77,11 +77,11 @@ describe('an offer', () => {
     ['Call +49 30 5550 116', false],
     ['Opening hours: at any time', false],
     ['It is free.', false],
-  ])('a passage is offered unless it is a title only: %s', (text, title) => {
+  ])('isTitle recognizes a passage that is only a title, which is never offered: %s', (text, title) => {
     expect(isTitle(text)).toBe(title);
   });
 
-  it('an offer is made once for a section in several parts, and at most three offers are made', () => {
+  it('a section that is split into several passages is offered once, and at most three offers are made', () => {
     const headings = ['A', 'B', 'A', 'C', 'D'];
     const offers = distinctOffers(headings.map((heading, at) => offerOf(passage({ heading, id: `doc_1:1:${at}` }))));
     expect(offers.map(({ heading, passage: id }) => [heading, id])).toEqual([
@@ -92,13 +92,13 @@ describe('an offer', () => {
     expect(offers.length).toBe(maxOffers);
   });
 
-  it('an offer is accepted only by its exact words', () => {
+  it('a message accepts an offer only when it equals the offer’s question, ignoring case', () => {
     const offers = [offerOf(passage())];
     expect(takenOffer('what cash costs – in the euro area', offers)).toBe(offers[0]);
     expect(takenOffer('What does cash cost in the euro area?', offers)).toBeUndefined();
   });
 
-  it('a customer sees the source of an offer and not its passage', () => {
+  it('a customer sees the source of an offer but not the id of its passage', () => {
     expect(shownOffer(offerOf(passage({ url: 'https://bank.example/cash' })))).toEqual({
       heading: 'What cash costs – In the euro area',
       question: 'What cash costs – In the euro area',

@@ -55,7 +55,7 @@ describe('freeSlots', () => {
     [3, [1], [0, 2]],
     [3, [0, 1, 2], []],
     [0, [], []],
-    // Old records without a slot count against the limit.
+    // Old records that have no slot count against the limit, too.
     [3, [undefined], [0, 1]],
     [3, [undefined, undefined, undefined, undefined], []],
     [4, [undefined, 3], [0, 1]],
@@ -78,7 +78,7 @@ describe('freeSlots', () => {
     ]);
   });
 
-  it('there are as many free slots as the limit exceeds the records', () => {
+  it('the number of free slots is the limit minus the number of records, and never negative', () => {
     for (let limit = 0; limit <= 5; limit += 1)
       for (let held = 0; held < 2 ** 7; held += 1)
         for (const old of [0, 1, 2]) {

@@ -99,7 +99,7 @@ describe('compareIndex', () => {
       [row(3, { segments: [] })],
       {},
     ],
-  ])('comparing a source with the index finds %s', (_, standing, rows, expected) => {
+  ])('compareIndex reports exactly what is outdated, retagged or miscounted: %s', (_, standing, rows, expected) => {
     expect(compareIndex(standing, rows)).toEqual({ ...nothing, ...expected });
   });
 });

@@ -55,7 +55,7 @@ describe('tiers', () => {
   );
 
   it.each(combinations)(
-    'the highest relevant tier answers alone (primary $primary, normal $normal, background $background)',
+    'only the highest tier with a relevant passage answers (primary $primary, normal $normal, background $background)',
     (tiers) => {
       const texts = authorities.flatMap((tier): [string, Authority, number][] => {
         const text = strength[tiers[tier]];
@@ -129,7 +129,7 @@ describe('judge', () => {
 });
 
 describe('with embeddings', () => {
-  // Two vector parts of equal weight with a usual cosine of 0.1. `above` is then the cosine in tenths, minus one.
+  // Two vector parts of equal weight with a usual cosine of 0.1, so that `above` is 10 times the cosine, minus 1.
   const scale: Scale = {
     calibration: { weights: { intercept: -4, above: 2, share: 1, foreign: 0 }, answer: 0.5, offer: 0.2 },
     weights: [5, 5],
@@ -151,7 +151,7 @@ describe('with embeddings', () => {
   };
   const ids = (list: readonly { passage: Passage }[]): string[] => list.map((item) => item.passage.id);
 
-  it('passages with close vectors answer without a common word, the best and those nearly as good', () => {
+  it('passages with close vectors answer without a word of the question: the best and those nearly as good', () => {
     const judged = judge([question], [near('a', 0.3), near('b', 0.5), near('c', 0.46), near('d', 0.41)], scale);
     expect(ids(judged)).toEqual(['b', 'c', 'd', 'a']);
     expect(judged.map(({ relevant }) => relevant)).toEqual([true, true, true, false]);
@@ -164,7 +164,7 @@ describe('with embeddings', () => {
     expect(selectTier(weak)).toEqual({ authority: undefined, hits: [] });
   });
 
-  it('a common rare word or a higher BM25 score makes a passage more relevant', () => {
+  it('words shared with the question, or a BM25 score, make a passage more relevant', () => {
     const [plain] = judge([question], [near('a', 0.3)], scale);
     const [speaking] = judge([question], [near('a', 0.3, { text: strong })], scale);
     const [scored] = judge([question], [near('a', 0.3, { score: 10 })], scale);
@@ -172,7 +172,7 @@ describe('with embeddings', () => {
     expect(scored!.relevance).toBeGreaterThan(plain!.relevance);
   });
 
-  it('a passage of a higher tier answers when it is at most a little worse than the best', () => {
+  it('a passage of a higher tier answers when it is only a little worse than the best of a lower tier', () => {
     const tier = (cosine: number) =>
       selectTier(judge([question], [near('n', 0.6), near('p', cosine, { authority: 'primary' })], scale));
     expect(ids(tier(0.51).hits)).toEqual(['p']);
@@ -187,7 +187,7 @@ describe('with embeddings', () => {
     ]);
   });
 
-  it('at most three distinct headings are offered, best first, and none when the best is too unlikely', () => {
+  it('passages under at most three headings are offered, best first, and none when the best is too unlikely', () => {
     const list = [
       near('a', 0.25, { heading: 'A' }),
       near('a2', 0.24, { heading: 'A' }),
@@ -200,7 +200,7 @@ describe('with embeddings', () => {
     expect(ids(selectOffers(judge([question], list.slice(2), scale), 0.2))).toEqual([]);
   });
 
-  it('the nearest candidates of each tier are read, and those without a vector that could still be relevant', () => {
+  it('of each tier, the nearest candidates are read, and those without a vector that could be relevant', () => {
     const many = Array.from({ length: 12 }, (_, at) => near(`n${at}`, 0.5 - at / 100).candidate);
     const primary = near('p', 0.1, { authority: 'primary' }).candidate;
     const words = [near('w', undefined, { score: 9 }).candidate, near('weak', undefined, { score: 1 }).candidate];
@@ -229,7 +229,7 @@ describe('with embeddings', () => {
     expect(probability([0.88, 0.4, 0.7])).toBeLessThan(offer);
   });
 
-  it('where the passages of other sources lie near each other, a passage must lie further above the usual one', () => {
+  it('the closer the passages of different sources are to each other, the less relevant is the same cosine', () => {
     const parts = partWeights(3, true);
     const background = Array.from({ length: 64 }, () => [0.83, 0.11, 0.54]);
     const asked = {
@@ -245,11 +245,11 @@ describe('with embeddings', () => {
       return judge([question], [asked], scaleOf(parts, { background, neighbours }))[0]!.relevance;
     };
     expect(probability(0.08, 64)).toBeLessThan(probability(0.02, 64));
-    // More passages than the sample lie nearer to each other.
+    // In a table with more passages than the sample, the nearest neighbours are nearer.
     expect(probability(0.02, 10_000)).toBeLessThan(probability(0.02, 64));
   });
 
-  it('the English model is not used for other languages, and a single model is judged by the index alone', () => {
+  it('the English-only model is not used for other languages; an external model is scaled by the index alone', () => {
     expect(partWeights(3, true).every((weight) => weight > 0)).toBe(true);
     expect(partWeights(3, false)[2]).toBe(0);
     expect(scaleOf(partWeights(3, false), { background: [] })).toMatchObject({ foreign: true });
@@ -284,7 +284,7 @@ describe('crowdedOut', () => {
       [...list(4, 'background'), candidate('p', 5, { authority: 'primary', text_score: 10 })],
       ['normal'],
     ],
-  ])('the tiers that a full search may have crowded out are %s', (_, candidates, expected) => {
+  ])('the tiers that a search may have cut off at its limit are %s', (_, candidates, expected) => {
     expect(crowdedOut(candidates, 5)).toEqual(expected);
   });
 });
@@ -328,7 +328,7 @@ describe('retrieve', () => {
     expect(deps.asked[0]?.filter).toEqual({ tags: ['business', 'all', 'shared', 'global', 'common'], untagged: true });
   });
 
-  it('a source that is still being embedded is judged by its words, and neither answers nor is offered by its meaning', async () => {
+  it('a source that is not yet embedded by the current model is judged by its words and not by vectors', async () => {
     const near = candidate('doc:1:0', 1, { cosines: [0.95, 0.8, 0.9] });
     const confidenceOf = async (embedded_by: string | undefined, text: string) => {
       const found = { ...passage('doc:1:0', text), embedded_by: embedded_by ?? 'nothing' };
@@ -348,7 +348,7 @@ describe('retrieve', () => {
       passage('loans:1:0', 'The rate of a loan depends on its term.'),
       passage('cards:1:0', 'The rate of the gold card is charged each month.'),
     ];
-    // By itself, the question is a little nearer to the loans.
+    // Without the conversation, the question is a little nearer to the passage about loans.
     const toQuestion = [
       candidate('loans:1:0', 1, { ...other, text_score: 2 }),
       candidate('cards:1:0', 1, { cosines: [0.87, 0.31, 0.64], text_score: 2 }),
@@ -397,7 +397,7 @@ describe('retrieve', () => {
     expect(ids(hits)).toEqual(['doc:2:0']);
   });
 
-  it('passages behind deleted ones in the index are found in a bounded number of searches', async () => {
+  it('passages that rank behind deleted ones in the index are found within at most three searches', async () => {
     const gone = (source: string) =>
       Array.from({ length: 5 }, (_, index) => candidate(`${source}:1:${index}`, index + 1, { text_score: 10 }));
     const kept = candidate('kept:1:0', 6, { text_score: 9 });
@@ -410,7 +410,7 @@ describe('retrieve', () => {
     expect(many.asked.map(({ without }) => without)).toEqual([[], ['a:1'], ['a:1', 'b:1']]);
   });
 
-  it('a tier that a full search may have hidden is searched once more, unless the tier is empty', async () => {
+  it('a higher tier that a search may have cut off is searched once more, unless the tier is empty', async () => {
     const crowd = Array.from({ length: 5 }, (_, index) => candidate(`n${index}`, index + 1, { text_score: 10 }));
     const deps = store(
       [...crowd.map(({ id }) => passage(id, strong)), passage('p', strong, { authority: 'primary' })],
@@ -424,7 +424,7 @@ describe('retrieve', () => {
     expect(deps.asked).toHaveLength(1);
   });
 
-  it('only candidates that could be relevant are read, unless everything is requested', async () => {
+  it('only candidates that could be relevant are read from the database, unless everything is requested', async () => {
     const deps = store(
       [passage('a', strong), passage('b', unrelated)],
       [candidate('a', 1, { text_score: 10 }), candidate('b', 2, { text_score: 1 })],

@@ -106,7 +106,7 @@ describe('languageOf', () => {
     'a message in %s is recognized: %s',
     (language, text) => {
       expect(languageOf(text)).toBe(language);
-      // A letter and its decomposed form (NFD) are equal.
+      // Decomposed letters (NFD) are recognized like composed ones.
       expect(languageOf(text.normalize('NFD'))).toBe(language);
     },
   );
@@ -160,7 +160,7 @@ describe('the agent’s own sentences', () => {
     languages.map((language) => [name, language, sentences[language]] as const),
   );
 
-  it.each(said)('the agent’s sentence %s in %s is a text of its own', (_, language, sentence) => {
+  it.each(said)('the agent’s own sentence %s in %s is unique and in that language', (_, language, sentence) => {
     expect(sentence).not.toBe('');
     expect(said.filter(([, , other]) => other === sentence)).toHaveLength(1);
     // A sentence of two words may be too short to detect its language.

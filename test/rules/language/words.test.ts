@@ -55,7 +55,7 @@ describe('terms', () => {
     ]);
   });
 
-  it('terms of scripts without blanks are segmented into words', () => {
+  it('text in a script without blanks is segmented into words', () => {
     expect(stems('東京の支店')).toEqual(['東京', '支店']);
   });
 
@@ -63,7 +63,7 @@ describe('terms', () => {
     expect(terms(text)).toEqual([]);
   });
 
-  it('the number of terms is bounded', () => {
+  it('a text has at most 64 terms', () => {
     expect(terms(Array.from({ length: 5_000 }, (_, index) => `word${index}x`).join(' '))).toHaveLength(64);
   });
 });

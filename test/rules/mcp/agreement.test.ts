@@ -37,7 +37,7 @@ describe('the values of a call in words', () => {
       [['Other: Deep', '1, {"a":null}']],
     ],
     ['a title holds no markup', { evil: 'x' }, [['Refund', 'x']]],
-  ] as const)('%s', (_, given, rows) =>
+  ] as const)('the values of a call are put into words: %s', (_, given, rows) =>
     expect(detailsOf(schema, given).map(({ label, value }) => [label, value])).toEqual(rows),
   );
 });

@@ -38,13 +38,13 @@ describe('the transitions of a call', () => {
   const rows = (Object.keys(table) as CallMove[]).flatMap((move) =>
     callStates.map((state) => [move, state, table[move][state]] as const),
   );
-  it.each(rows)('the transition %s from %s leads to %s', (move, state, to) => {
+  it.each(rows)('the transition %s of a tool call from %s leads to %s', (move, state, to) => {
     expect((callMoves[move] as Partial<Record<CallState, CallState>>)[state]).toBe(to);
     expect(movableFrom(move).includes(state)).toBe(to !== undefined);
     if (to !== undefined) expect(leadsTo(move)).toBe(to);
   });
 
-  it('an ended call never changes again, and no call is sent twice', () => {
+  it('an ended tool call never changes again, and no tool call is sent twice', () => {
     for (const move of Object.keys(callMoves) as CallMove[]) {
       expect(movableFrom(move)).not.toContain('ended');
       if (leadsTo(move) === 'calling') expect(['agreed', 'new']).toContain(movableFrom(move).join());
@@ -68,9 +68,12 @@ describe('refusalOf', () => {
     ['while it is being called', { ...asked, state: 'calling' }, 'customer', now, 'decided'],
     ['after its end', { ...asked, state: 'ended' }, 'customer', now, 'decided'],
     ['before anybody was asked', { ...asked, state: 'new', awaited: undefined }, 'customer', now, 'not_asked'],
-  ] as const)('an approval is accepted or refused for: %s', (_who, record, by, at, refusal) => {
-    for (const approved of [true, false]) expect(refusalOf(record as Asked, { by, approved, at })).toBe(refusal);
-  });
+  ] as const)(
+    'an approval or refusal counts only from the person who was asked, once and in time: %s',
+    (_who, record, by, at, refusal) => {
+      for (const approved of [true, false]) expect(refusalOf(record as Asked, { by, approved, at })).toBe(refusal);
+    },
+  );
 });
 
 describe('waiting for an approval', () => {
@@ -78,7 +81,7 @@ describe('waiting for an approval', () => {
     expect(waitMs).toEqual({ customer: 600_000, step_up: 600_000, member: 86_400_000, input: 600_000 }));
   it('the approval is requested from the person that the verdict names', () =>
     expect(awaitedBy).toEqual({ ask_customer: 'customer', ask_step_up: 'step_up', ask_member: 'member' }));
-  it.each(awaitedOnes)('a refusal by %s has a defined outcome', (one) =>
+  it.each(awaitedOnes)('a refused approval of kind %s ends the tool call as declined or denied', (one) =>
     expect(['declined', 'denied']).toContain(refusedOutcome[one]),
   );
   it.each([

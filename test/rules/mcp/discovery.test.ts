@@ -57,7 +57,7 @@ describe('the pin of a tool', () => {
 });
 
 describe('differences', () => {
-  it('differences lists each changed field with its old and new value', () => {
+  it('differences() lists each changed field with its old and new value', () => {
     const now: ListedTool = {
       ...refund,
       description: 'Refunds anything.',
@@ -76,7 +76,7 @@ describe('differences', () => {
     ]);
   });
 
-  it('differences does not report unchanged fields', () =>
+  it('differences() does not report unchanged fields', () =>
     expect(differences(refund, structuredClone(refund))).toEqual([]));
 });
 

@@ -51,7 +51,7 @@ describe('questionsOf', () => {
     expect(fieldsOf({ the_one: schema })).toEqual([{ name: 'the_one', label: 'the one', required: false, ...field }]);
   });
 
-  it('text of the server in a form is harmless and bounded', () => {
+  it('text of the tool server in a form is made harmless and bounded', () => {
     const message = '<script>alert(1)</script>Why?' + ' x'.repeat(5_000);
     const requestedSchema = {
       type: 'object',
@@ -101,7 +101,7 @@ describe('questionsOf', () => {
 describe('answers', () => {
   const two = questionsOf({ one: asking({}), other: asking({}) }, 'state')!;
 
-  it('questions are answered one after the other, and the replies go back under the server’s names', () => {
+  it('questions are answered one after the other, and the replies keep the ids that the server gave', () => {
     expect(openQuestion(two)).toMatchObject({ number: 1, asked: { id: 'one' } });
     const next = withReply(two, 'one', { action: 'accept', content: {} });
     expect(openQuestion(next)).toMatchObject({ number: 2, asked: { id: 'other' } });

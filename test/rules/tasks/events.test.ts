@@ -34,7 +34,7 @@ describe('taskEvents', () => {
     ['email_execution_enabled', true],
     ['status', 'in_progress'],
     ['status', 'cancelled'],
-  ] as const)('a change of %s to %j is an update event', (field, value) => {
+  ] as const)('a change of the task field %s to %j is an update event', (field, value) => {
     expect(taskEvents(facts, { ...facts, [field]: value })).toEqual(['task_updated']);
     expect(changedFields(facts, { ...facts, [field]: value })).toEqual([field]);
   });

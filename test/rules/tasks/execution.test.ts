@@ -40,7 +40,7 @@ describe('the steps of an execution', () => {
       integrationStatuses.map((status) => [integration, status] as const),
     ),
   )(
-    'the %s step with a %s connection runs, fails or is skipped, depending on the connection',
+    'the %s step with a %s connection runs when connected, fails when broken, and is skipped when disconnected',
     (integration, status) => {
       const connections = { ...all.connections, [integration]: status };
       const expected = { connected: 'running', broken: 'failed', disconnected: 'skipped' }[status];
@@ -89,7 +89,7 @@ describe('executionOutcome', () => {
     [[]],
   );
   it.each(subsets.map((set) => [set.join(', ') || 'none', set] as const))(
-    'an execution with the steps %s runs while a step runs, and fails when a step failed',
+    'an execution with the steps %s runs while a step runs, and fails when a step failed or none was done',
     (_, set) => {
       const expected = set.includes('running')
         ? 'running'
@@ -103,14 +103,17 @@ describe('executionOutcome', () => {
 
 describe('wait times', () => {
   const usual = { retryAfterMs: undefined, unanswered: false, random: 0 };
-  it.each(stepIntegrations)('the waits between attempts of the %s step grow and are finite', (integration) => {
-    const tries = Array.from({ length: maxTries(integration) }, (_, at) => at + 1);
-    const waits = tries.map((count) => stepWaitMs(integration, count, usual));
-    expect(waits.at(-1)).toBeUndefined();
-    const made = waits.slice(0, -1) as number[];
-    expect(made.length).toBeGreaterThanOrEqual(4);
-    expect(made).toEqual(made.toSorted((a, b) => a - b));
-  });
+  it.each(stepIntegrations)(
+    'the waits between attempts of the %s step never get shorter, and the last attempt has none',
+    (integration) => {
+      const tries = Array.from({ length: maxTries(integration) }, (_, at) => at + 1);
+      const waits = tries.map((count) => stepWaitMs(integration, count, usual));
+      expect(waits.at(-1)).toBeUndefined();
+      const made = waits.slice(0, -1) as number[];
+      expect(made.length).toBeGreaterThanOrEqual(4);
+      expect(made).toEqual(made.toSorted((a, b) => a - b));
+    },
+  );
   it('a wait respects Retry-After up to an hour, and is at least 10 s after an unanswered attempt', () => {
     expect(stepWaitMs('github', 1, { ...usual, retryAfterMs: 42_000 })).toBe(42_000);
     expect(stepWaitMs('github', 1, { ...usual, retryAfterMs: 86_400_000 })).toBe(3_600_000);
@@ -126,7 +129,7 @@ describe('isFinal', () => {
     [{ permanent: true }, true],
     // The next execution retries the step after the service is connected again.
     [{ unauthorized: true, permanent: false }, true],
-  ])('a refusal with %j is final: %s', (refusal, expected) => {
+  ])('a refusal with %j ends the attempts of a step: %s', (refusal, expected) => {
     expect(isFinal(refusal)).toBe(expected);
   });
 });

@@ -18,7 +18,7 @@ describe('differing', () => {
     expect(differing(facts, undefined, now)).toEqual({ news: facts, held: false });
   });
 
-  it('a field is sent again when it differs from its value that is still being sent', () => {
+  it('a field is sent again when it differs from the value that is still being sent', () => {
     const known = { ...facts, sending: { title: 'Call the bank' } };
     expect(differing({ ...facts, title: 'Write to the bank' }, known, now)).toEqual({
       news: { title: 'Write to the bank' },
@@ -26,13 +26,13 @@ describe('differing', () => {
     });
   });
 
-  it('a field is sent again when another value was in flight without an answer', () => {
+  it('a known value is sent again when a different value was sent without an answer', () => {
     const known = { ...facts, sending: { status: 'completed' as const, due: '2026-03-02' } };
     expect(differing(facts, known, now)).toEqual({ news: { due: null, status: 'pending' }, held: false });
     expect(differing({ ...facts, status: 'completed' }, known, now).news).toEqual({ due: null, status: 'completed' });
   });
 
-  it('a field that the issue is changing is held back until its event is given up', () => {
+  it('a field changed in the issue is not sent until that change is written into the task or given up', () => {
     const known = { ...facts, coming: { status: 'in_progress' as const } };
     const wanted = { ...facts, title: 'Write to the bank' };
     const title = { title: 'Write to the bank' };
@@ -68,7 +68,7 @@ describe('noteOf', () => {
 });
 
 describe('changeByLinear', () => {
-  it('a Linear event that resets a value sent earlier changes the task', () => {
+  it('a Linear event that sets a field back to a value sent earlier changes the task', () => {
     const known = { ...facts, title: 'Written in Linear', sending: null };
     expect(changeByLinear({ title: 'Call the bank' }, known).names).toEqual(['title']);
   });

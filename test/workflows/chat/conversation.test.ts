@@ -8,7 +8,7 @@ const ref = { orgId: 'org_1', convId: 'conv_1' };
 const { tell } = stories();
 const done: Attended = { kind: 'done' };
 
-/** A promise that is awaited until `open` is called. */
+/** A promise that `open` resolves. */
 function gate() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { passed: promise, open: resolve };
@@ -60,7 +60,7 @@ describe('conversation', () => {
     expect(times).toBe(2);
   });
 
-  it('the conversation workflow starts one timer for all messages of its minute, and answers within its own task', async () => {
+  it('the conversation workflow starts one timer for all messages of a minute, and answers by local activities', async () => {
     const attended = [gate(), gate(), gate()];
     let times = 0;
     const attendTo = async () => {
@@ -94,7 +94,7 @@ describe('conversation', () => {
     await expect(ended).rejects.toMatchObject({ cause: expect.objectContaining({ name: 'CancelledFailure' }) });
   });
 
-  it('the conversation workflow gives work that takes long to a normal activity', async () => {
+  it('the conversation workflow gives work that takes long to a normal activity instead of a local one', async () => {
     const outcomes: Attended[] = [{ kind: 'long' }, done];
     let scheduled = 0;
     await tell(conversation, [ref], { attendTo: async () => outcomes.shift()! }, async (handle) => {
@@ -120,7 +120,7 @@ describe('conversation', () => {
     const hour = 3_600_000;
     const waiting: Attended = { kind: 'waiting', for: 'pact_1', withinMs: hour };
 
-    it('the conversation workflow repeats the turn as soon as the decision is stored', async () => {
+    it('the conversation workflow repeats a turn that waits for a decision as soon as the decision is stored', async () => {
       const [attended, again] = [gate(), gate()];
       const outcomes = [waiting, done];
       const attendTo = async () => {
@@ -137,7 +137,7 @@ describe('conversation', () => {
       expect(calls).toEqual(['attendTo', 'attendTo']);
     });
 
-    it('the conversation workflow repeats the turn when no decision came before its deadline', async () => {
+    it('the conversation workflow repeats a turn that waits for a decision when none came before the deadline', async () => {
       const outcomes = [waiting, done];
       const { calls, skippedMs } = await tell(conversation, [ref], { attendTo: async () => outcomes.shift()! });
       expect(calls).toEqual(['attendTo', 'attendTo']);

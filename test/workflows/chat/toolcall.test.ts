@@ -49,7 +49,7 @@ describe('toolCall', () => {
     expect([calls, result, timers, handed]).toEqual([['advanceCall'], 'ok', { setMs: [], fired: 0 }, 0]);
   });
 
-  it('a call of a slow tool is awaited by an activity', async () => {
+  it('a call of a slow tool is finished by a normal activity instead of a local one', async () => {
     let handed: unknown;
     const { calls, result } = await tell(
       toolCall,
@@ -63,7 +63,7 @@ describe('toolCall', () => {
   });
 
   it.each(['customer', 'step_up', 'member'] as const)(
-    'the tool call workflow waits for the %s until their deadline, and then checks the outcome',
+    'the tool call workflow waits until the deadline of the awaited “%s”, and then checks the outcome',
     async (awaited) => {
       const waiting: CallStep = { kind: 'waiting', awaited, withinMs: waitMs[awaited], about };
       let timers: unknown;

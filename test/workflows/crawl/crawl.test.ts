@@ -50,13 +50,13 @@ describe('crawlSite', () => {
     expect(endings).toEqual([{ ending: 'completed' }]);
   });
 
-  it('the crawl workflow ends at the limit with the given reason', async () => {
+  it('the crawl workflow ends as limit_reached with the reason that the batch returned', async () => {
     const { activities, endings } = scripted([progress('limit_reached', 'No room.')]);
     expect((await tell(crawlSite, [ref], activities)).result).toBe('limit_reached');
     expect(endings).toEqual([{ ending: 'limit_reached', error: 'No room.' }]);
   });
 
-  it('the crawl workflow waits a minute for an unavailable site, and fails the fifth time', async () => {
+  it('the crawl workflow waits a minute for an unavailable site, and fails when it is unavailable for the fifth time', async () => {
     const { activities, endings } = scripted(Array.from({ length: 5 }, () => progress('waiting', 'robots.txt: 503')));
     const { calls, skippedMs, result } = await tell(crawlSite, [ref], activities);
     expect([calls.length, result]).toEqual([6, 'failed']);

@@ -13,7 +13,7 @@ const neverCrawls: Pick<CrawlActivities, 'crawlBatch'> = {
 };
 
 describe('recrawlSite', () => {
-  it('the workflow of a firing starts the crawl under its ordinary workflow id and ends first; the crawl continues on its own', async () => {
+  it('the workflow of a schedule’s firing starts an ordinary crawl workflow, which continues after the firing ended', async () => {
     const firings: string[] = [];
     let release!: () => void;
     const held = new Promise<void>((resolve) => (release = resolve));
@@ -52,13 +52,13 @@ describe('recrawlSite', () => {
     expect(crawled).toEqual([{ orgId: 'org_1', crawlId: 'crawl_of_firing' }]);
   });
 
-  it('the workflow of a firing reports why a firing was skipped, and crawls nothing', async () => {
+  it('the workflow of a schedule’s firing reports why the firing was skipped, and crawls nothing', async () => {
     const skipped = { state: 'skipped', reason: 'Another crawl was running.' } as const;
     const { calls, result } = await tell(recrawlSite, [ref], { ...neverCrawls, beginRecrawl: beginning(skipped) });
     expect([calls, result]).toEqual([['beginRecrawl'], skipped]);
   });
 
-  it('the workflow of a firing crawls nothing for a deleted schedule, and removes the Temporal Schedule', async () => {
+  it('the workflow of a deleted schedule’s firing crawls nothing, and removes the Temporal Schedule', async () => {
     const arranged: object[] = [];
     const { calls } = await tell(recrawlSite, [ref], {
       ...neverCrawls,

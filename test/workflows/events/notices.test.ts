@@ -1,4 +1,4 @@
-/** Tests the workflow that tells members: it mails what is not read in time. */
+/** Tests the workflow that notifies members: it mails what is not read in time. */
 import { describe, expect, it } from '@jest/globals';
 import { stories } from '../story.ts';
 import { noticed, notices } from '../../../workflows/events/notices.ts';
@@ -8,14 +8,14 @@ const { tell } = stories();
 const minute = 60_000;
 
 describe('notices', () => {
-  it('the workflow that tells members looks again when the next mail is due, and ends when none is left', async () => {
+  it('the workflow that notifies members looks again when the next mail is due, and ends when none is left', async () => {
     const outcomes = [5 * minute, undefined];
     const { calls, skippedMs } = await tell(notices, [ref], { tellMembers: async () => outcomes.shift() });
     expect(calls).toEqual(['tellMembers', 'tellMembers']);
     expect(skippedMs).toBeGreaterThanOrEqual(5 * minute);
   });
 
-  it('the workflow that tells members tells again of what comes while it tells', async () => {
+  it('the workflow that notifies members runs its activity again for news that arrives while the activity runs', async () => {
     let tells = 0;
     const started = Promise.withResolvers<{ signal(definition: typeof noticed): Promise<void> }>();
     const tellMembers = async () => {

@@ -1,6 +1,6 @@
 /**
- * Tests the workflow of a ticket's events: lines of deliveries run concurrently, each only once at a time, and the
- * workflow ends when nothing is outstanding.
+ * Tests the workflow of a ticket's events: its lines (the deliveries to one destination, in order) run concurrently,
+ * each only once at a time, and the workflow ends when nothing is outstanding.
  */
 import { describe, expect, it } from '@jest/globals';
 import proto from '@temporalio/proto';
@@ -27,7 +27,7 @@ const shown = {
 } as const;
 const waiting = (waitMs: number): LineLeft => ({ kind: 'waiting', waitMs, slow: false, shown });
 
-/** A promise that is awaited until `open` is called. */
+/** A promise that `open` resolves. */
 function gate() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { passed: promise, open: resolve };
@@ -49,7 +49,7 @@ describe('ticketEvents', () => {
     ]);
   });
 
-  it('the ticket events workflow runs lines concurrently: one that waits for hours does not delay the others', async () => {
+  it('the ticket events workflow runs delivery lines concurrently: one that waits for hours does not delay the others', async () => {
     const done: string[] = [];
     const left = new Map<string, LineLeft[]>([
       ['a', [waiting(5 * hour), { kind: 'done' }]],
@@ -72,7 +72,7 @@ describe('ticketEvents', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(5 * hour);
   });
 
-  it('the ticket events workflow plans new events while a line waits, and passes on which lines are in progress', async () => {
+  it('the ticket events workflow plans deliveries of new events while a line waits, and says which lines are in progress', async () => {
     const [planned, again] = [gate(), gate()];
     const carried: string[][] = [];
     let tries = 0;
@@ -98,11 +98,11 @@ describe('ticketEvents', () => {
       },
     );
     expect(carried).toEqual([[], ['a']]);
-    // The waiting line's next attempt, at its time, finds what was planned meanwhile.
+    // The waiting line is sent only once: its next attempt, when it is due, finds what was planned meanwhile.
     expect(tries).toBe(1);
   });
 
-  it('the ticket events workflow plans once more when an event was planned while its line was being sent', async () => {
+  it('the ticket events workflow sends a line once more when a delivery was planned for it while it was being sent', async () => {
     const [sending, planned] = [gate(), gate()];
     let [plans, sent] = [0, 0];
     await tell(
@@ -272,7 +272,7 @@ describe('ticketEvents', () => {
 });
 
 describe('sendLine', () => {
-  it('the workflow of a line sends outstanding deliveries, and again those stored meanwhile', async () => {
+  it('the workflow of a delivery line sends the outstanding deliveries, and then those stored meanwhile', async () => {
     const [sending, told] = [gate(), gate()];
     let sent = 0;
     await tell(

@@ -106,7 +106,7 @@ describe('interview', () => {
     );
   });
 
-  it('an interview is started by the clock a month later, to the minute', async () => {
+  it('an interview that is scheduled a month ahead is started by its workflow’s timer, to the minute', async () => {
     const begun = await now();
     const dueAt = new Date(begun + 31 * dayMs).toISOString();
     const { record, activities } = world({ dueAt });
@@ -126,7 +126,7 @@ describe('interview', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(31 * dayMs);
   });
 
-  it('the interview workflow follows a new time, and its clock starts it once per time', async () => {
+  it('the interview workflow starts a rescheduled interview by its timer at the new time', async () => {
     const begun = await now();
     const { record, activities } = world({ deploy: [{ refused: 'bad_link' }, outside('bot_2')] });
     record.due = new Date(begun + 30 * dayMs).toISOString();
@@ -193,7 +193,7 @@ describe('interview', () => {
     ['come in', [{ phase: 'waiting' }, { phase: 'recording' }]],
     ['left', [{ phase: 'recording' }, { phase: 'recording' }, { phase: 'done', reason: 'ended' }]],
   ])(
-    'the interview workflow handles a report at once that arrives during a poll: its bot has %s',
+    'the interview workflow handles a report that arrives during a poll without waiting for the next poll: the bot has %s',
     async (what, looks) => {
       const held = Promise.withResolvers<void>();
       let asked = 0;
@@ -271,7 +271,7 @@ describe('interview', () => {
     expect(collected).toEqual(['bot_1', 'bot_1', 'bot_1']);
   });
 
-  it('the interview workflow stays in progress when its bot is lost, until another is sent; both transcripts count', async () => {
+  it('an interview stays in progress when its bot is lost, until another one is sent; both transcripts are collected', async () => {
     const { record, activities, dismissed, collected } = world({
       deploy: [outside('bot_1'), { refused: 'service' }, outside('bot_2')],
       looks: [{ phase: 'recording' }, { phase: 'failed', reason: 'service' }, { phase: 'recording' }],
@@ -318,7 +318,7 @@ describe('interview', () => {
     expect([record.history.at(-1)!.operation, dismissed]).toEqual(['no_show', ['bot_1']]);
   });
 
-  it('the interview workflow ends after at most four hours', async () => {
+  it('the interview workflow ends an interview that is still in progress after four hours', async () => {
     const { record, activities } = world();
     await tell(interview, [ref], activities, async (handle) => {
       await ask(handle, 'start');
@@ -353,7 +353,7 @@ describe('interview', () => {
     ],
     ['refused', [refuseMove], 'cancelled', [['refuse', 'candidate', 'consent_refused']]],
   ])(
-    'the interview workflow makes the status changes of participants who %s but could not request them, each once',
+    'the interview workflow makes the status changes of participants who %s while it could not be reached, each once',
     async (_, room, status, made) => {
       const { record, activities } = world({ room });
       await tell(interview, [ref], activities, async (handle) => {
@@ -440,7 +440,7 @@ describe('interview', () => {
     });
   });
 
-  it('the interview workflow makes its bot leave when it is deleted, and deletes again once all requests have ended', async () => {
+  it('when an interview is deleted, its workflow makes the bot leave, and deletes again once all requests have ended', async () => {
     const { record, activities, dismissed } = world({ deploy: [outside('bot_1')] });
     const { calls, skippedMs } = await tell(interview, [ref], activities, async (handle) => {
       await ask(handle, 'start');
@@ -470,7 +470,7 @@ describe('interview', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(2 * 60 * minute);
   });
 
-  it('the interview workflow leaves nothing when it is deleted while its last status change is being stored', async () => {
+  it('nothing is left of an interview that is deleted while its last status change is being stored', async () => {
     const { activities } = world();
     const stored = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -510,7 +510,7 @@ describe('interview', () => {
     expect([result, record.history.map(({ seq }) => seq)]).toEqual(['completed', [1, 2, 3, 4, 5]]);
   });
 
-  it('the interview workflow continues from the record when its workflow was lost', async () => {
+  it('a new interview workflow continues from the record when the previous workflow was lost', async () => {
     const { record, activities } = world();
     record.state = {
       ...newState([], undefined),

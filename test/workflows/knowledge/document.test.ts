@@ -20,7 +20,7 @@ describe('processDocument', () => {
     expect([calls, result]).toEqual([['readDocument', 'indexDocument'], 'indexed']);
   });
 
-  it.each(['indexed', 'gone'] as const)('a document that is %s after reading is not indexed', async (outcome) => {
+  it.each(['indexed', 'gone'] as const)('a document is not indexed when reading returns “%s”', async (outcome) => {
     const { calls, result } = await tell(processDocument, [ref], {
       readDocument: async () => outcome,
       indexDocument: async () => 'indexed',
@@ -56,7 +56,7 @@ describe('processDocument', () => {
     expect([calls, result]).toEqual([['readDocument', 'readDocument', 'indexDocument'], 'indexed']);
   });
 
-  it('the document workflow starts in the backlog when the document was stored beside others', async () => {
+  it('the document workflow starts in the backlog when others of its organization were waiting as it was stored', async () => {
     const { calls, result } = await tell(processDocument, [{ ...ref, crowded: true }], {
       readDocument: async () => 'read',
       indexDocument: async () => 'indexed',

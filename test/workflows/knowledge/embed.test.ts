@@ -10,7 +10,7 @@ const ref = { orgId: 'org_1', mode: 'test' as const };
 const { tell } = stories();
 
 describe('embedPassages', () => {
-  it('the embedding workflow runs until nothing is left, and ends when nothing is published for a while', async () => {
+  it('the embedding workflow embeds until no passage is left, and ends when nothing is published for a while', async () => {
     let left = 3;
     const { calls, skippedMs } = await tell(embedPassages, [ref], {
       embedSome: async (given) => {

@@ -20,7 +20,7 @@ const waiting = (waitMs: number): StepLeft => ({
 const done: StepLeft = { kind: 'done' };
 
 describe('taskExecution', () => {
-  it('the task execution workflow runs the steps concurrently, each with its own pauses, and ends when all are settled', async () => {
+  it('the task execution workflow runs the steps concurrently, each with its own pauses, until each succeeded or failed', async () => {
     const left: Record<string, StepLeft[]> = {
       linear: [done],
       github: [waiting(minute), waiting(15 * minute), done],
@@ -99,7 +99,7 @@ describe('taskIssues', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(155 * minute);
   });
 
-  it('the workflow of a task’s issues sends a change that comes meanwhile at once, and restarts the pauses', async () => {
+  it('the workflow of a task’s issues sends a change that comes during a pause at once', async () => {
     const waits = Promise.withResolvers<void>();
     const left: IssuesLeft[] = [{ again: true, error: 'linear', retryAfterMs: 50 * minute }, { again: false }];
     const { calls } = await tell(

@@ -1,13 +1,19 @@
-/** Calls operations of the API as the member who is signed in to this browser. The cookie does it; no script sees it. */
+/**
+ * Calls operations of the API as the member who is signed in to this browser. The browser adds the login cookie, which
+ * no script can read.
+ */
 
-/** Method, path below `/v1`, and whether the reply is wrapped as `{ success, data }`. The types are used by `call`. */
+/**
+ * Method, path below `/v1`, and whether the reply is wrapped as `{ success, data }`. `types` is never set; it carries
+ * the types that `call` uses.
+ */
 export type Operation<P, Q, B, R> = readonly [method: string, path: string, wrapped?: boolean] & {
   readonly types?: { params: P; query: Q; body: B; reply: R };
 };
 
 export type Detail = { path?: (string | number)[]; message: string };
 
-/** What the API said against a call, or status 0 when nothing came back. */
+/** An error response of the API. Status 0: no response arrived. */
 export class CallError extends Error {
   override readonly name = 'CallError';
   readonly status: number;
@@ -28,7 +34,7 @@ type Given<P, Q, B> = {
   params?: P;
   query?: Q extends Record<string, never> ? never : { [K in keyof Q]?: Q[K] | undefined };
   body?: B;
-  /** Makes a repeated call answer as the first did. */
+  /** The idempotency key: a repeated call gets the response to the first one. */
   once?: string;
   signal?: AbortSignal;
 };
@@ -71,7 +77,7 @@ export async function call<P, Q, B, R>(
   throw new CallError(response.status, code, error ?? `The server answered ${response.status}.`, details, wait);
 }
 
-/** A proxy in front of the API may answer with a page. */
+/** Undefined when the text is no JSON: a proxy in front of the API may answer with an HTML page. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

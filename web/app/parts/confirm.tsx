@@ -1,10 +1,10 @@
-/** Asks once more before something is done that cannot be taken back. */
+/** A dialog that asks for confirmation before an action that cannot be undone. */
 import type { ComponentChildren } from 'preact';
 import { Dialog } from './dialog.tsx';
 
 type Given = {
   title: string;
-  /** The words of the buttons: to do it, and not to. */
+  /** The labels of the buttons that perform the action and that cancel it. */
   action: string;
   cancel: string;
   act: () => void;

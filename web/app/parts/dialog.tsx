@@ -1,4 +1,4 @@
-/** A modal dialog: the browser keeps the focus in it and gives it back. */
+/** A modal dialog: the browser keeps the focus inside it, and returns the focus when it closes. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 

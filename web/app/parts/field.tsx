@@ -1,4 +1,4 @@
-/** A labelled control, with what the server has said against it. */
+/** A labelled form control, with the server's error about its value. */
 import type { ComponentChildren } from 'preact';
 
 type Given = { label: string; error?: string | undefined; hint?: string; children: ComponentChildren };
@@ -16,7 +16,7 @@ export const Field = ({ label, error, hint, children }: Given) => (
   </label>
 );
 
-/** What stands in a field of a form, by the field's name. */
+/** The text in a field of a form, by the field's name; empty for a field that is no text. */
 export function textOf(form: HTMLFormElement, name: string): string {
   const text = new FormData(form).get(name);
   return typeof text === 'string' ? text : '';

@@ -1,12 +1,15 @@
 /**
- * Keyboard shortcuts. Single letters do nothing while somebody types or a dialog is open, and can be switched off
- * (WCAG 2.1.4). The place that was shown last hears a key first.
+ * Keyboard shortcuts. Single letters do nothing while somebody types or a dialog is open, and can be switched off (WCAG
+ * 2.1.4). The component that was rendered last gets a key first.
  */
 import { signal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
 import { createStore } from '../../live/store.ts';
 
-/** By key, such as `j`, `Escape` or `Control+k`. A function that returns false leaves the key to others. */
+/**
+ * By key, such as `j`, `Escape` or `Control+k`. A function that returns false did not use the key, so the browser
+ * handles it.
+ */
 export type Keys = Readonly<Record<string, (event: KeyboardEvent) => unknown>>;
 
 const kept = createStore(() => localStorage, 'support-app:');
@@ -17,11 +20,11 @@ export function switchSingleKeys(on: boolean): void {
 }
 
 const heard: Keys[] = [];
-/** The first key of a pair such as `g i`. */
+/** The first key of a pair such as `g i`, once it was pressed. */
 let before = '';
 
 export function useKeys(keys: Keys): void {
-  // With what is shown, not after it: a key counts as soon as its list is seen.
+  // A layout effect runs before the browser paints, so a key works as soon as its list is visible.
   useLayoutEffect(() => {
     heard.unshift(keys);
     return () => void heard.splice(heard.indexOf(keys), 1);
@@ -34,7 +37,7 @@ const isTyping = (target: EventTarget | null): boolean =>
 document.addEventListener('keydown', (event) => {
   const { key, ctrlKey, metaKey, altKey, target } = event;
   if (altKey || event.defaultPrevented || event.isComposing) return;
-  // An open dialog has the keys; Escape closes it.
+  // While a dialog is open, shortcuts are off. The browser closes it at Escape.
   if (document.querySelector('dialog[open]')) return;
   const held = ctrlKey || metaKey;
   const isSingle = !held && key.length === 1;

@@ -1,4 +1,4 @@
-/** A link within the page. */
+/** A link to another address of this page (`/app/…`), which does not load the page again. */
 import type { ComponentChildren } from 'preact';
 import { addressOf, type Address, type Screen } from '../rules/address.ts';
 

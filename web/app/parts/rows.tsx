@@ -1,6 +1,6 @@
 /**
- * A long list of rows of one height. Only those near the visible part are in the document; `aria-setsize` says how many
- * there are.
+ * A long list of rows of one height. Only rows near the visible part are in the document; `aria-setsize` gives the
+ * number of all rows.
  */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -12,9 +12,9 @@ type Given<T> = {
   height: number;
   keyOf: (item: T) => string;
   row: (item: T) => ComponentChildren;
-  /** The row that is kept visible. */
+  /** The key of the row that is kept visible. */
   current?: string;
-  /** Called near the end. */
+  /** Called when the last row is near the visible part. */
   more?: () => void;
   empty: string;
 };

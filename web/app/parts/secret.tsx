@@ -1,4 +1,4 @@
-/** Something to copy: a key, a link, a script tag. */
+/** A text to copy, such as a key, a link or a script tag, with a button that copies it. */
 type Given = { text: string; label: string; copy: string; copied: () => void };
 
 export const Secret = ({ text, label, copy, copied }: Given) => (

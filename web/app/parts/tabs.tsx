@@ -1,4 +1,4 @@
-/** The parts of a screen, each with an address of its own. */
+/** The tabs of a screen, each with an address of its own. */
 import { Link, type To } from './link.tsx';
 
 type Given = {

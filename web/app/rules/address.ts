@@ -1,4 +1,4 @@
-/** What an address of the page means: `/app/{screen}/{id}?{filters}`. Pure. */
+/** The parts of an address of the page: `/app/{screen}/{id}?{filters}`. Pure. */
 
 export const screens = ['inbox', 'knowledge', 'tools', 'deliveries', 'settings', 'start'] as const;
 export type Screen = (typeof screens)[number];
@@ -7,7 +7,7 @@ export type Address = {
   screen: Screen;
   /** What is open on the screen: a conversation's id, a tab's name. */
   id: string;
-  /** What is open in that. */
+  /** What is open within that: in the tab `article`, the document's id or `new`. */
   part: string;
   filters: Readonly<Record<string, string>>;
 };

@@ -7,7 +7,7 @@ export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as con
 export const writtenSpans = (spans: readonly Span[] = []): string =>
   spans.map(({ from, until }) => `${from}-${until}`).join(', ');
 
-/** What is no time is sent as it is: the server says what is wrong with it. */
+/** Text that is no time is passed on unchanged, and the server reports what is wrong with it. */
 export const readSpans = (text: string): Span[] =>
   text
     .split(',')

@@ -6,14 +6,14 @@ const units = [
   ['minute', 60_000],
 ] as const;
 
-/** “5 min”, “2 hr”, “3 days”: how long ago, or how long until. Under a minute: “now”. */
+/** “5 min”, “2 hr”, “3 days”: how long ago, or how long until. Under a minute: “0 min”. */
 export function span(ms: number, locale: string): string {
   const [unit, size] = units.find(([, size]) => Math.abs(ms) >= size) ?? ['minute', 60_000];
   const count = Math.floor(Math.abs(ms) / size);
   return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(count);
 }
 
-/** The time of a day of today, else the date, too. */
+/** The time of day; with the date unless it is today. */
 export function moment(iso: string, now: Date, locale: string): string {
   const at = new Date(iso);
   const today = at.toDateString() === now.toDateString();

@@ -1,4 +1,4 @@
-/** Begins: reads who is signed in, and follows what they have chosen. */
+/** Starts the page: reads who is signed in, and connects to the organization and mode that they have chosen. */
 import { effect } from '@preact/signals';
 import { call } from '../api/call.ts';
 import { listDocuments } from '../api/operations.ts';
@@ -11,9 +11,11 @@ import { here, mode, orgId, readLogin, signIn, user } from './session.ts';
 import { readTags } from './tags.ts';
 import { attempt } from './toast.ts';
 
-/** The start page of a trial puts the demo's login behind `#`, which browsers send to nobody. */
+/**
+ * Signs in with the demo's login, which the start page of `npm start` puts behind `#`. Browsers do not send that part.
+ */
 async function signInFromLink(): Promise<void> {
-  // Elsewhere, a link could sign somebody in to another's account.
+  // On other hosts, a link could sign somebody in to another person's account.
   if (!/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname)) return;
   const given = new URLSearchParams(location.hash.slice(1));
   const [email, password] = [given.get('email'), given.get('password')];
@@ -22,7 +24,7 @@ async function signInFromLink(): Promise<void> {
   await signIn(email, password);
 }
 
-/** Leads an organization that has nothing to answer from to the first steps, once. */
+/** Opens the screen with the first steps, once, for an organization without documents. */
 async function welcome(): Promise<void> {
   const { params, query } = here();
   const name = `welcomed:${params.orgId}`;
@@ -38,7 +40,8 @@ export async function begin(): Promise<void> {
   user.value ??= null;
   let shown = '';
   effect(() => {
-    // What is shown belongs to one organization and mode. Who signs in again goes on with it.
+    // What is shown belongs to one organization and mode, so it is cleared when they change. It stays when somebody
+    // signs in again.
     const chosen = `${orgId.value} ${mode.value}`;
     if (!user.value || chosen.startsWith(' ')) return;
     if (chosen !== shown) clear();

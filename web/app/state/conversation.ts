@@ -1,4 +1,6 @@
-/** The conversation that is open: its messages, notes and events, what members do with it, and replies on their way. */
+/**
+ * The conversation that is open: its messages, notes and events, the members' actions, and replies that are being sent.
+ */
 import { computed, effect, signal } from '@preact/signals';
 import { call, CallError, type Operation } from '../api/call.ts';
 import {
@@ -33,7 +35,7 @@ export type Waiting = { id: string; convId: string; body: string; failed: string
 
 export const openId = signal('');
 const opened = signal<Opened | undefined>();
-/** The conversation as the inbox knows it, which may be newer than what was read. */
+/** The conversation from the inbox's state, which may be newer than the one that was read. */
 export const conversation = computed(() => entryOf(openId.value) ?? opened.value?.conversation);
 export const messages = computed<readonly InboxMessage[]>(() => opened.value?.messages ?? []);
 export const notes = computed<readonly Note[]>(() => opened.value?.notes ?? []);
@@ -42,15 +44,15 @@ export const context = computed(() => opened.value?.context);
 export const older = computed(() => opened.value?.cursor ?? null);
 export const missing = signal(false);
 const written = signal<{ message_id: string; body: string } | undefined>(undefined);
-/** What the agent has written of an answer that is not complete yet. */
+/** The text so far of an answer that the agent is still writing. */
 export const answering = computed(() =>
   messages.value.some(({ id }) => id === written.value?.message_id) ? undefined : written.value?.body,
 );
-/** Whether the customer types. */
+/** Whether the customer is typing. */
 export const typing = signal(false);
 export const outgoing = signal<readonly Waiting[]>([]);
 
-/** What a member has typed and not sent, by conversation. It stays while the page is open. */
+/** The member's unsent replies, by the conversation's id. They are kept while the page is open. */
 export const drafts = signal<ReadonlyMap<string, string>>(new Map());
 export const draft = computed(() => drafts.value.get(openId.value) ?? '');
 
@@ -61,7 +63,7 @@ function read(convId: string, cursor?: string) {
   return call(getConversation, { params, query: { ...query, limit: 50, cursor } });
 }
 
-/** Opens a conversation, or none. */
+/** Opens a conversation. An empty id closes the open one. */
 export async function open(convId: string): Promise<void> {
   if (openId.value === convId) return;
   leave();
@@ -85,7 +87,7 @@ export async function readAgain(): Promise<void> {
     const found = await read(convId);
     if (openId.value !== convId) return;
     put(found.conversation);
-    // Older messages that were read stay.
+    // Older messages that were read before are kept.
     const first = found.messages[0]?.timestamp ?? '';
     const before = found.cursor === null ? [] : messages.value.filter(({ timestamp }) => timestamp < first);
     opened.value =
@@ -106,7 +108,7 @@ export async function readOlder(): Promise<void> {
   });
 }
 
-/** A change of a conversation reads it anew when it is open. Changes while it is read are read afterwards. */
+/** Reads the open conversation again after a change. A change during a read causes one more read afterwards. */
 let reading = false;
 let again = false;
 async function refresh(): Promise<void> {
@@ -128,7 +130,7 @@ onFrame('welcome', () => {
   tell({ type: 'viewing', conv_id: openId.value, doing: draft.value ? 'writing' : 'reading' });
   void refresh();
 });
-/** The server forgets after a minute what a member does, unless it is said again. */
+/** The server forgets after a minute that a member reads or writes, unless the frame is repeated. */
 setInterval(() => {
   if (openId.value) tell({ type: 'viewing', conv_id: openId.value, doing: draft.value ? 'writing' : 'reading' });
 }, 30_000);
@@ -157,7 +159,7 @@ async function sendAll(): Promise<void> {
   sending = false;
 }
 
-/** Whether the server has answered. */
+/** Sends a reply. Returns false when it has to be sent again later. */
 async function send({ id, convId, body }: Waiting): Promise<boolean> {
   try {
     await call(replyToConversation, { ...at(convId), body: { body, client_message_id: id } });
@@ -173,7 +175,7 @@ async function send({ id, convId, body }: Waiting): Promise<boolean> {
   }
 }
 export const dropReply = (id: string): void => void (outgoing.value = outgoing.value.filter((one) => one.id !== id));
-/** Puts a reply that was refused back into the box. */
+/** Puts a refused reply back into the text box. */
 export function takeBack({ id, body }: Waiting): void {
   dropReply(id);
   type(body);
@@ -184,7 +186,7 @@ effect(() => {
 
 type Act<B> = Operation<{ orgId: string; convId: string }, object, B, { conversation: InboxConversation }>;
 
-/** Makes an act that shows at once, and is taken back when the server refuses it. */
+/** Performs an action. Its change is shown at once, and undone when the server refuses it. */
 async function act<B>(operation: Act<B>, body: B, change: Partial<InboxConversation>): Promise<boolean> {
   const undo = suppose(openId.value, change);
   const made = await attempt(async () => put((await call(operation, { ...at(), body })).conversation));
@@ -200,12 +202,12 @@ export const escalate = (reason?: string) =>
 export const setTags = (tags: string[]) => act(setConversationTags, { tags }, { tags });
 export const setPriority = (priority: InboxConversation['priority']) =>
   act(setConversationPriority, { priority }, { priority });
-/** Until a time (ISO 8601) or until the customer writes (`reply`). */
+/** `until`: a time (ISO 8601), or `reply` for until the customer writes. */
 export const snooze = (until: string) =>
   act(snoozeConversation, { until }, { snoozed: { until: until === 'reply' ? null : until, by: user.value!.userId } });
 export const wake = () => act(unsnoozeConversation, undefined, { snoozed: null });
 
-/** Leaves the conversation, which opening it again would mark as read. */
+/** Also closes the conversation, because reading it again would mark it as read. */
 export async function markUnread(): Promise<void> {
   if (await act(markConversationUnread, undefined, { read_position: 0 }))
     go({ screen: 'inbox', filters: address.value.filters });
@@ -226,7 +228,7 @@ export const dropNote = (noteId: string): Promise<boolean> =>
 /** The agent's draft; null when the documents answer nothing. */
 export const suggest = () => call(suggestReply, { ...at(), body: {} }).then(({ suggestion }) => suggestion);
 
-/** Who writes says it again within this time, in ms. The agent may stop without an answer. */
+/** How long somebody is shown as writing, in ms, unless another frame arrives. The agent may stop without an answer. */
 const writingMs = { customer: 5_000, agent: 20_000 };
 const timers: Partial<Record<keyof typeof writingMs, ReturnType<typeof setTimeout>>> = {};
 function until(who: keyof typeof writingMs, ended: () => void): void {

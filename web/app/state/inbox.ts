@@ -11,7 +11,7 @@ import { attempt } from './toast.ts';
 const pageSize = 100;
 
 const entries = signal<ReadonlyMap<string, InboxConversation>>(new Map());
-/** How far the list of the present view is read: its next cursor; null when all of it is. */
+/** How far the list of the current view has been read. `cursor`: the next page; null when all pages have been read. */
 const next = signal<{ view: string; cursor: string | null; count: number; busy: boolean } | undefined>();
 export const total = computed(() => next.value?.count ?? 0);
 export const loading = computed(() => next.value === undefined || next.value.busy);
@@ -19,13 +19,13 @@ export const loading = computed(() => next.value === undefined || next.value.bus
 export const view = computed<View>(() => viewOf(address.value.filters));
 export const entryOf = (convId: string): InboxConversation | undefined => entries.value.get(convId);
 
-/** The conversations of the present view, in its order. */
+/** The conversations of the current view, in its order. */
 export const shown = computed(() => {
   const wanted = view.value;
   const me = user.value?.userId ?? '';
   return [...entries.value.values()].filter((one) => fits(one, wanted, me)).sort(order(wanted));
 });
-/** Opens the conversation so many places further down the list; the first one when none is open. */
+/** Opens the conversation that is `by` places further down the list; the first one when none is open. */
 export function step(by: number): void {
   const list = shown.value;
   const { id, filters } = address.value;
@@ -34,12 +34,12 @@ export function step(by: number): void {
   if (to) go({ screen: 'inbox', id: to.conv_id, filters }, { replace: true });
 }
 
-/** How many wait for a person; the page's title says it. */
+/** How many conversations wait for a person; the page's title shows it. */
 export const waiting = computed(
   () => [...entries.value.values()].filter(({ waiting_since, snoozed }) => waiting_since && !snoozed).length,
 );
 
-/** Keeps conversations, unless a later version is known. */
+/** Stores conversations, unless a later version is known. */
 export function put(...given: readonly InboxConversation[]): void {
   const all = new Map(entries.value);
   for (const one of given) {
@@ -49,7 +49,7 @@ export function put(...given: readonly InboxConversation[]): void {
   entries.value = all;
 }
 
-/** Shows a change before the server has made it. Returns a function that takes it back. */
+/** Shows a change before the server has made it. Returns a function that undoes it. */
 export function suppose(convId: string, change: Partial<InboxConversation>): () => void {
   const was = entries.value.get(convId);
   if (!was) return () => undefined;
@@ -66,13 +66,16 @@ export function forget(convId: string): void {
   entries.value = all;
 }
 
-/** Reads the present view from its beginning. */
+/** Reads the current view from its beginning. */
 export async function readView(): Promise<void> {
   next.value = undefined;
   await readMore();
 }
 
-/** Reads the next page of the present view, if there is one; a page that was known already is passed over. */
+/**
+ * Reads the next page of the current view, if there is one. If it adds nothing to the list, the page after it is read,
+ * too.
+ */
 export async function readMore(): Promise<void> {
   const wanted = JSON.stringify(view.value);
   const standing = next.value?.view === wanted ? next.value : undefined;
@@ -92,7 +95,7 @@ export async function readMore(): Promise<void> {
   else if (shown.value.length === known) await readMore();
 }
 
-/** Reads who waits, for the count in the title, whatever the present view is. */
+/** Reads the conversations that wait, for the count in the title, whatever the current view is. */
 export async function readWaiting(): Promise<void> {
   await attempt(async () => {
     const { params, query } = here();
@@ -103,7 +106,7 @@ export async function readWaiting(): Promise<void> {
   });
 }
 
-/** Forgets everything, for another organization or mode. */
+/** Forgets all conversations, before another organization or mode is shown. */
 export function clear(): void {
   entries.value = new Map();
   next.value = undefined;

@@ -1,4 +1,4 @@
-/** The socket that shows each change of the inbox as it happens. Other state listens to its frames. */
+/** The WebSocket that reports each change of the inbox as it happens. Other files of `state/` listen to its frames. */
 import { signal } from '@preact/signals';
 import { call, CallError } from '../api/call.ts';
 import { openLive, type InboxConversation, type Notification as Notice } from '../api/operations.ts';
@@ -23,7 +23,7 @@ export type Viewing = { conv_id: string; user_id: string; doing: 'reading' | 'wr
 
 const listeners = new Map<string, ((frame: never) => void)[]>();
 let open: Link | undefined;
-/** The moment of the last change that was shown; the next socket begins there. */
+/** The time of the last change that was received; the next connection resumes there. */
 let since: string | undefined;
 
 /** Calls `listener` for each frame of a type. */
@@ -33,7 +33,7 @@ export function onFrame<K extends keyof Frames>(type: K, listener: (frame: Frame
 
 export const tell = (frame: Record<string, unknown>): boolean => open?.send(frame) ?? false;
 
-/** Follows the organization and mode that are chosen now. `anew`: other ones than before. */
+/** Connects to the chosen organization and mode. `anew`: they are others than before, so nothing is resumed. */
 export function connect({ anew }: { anew: boolean }): void {
   open?.close();
   if (anew) since = undefined;
@@ -44,7 +44,7 @@ export function connect({ anew }: { anew: boolean }): void {
       for (const listener of listeners.get(frame.type) ?? []) listener(frame as never);
     },
     state(state) {
-      // A login that ended, or members that changed: the address is asked for anew, which tells.
+      // The login has ended, or the members have changed. Requesting a new address shows which.
       if (state === 'ended') setTimeout(() => connect({ anew: false }));
       else link.value = state;
     },
@@ -57,7 +57,7 @@ async function address(): Promise<string> {
   try {
     const { ws_url } = await call(openLive, { params: { orgId: orgId.value } });
     const url = new URL(ws_url);
-    // The page may be open under another name of the server than its public one.
+    // The page may be open under another host name than the public one.
     url.host = location.host;
     url.protocol = location.protocol.replace('http', 'ws');
     url.searchParams.set('mode', mode.value);

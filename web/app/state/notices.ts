@@ -1,4 +1,7 @@
-/** What the member is told: a list, the count in the page's title, and the browser's own notifications and a sound. */
+/**
+ * The member's notifications: their list, the page's title with the number of waiting conversations, the browser's own
+ * notifications, and a sound.
+ */
 import { computed, effect, signal } from '@preact/signals';
 import { call } from '../api/call.ts';
 import { getNotices, listNotifications, readNotification, type Notification as Notice } from '../api/operations.ts';
@@ -14,7 +17,7 @@ import { texts } from '../texts/texts.ts';
 export const notices = signal<readonly Notice[]>([]);
 export const unread = computed(() => notices.value.filter(({ read }) => !read).length);
 
-/** Opens what a notification is about, which marks it read. */
+/** Marks a notification as read, and opens what it is about. */
 export function follow(notice: Notice): void {
   void call(readNotification, { params: { notifId: notice.notif_id } }).catch(() => undefined);
   notices.value = notices.value.map((one) => (one === notice ? { ...one, read: true } : one));
@@ -29,7 +32,7 @@ async function read(): Promise<void> {
   notices.value = notifications;
 }
 
-/** Shows one that has just come, as the member likes. */
+/** Shows a new notification in the ways that the member has chosen. */
 async function show(notice: Notice): Promise<void> {
   notices.value = [notice, ...notices.value.filter(({ notif_id }) => notif_id !== notice.notif_id)];
   toast(notice.title);
@@ -45,7 +48,7 @@ async function show(notice: Notice): Promise<void> {
   if (sound) ring();
 }
 
-/** A short tone, made here: the page loads no sound. */
+/** Plays a short tone. It is synthesized here, so the page loads no sound file. */
 function ring(): void {
   const audio = new AudioContext();
   const tone = audio.createOscillator();
@@ -58,7 +61,7 @@ function ring(): void {
 
 export function showNotices(): void {
   effect(() => {
-    // Reading a conversation reads what was said about it.
+    // Opening a conversation marks the notifications about it as read.
     const convId = openId.value;
     const those = notices.peek();
     const isRead = ({ read, conv_id, approval_id, delivery_id }: Notice) =>

@@ -1,13 +1,13 @@
-/** The members of the organization, who of them is here, and what they do. */
+/** The members of the organization, which of them are here, and in which conversations they read or write. */
 import { signal } from '@preact/signals';
 import { onFrame, type Person, type Viewing } from './live.ts';
 import { user } from './session.ts';
 
 export const people = signal<readonly Person[]>([]);
-/** What colleagues do, by conversation. */
+/** The colleagues who read or write in a conversation, by the conversation's id. */
 export const viewers = signal<ReadonlyMap<string, readonly Viewing[]>>(new Map());
 
-/** A member's name, or nothing for who has left. */
+/** A member's name; empty for somebody who has left. */
 export const nameOf = (userId: string): string => people.value.find(({ user_id }) => user_id === userId)?.name ?? '';
 
 onFrame('welcome', ({ members, viewing }) => {

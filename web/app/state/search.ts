@@ -12,7 +12,7 @@ export const hits = signal<readonly Hit[] | undefined>(undefined);
 const next = signal<string | null>(null);
 let begun: AbortController | undefined;
 
-/** Searches from the beginning. An answer to earlier words is dropped. */
+/** Searches from the beginning. The response to an earlier search is ignored. */
 export async function search(q: string): Promise<void> {
   begun?.abort();
   hits.value = undefined;

@@ -15,7 +15,9 @@ export type Mode = 'test' | 'live';
 
 /** Undefined until it is known, null when nobody is signed in. */
 export const user = signal<User | null | undefined>(undefined);
-/** Set when a login ended while somebody worked: the sign-in lies over the page, which keeps what was typed. */
+/**
+ * Set when a login ended while somebody worked: the sign-in dialog is shown over the page, which keeps what was typed.
+ */
 export const signedOut = signal(false);
 export const organizations = signal<readonly Membership[]>([]);
 const chosen = signal(kept.get('org'));
@@ -23,7 +25,7 @@ export const org = computed(
   () => organizations.value.find(({ org_id }) => org_id === chosen.value) ?? organizations.value[0],
 );
 export const mode = signal<Mode>('test');
-/** The id of the organization; only for what is shown when there is one. */
+/** The id of the organization, for what is shown only when there is one; otherwise empty. */
 export const orgId = computed(() => org.value?.org_id ?? '');
 export const isAdmin = computed(() => org.value !== undefined && org.value.role !== 'member');
 
@@ -65,7 +67,7 @@ export function chooseMode(to: Mode): void {
 }
 
 async function take(login: { user: User; organizations: Membership[] }): Promise<void> {
-  // Another person has signed in over the page: what it shows is not theirs.
+  // When another person has signed in over the page, it is loaded again, because what it shows is not theirs.
   if (user.value && user.value.userId !== login.user.userId) location.assign('/app');
   organizations.value = login.organizations;
   await readMode();
@@ -75,7 +77,7 @@ async function take(login: { user: User; organizations: Membership[] }): Promise
   });
 }
 
-/** Live once the organization is live, unless this browser has chosen otherwise. */
+/** Sets the mode: the one chosen in this browser, otherwise `live` once the organization is live. */
 async function readMode(): Promise<void> {
   const id = orgId.value;
   if (!id) return;

@@ -1,4 +1,4 @@
-/** Short messages about what was done, or could not be. */
+/** Short messages about what was done or what failed. */
 import { signal } from '@preact/signals';
 import { CallError } from '../api/call.ts';
 import { texts } from '../texts/texts.ts';
@@ -16,12 +16,12 @@ export function toast(text: string, failed = false): void {
 
 export const dismiss = (id: number): void => void (toasts.value = toasts.value.filter((one) => one.id !== id));
 
-/** What went wrong, in words. */
+/** The sentence that tells a member about an error. */
 export function said(error: unknown): string {
   if (!(error instanceof CallError)) return String(error);
   if (error.status === 0) return texts.value.unreachable;
   if (error.status === 429) return texts.value.slowDown(error.retryAfter);
-  // The message mostly has the details in it.
+  // The message usually contains the details already.
   const others = error.details.filter(({ message }) => !error.message.includes(message));
   return [
     error.message,
@@ -29,14 +29,14 @@ export function said(error: unknown): string {
   ].join(' ');
 }
 
-/** Runs an act of the member; what goes wrong is shown. Returns whether it went well. */
+/** Runs an action of the member, and shows the error if it fails. Returns whether it succeeded. */
 export async function attempt(act: () => Promise<unknown>, done?: string): Promise<boolean> {
   try {
     await act();
     if (done !== undefined) toast(done);
     return true;
   } catch (error) {
-    // The sign-in that lies over the page says it.
+    // When the login has ended, the sign-in dialog over the page says so.
     if (!(error instanceof CallError && error.code === 'UNAUTHENTICATED')) toast(said(error), true);
     return false;
   }

@@ -14,7 +14,10 @@ import type { Element } from './tree.ts';
 const readabilityMinCharacters = 1_500;
 /** Above this many elements Readability takes seconds (worse than linear time), so the page is taken whole. */
 const readabilityMaxElements = 20_000;
-/** A marked main part is used if it has this share of the text without navigation, or this many characters. */
+/**
+ * A marked main part is used if it has at least this share of the page's text (boilerplate excluded), or this many
+ * characters.
+ */
 const landmarkMinShare = 0.25;
 const landmarkMinCharacters = 200;
 /**

@@ -25,7 +25,7 @@ export type Tree = {
   body: Element;
   /** The links in page order, as written. */
   links: { href: string; nofollow: boolean }[];
-  /** The title from the `<head>` or similar elements; the first one counts. */
+  /** The text of the first `<title>`; the title of an `<svg>` image does not count. */
   title: string | undefined;
   socialTitle: string | undefined;
   language: string | undefined;
@@ -63,7 +63,7 @@ const appRoots = /^(?:root|app|__next|__nuxt|q-app|react-root|application|ember-
 const maxTreeDepth = 400;
 /** Beyond this depth the parser takes quadratic time. */
 const maxParserDepth = 5_000;
-/** Maximum number of links before deduplication. A page with more is a crawler trap, or a map of one. */
+/** Maximum number of links before deduplication. A page with more is a crawler trap, or lists the pages of one. */
 const maxRawLinks = 50_000;
 
 function isHidden(attributes: Readonly<Record<string, string | undefined>>): boolean {

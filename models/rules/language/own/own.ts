@@ -2,7 +2,7 @@
 
 export type Own = {
   called: string;
-  /** Outside the team's hours; `{when}` is when it is back. */
+  /** A person was called outside the team's hours; `{when}` is when the team is back. */
   away: string;
   greeting: string;
   thanks: string;
@@ -42,10 +42,10 @@ export type Own = {
   nothingFound: string;
   /** Precedes a list of headings of passages that may help. */
   mayHelp: string;
-  /** The question was answered before, and the passage has nothing more. */
+  /** The customer got the answer to this question before, and the passage has nothing more to quote. */
   nothingMore: string;
   /** Two documents disagree, and the newer one is quoted. `{a}` and `{b}` are the documents' names. */
   newer: string;
-  /** Before a quotation in another language than the question's. */
+  /** Precedes a quotation in another language than the question's. */
   otherLanguage: string;
 };

@@ -1,19 +1,21 @@
-/** A form that sends to the API: what the server says against a field stands at the field, and what was typed stays. */
+/**
+ * A form that is sent to the API. The server's error about a field is shown at the field, and the typed text is kept.
+ */
 import type { ComponentChildren } from 'preact';
 import { useSignal } from '@preact/signals';
 import { CallError } from '../../api/call.ts';
 import { said, toast } from '../../state/toast.ts';
 
 type Given = {
-  /** Sends it. What it throws is shown. */
+  /** Sends the form. An error that it throws is shown. */
   send: (form: HTMLFormElement) => Promise<unknown>;
-  /** The words of the button. */
+  /** The label of the submit button. */
   action: string;
-  /** Said when it went well. */
+  /** The message that is shown after success. */
   done?: string;
-  /** The fields; `wrong` gives what is said against a field of the body. */
+  /** The fields. `wrong` returns the server's error about a field of the request body. */
   children: (wrong: (field: string) => string | undefined) => ComponentChildren;
-  /** Beside the button. */
+  /** Shown beside the submit button. */
   beside?: ComponentChildren;
 };
 

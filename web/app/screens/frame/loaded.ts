@@ -1,4 +1,4 @@
-/** What a screen shows of the API. */
+/** Reading the data that a screen shows from the API. */
 import { useEffect } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { mode, orgId } from '../../state/session.ts';
@@ -7,17 +7,17 @@ import { said } from '../../state/toast.ts';
 export type Loaded<T> = {
   /** Undefined until it is read. */
   data: T | undefined;
-  /** Why it could not be read; empty otherwise. What was read before stays. */
+  /** Why reading failed; empty otherwise. `data` keeps what was read before. */
   error: string;
-  /** Reads it anew. */
+  /** Reads the data again. */
   again: () => Promise<void>;
-  /** Shows what the server has answered to a change. */
+  /** Replaces `data` with the server's response to a change. */
   put: (data: T) => void;
 };
 
 /**
- * Reads when the component is shown, and whenever the organization, the mode or one of `given` changes. An answer to an
- * earlier question is dropped.
+ * Reads when the component is shown, and whenever the organization, the mode or one of `given` changes. The response to
+ * an earlier read is ignored.
  */
 export function useLoaded<T>(
   read: (signal: AbortSignal) => Promise<T>,
@@ -46,7 +46,7 @@ export function useLoaded<T>(
   return { data: data.value, error: error.value, again, put: (found) => (data.value = found) };
 }
 
-/** Calls `act` every so many ms while `when` is true. */
+/** Calls `act` every `ms` milliseconds while `when` is true. */
 export function useEvery(ms: number, when: boolean, act: () => Promise<void>): void {
   useEffect(() => {
     if (!when) return undefined;

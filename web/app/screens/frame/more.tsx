@@ -6,7 +6,7 @@ export const pageSize = 50;
 
 type Page<T> = { entries: readonly T[]; cursor: string | null };
 
-/** The first so many pages of a list, read one after the other. */
+/** The first `pages` pages of a list, read one after the other. */
 export async function readPages<T, P extends Page<T>>(
   pages: number,
   read: (cursor: string | undefined) => Promise<P>,

@@ -1,4 +1,4 @@
-/** The rail: the screens, the organization and its mode, and what the member is told. */
+/** The rail: the screens, the organization and its mode, and the member's notifications. */
 import { useSignal } from '@preact/signals';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Link } from '../../parts/link.tsx';

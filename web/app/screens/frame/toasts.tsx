@@ -1,4 +1,4 @@
-/** Messages about what was done, or could not be. */
+/** Short messages about what was done or what failed. */
 import { dismiss, toasts } from '../../state/toast.ts';
 import { texts } from '../../texts/texts.ts';
 

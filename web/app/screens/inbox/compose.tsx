@@ -15,12 +15,15 @@ import { texts } from '../../texts/texts.ts';
 export type Writing = 'reply' | 'note';
 type Given = {
   one: InboxConversation;
-  /** Read at each key: one may come before what the one before did is shown. */
+  /**
+   * A signal that is read at each key press, because a key may be pressed before the effect of the previous one is
+   * rendered.
+   */
   writing: ReadonlySignal<Writing>;
   write: (what: Writing) => void;
   box: RefObject<HTMLTextAreaElement | null>;
 };
-/** What may be put in the place of the word at the caret. */
+/** A text that may replace the word at the caret. */
 type Choice = { id: string; name: string; text: string };
 
 export function Compose({ one, writing, write, box }: Given) {
@@ -57,7 +60,7 @@ export function Compose({ one, writing, write, box }: Given) {
       const suggestion = await suggest();
       if (!suggestion) return toast(t.noSuggestion);
       write('reply');
-      // What was typed stays in front of it.
+      // The suggestion is added after the text that was typed already.
       type([draft.value.trim(), suggestion.body].filter(Boolean).join('\n\n'));
     });
     busy.value = false;

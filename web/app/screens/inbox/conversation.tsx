@@ -1,4 +1,7 @@
-/** The conversation that is open: its head with what members do, its log, and the box to reply or write a note in. */
+/**
+ * The conversation that is open: its header with the members' actions, its log, and the box to reply or write a note
+ * in.
+ */
 import { useEffect, useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { Acts } from './acts.tsx';
@@ -28,7 +31,7 @@ export function ConversationPane() {
   const box = useRef<HTMLTextAreaElement>(null);
   const write = (what: Writing) => {
     writing.value = what;
-    // One box serves both, so it is there already.
+    // Replies and notes share one text box, so it exists already.
     box.current?.focus();
   };
   const resolveAndNext = async () => {
@@ -62,7 +65,7 @@ export function ConversationPane() {
   );
 }
 
-/** Keeps the end of the log in sight, unless somebody reads further up. */
+/** Keeps the end of the log in sight, unless the member has scrolled up. */
 function LogPane() {
   const ref = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);

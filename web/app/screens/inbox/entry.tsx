@@ -11,7 +11,7 @@ import { locale, texts } from '../../texts/texts.ts';
 export const customerName = ({ name, email }: InboxConversation['customer']): string =>
   name ?? email ?? texts.value.anonymous;
 
-/** Who reads or writes there now, as a sentence; empty when nobody does. */
+/** The colleagues who read or write in the conversation now, as a sentence; empty when nobody does. */
 export function around(convId: string): string {
   const there = viewers.value.get(convId) ?? [];
   const named = (doing: string) =>
@@ -39,7 +39,7 @@ export function Entry({ one, current }: { one: InboxConversation; current: boole
     tags,
     assigned_to,
   } = one;
-  /** What a member never looked at concerns them only when it is theirs. */
+  /** A conversation that the member has never opened counts as new only when it is assigned to them. */
   const isMine = read_position !== null || assigned_to === user.value?.userId;
   const isNew = unread === 0 && isMine && position > (read_position ?? 0);
   return (

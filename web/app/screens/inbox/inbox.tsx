@@ -1,4 +1,4 @@
-/** The inbox: the views, the list of the present one, and the conversation that is open. */
+/** The inbox: the views, the list of the current view, and the conversation that is open. */
 import { useEffect } from 'preact/hooks';
 import { ConversationPane } from './conversation.tsx';
 import { Entry } from './entry.tsx';

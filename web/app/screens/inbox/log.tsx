@@ -1,4 +1,4 @@
-/** Messages and notes in the order in which they were written. What others wrote are text nodes. */
+/** Messages and notes in the order in which they were written. Texts of others become text nodes, never HTML. */
 import { useSignal } from '@preact/signals';
 import { Why } from './why.tsx';
 import type { InboxMessage, Note } from '../../api/operations.ts';

@@ -1,4 +1,4 @@
-/** The search of the inbox: its box (`/`), and the hits with the words that were found. */
+/** The search of the inbox: its box (shortcut `/`), and the hits, in which the found words are marked. */
 import { useEffect, useRef } from 'preact/hooks';
 import { useKeys } from '../../parts/keys.ts';
 import { textOf } from '../../parts/field.tsx';
@@ -69,7 +69,7 @@ const HitShown = ({ hit: { conv_id, in: place, at, excerpt, marks } }: { hit: Hi
   </Link>
 );
 
-/** The words that were found, marked; where marks overlap, the first counts. */
+/** The text with the found words marked. Of overlapping marks, only the first is used. */
 function marked(text: string, marks: readonly number[][]) {
   let at = 0;
   const parts = marks.flatMap(([start = 0, end = 0]) => {

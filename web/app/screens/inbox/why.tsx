@@ -1,4 +1,4 @@
-/** Why the agent answered so: what it searched for, the passages it judged, and who wrote. */
+/** Why the agent answered so: what it searched for, the passages that it judged, and what wrote the answer. */
 import { useEffect } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
@@ -7,7 +7,7 @@ import { here } from '../../state/session.ts';
 import { attempt } from '../../state/toast.ts';
 import { texts } from '../../texts/texts.ts';
 
-/** The fields of an answer's record (docs/agent.md) that are shown; records of other times may lack some. */
+/** The fields of an answer's record (docs/agent.md) that are shown; older records may lack some. */
 type Recorded = {
   searched?: string | null;
   retrieved?: { source_id: string; chunk_id: string; name: string; score: number; relevant: boolean; used: boolean }[];
@@ -31,7 +31,7 @@ export function Why({ message: { body, record, offers = [] } }: { message: Inbox
     dropped = [],
     tools = [],
   } = record as Recorded;
-  /** The passages as they read now, by id: the record holds no texts. */
+  /** The current texts of the passages, by their id, because the record holds no texts. */
   const read = useSignal<ReadonlyMap<string, string> | undefined>(undefined);
   useEffect(() => {
     if (searched && retrieved.length > 0)

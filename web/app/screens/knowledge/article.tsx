@@ -1,4 +1,4 @@
-/** Writes and changes an article, beside the passages that come nearest to what customers asked. */
+/** The editor for an article, beside the passages that are nearest to the customers' question. */
 import { useEffect } from 'preact/hooks';
 import { signal, useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
@@ -13,7 +13,7 @@ import { here, mode, orgId } from '../../state/session.ts';
 import { attempt } from '../../state/toast.ts';
 import { texts } from '../../texts/texts.ts';
 
-/** The reader of Markdown, which only this editor loads. */
+/** The component that renders Markdown. Only this editor loads it. */
 const markdown = signal<ComponentType<{ text: string }> | undefined>(undefined);
 
 export function ArticleEditor({ docId }: { docId: string }) {

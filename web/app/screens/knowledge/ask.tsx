@@ -1,4 +1,4 @@
-/** Asks as a customer would, and shows how the answer came about. */
+/** Asks a question as a customer would, and shows the answer beside the passages that were judged for it. */
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import { queryKnowledge } from '../../api/operations.ts';

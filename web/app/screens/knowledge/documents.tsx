@@ -1,4 +1,4 @@
-/** Documents: uploading them, what became of each, and whom they answer. */
+/** The documents: their upload, their state, and the segments of customers that they are for. */
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import {

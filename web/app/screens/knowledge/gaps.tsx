@@ -1,4 +1,4 @@
-/** What customers asked and nothing answered. */
+/** The questions of customers that no document answered. */
 import { call } from '../../api/call.ts';
 import { listGaps, setGapStatus, type Gap } from '../../api/operations.ts';
 import { useLoaded } from '../frame/loaded.ts';
@@ -9,7 +9,7 @@ import { here } from '../../state/session.ts';
 import { attempt } from '../../state/toast.ts';
 import { locale, texts } from '../../texts/texts.ts';
 
-/** The acts on a gap by its state. */
+/** The states to which a gap can be set, by its current state. */
 const moves: Record<Gap['status'], readonly Gap['status'][]> = {
   open: ['acknowledged', 'resolved'],
   acknowledged: ['resolved', 'open'],

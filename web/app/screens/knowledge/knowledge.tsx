@@ -1,4 +1,4 @@
-/** What the agent answers from: documents, pages, questions without an answer, and asking it oneself. */
+/** What the agent answers from. Its tabs: documents, pages, questions without an answer, and asking a question. */
 import { ArticleEditor } from './article.tsx';
 import { Ask } from './ask.tsx';
 import { Documents } from './documents.tsx';

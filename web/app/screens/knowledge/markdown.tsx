@@ -1,8 +1,8 @@
-/** Markdown as nodes of our own. HTML in it, and what is unknown, is shown as text. */
+/** Renders Markdown as preact elements. HTML and unknown tokens are shown as text. */
 import { lexer, type Token, type Tokens } from 'marked';
 import type { ComponentChildren } from 'preact';
 
-/** An address that a link may lead to. */
+/** Whether a link may lead to this address. */
 const isSafe = (href: string): boolean => /^(?:https?:|mailto:)/i.test(href);
 
 const inside = (tokens: readonly Token[] | undefined): ComponentChildren => tokens?.map(shown);
@@ -10,7 +10,7 @@ const inside = (tokens: readonly Token[] | undefined): ComponentChildren => toke
 function shown(token: Token): ComponentChildren {
   switch (token.type) {
     case 'heading': {
-      // The page has headings of its own above these.
+      // A first-level heading becomes `h4`, because the page's own headings are above it.
       const Heading = `h${Math.min(6, (token as Tokens.Heading).depth + 3)}` as 'h4';
       return <Heading>{inside(token.tokens)}</Heading>;
     }

@@ -1,4 +1,4 @@
-/** Pages of crawled sites: the crawl and its problems, schedules, and the pages that answer. */
+/** Pages of crawled sites: the crawl and its problems, the schedules, and the stored pages. */
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import {

@@ -1,4 +1,7 @@
-/** Whom a document or page answers, with which priority, and how customers see a document as a source. */
+/**
+ * The dialog for the segments and the priority of a document or page, and for the title and address under which
+ * customers see a document as a source.
+ */
 import type { Document } from '../../api/operations.ts';
 import { Form } from '../frame/form.tsx';
 import { Dialog } from '../../parts/dialog.tsx';

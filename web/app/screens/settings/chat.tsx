@@ -1,4 +1,4 @@
-/** The chat on the organization's own pages: its script tag, its key, and the pages that may have it. */
+/** The chat on the organization's own pages: its script tag, its key, and the origins of pages that may embed it. */
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import {

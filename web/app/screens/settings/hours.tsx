@@ -1,4 +1,4 @@
-/** The hours in which the team answers, and what customers hear outside them. */
+/** The hours in which the team answers, and what customers are told outside them. */
 import { call } from '../../api/call.ts';
 import { getHours, setHours } from '../../api/operations.ts';
 import { Form } from '../frame/form.tsx';

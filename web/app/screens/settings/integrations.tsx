@@ -29,7 +29,7 @@ const by =
   (orgId: string, body: B): Promise<Connected> =>
     call(operation, { params: { orgId }, body });
 
-/** What connecting a service takes; optional fields end in `?`. */
+/** The fields that are needed to connect a service. The names of optional fields end in `?`. */
 const connects: Record<Provider, readonly [connect: Connect, fields: readonly string[]]> = {
   slack: [by(connectSlack), ['channel_id?']],
   linear: [by(connectLinear), ['api_key', 'team_id', 'webhook_secret?']],

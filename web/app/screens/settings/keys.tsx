@@ -1,4 +1,4 @@
-/** Secret keys of backends. */
+/** The secret API keys that the organization's backends use. */
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import { createKey, listKeys, revokeKey, rotateKey, type Key } from '../../api/operations.ts';

@@ -1,4 +1,4 @@
-/** Going live: what is live, what would be taken over from test mode, and the act. */
+/** Going live: what is in live mode, what would be copied from test mode, and the button. */
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import { goLive, seeGoLive } from '../../api/operations.ts';

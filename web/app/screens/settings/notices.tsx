@@ -1,4 +1,4 @@
-/** How the member likes to be told, and whether before others. */
+/** How the member wants to be notified, and whether before other members. */
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import { getNotices, setAvailability, setNotices } from '../../api/operations.ts';
@@ -17,7 +17,7 @@ export function Notices() {
   if (!data) return <p class={error && 'error'}>{error || texts.value.loading}</p>;
   const send = async (form: HTMLFormElement) => {
     const isOn = (name: string) => textOf(form, name) === 'on';
-    // The browser asks once, upon a click.
+    // The browser asks for this permission once, and only after a click.
     if (isOn('browser') && 'Notification' in window)
       blocked.value = (await Notification.requestPermission()) === 'denied';
     const quiet = { from: textOf(form, 'from'), until: textOf(form, 'until'), timezone: textOf(form, 'timezone') };

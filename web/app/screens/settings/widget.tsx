@@ -1,4 +1,4 @@
-/** How the chat on the organization's pages looks and what it says. Beside it stands the chat as it was saved. */
+/** The look and the texts of the chat on the organization's pages, beside a preview of the chat as it was saved. */
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import {
@@ -17,7 +17,7 @@ import { locale, texts } from '../../texts/texts.ts';
 
 /** The languages of the widget. */
 const languages = ['en', 'de', 'fr', 'es', 'ar'] as const;
-/** The widget's own colour. */
+/** The widget's default colour. */
 const plainAccent = '#1d57a8';
 const pictures = ['logo', 'avatar'] as const;
 type Picture = (typeof pictures)[number];
@@ -25,7 +25,7 @@ type Picture = (typeof pictures)[number];
 /** The page in the preview, once its chat is loaded. */
 type Previewed = Window & { SupportWidget?: { open: () => Promise<void> } };
 
-/** Opens the chat in the preview. Who is typing here keeps the focus. */
+/** Opens the chat in the preview. The focus stays where it was on this page. */
 async function showChat(page: Previewed | null): Promise<void> {
   const focused = document.activeElement;
   await page?.SupportWidget?.open();
@@ -36,7 +36,7 @@ export function WidgetLook() {
   const t = texts.value.settings;
   const params = { orgId: orgId.value };
   const language = useSignal<(typeof languages)[number]>(languages.find((one) => locale.value.startsWith(one)) ?? 'en');
-  /** Grows with each change, so that the preview is loaded anew. */
+  /** Grows with each change, so that the preview is loaded again. */
   const version = useSignal(0);
   const { data, error, again } = useLoaded(async () => {
     const [widget, keys] = await Promise.all([call(getWidget, { params }), call(listPublishableKeys, { params })]);
@@ -45,7 +45,7 @@ export function WidgetLook() {
   if (!data) return <p class={error && 'error'}>{error || texts.value.loading}</p>;
   const { widget, key } = data;
   const changed = async () => {
-    // The browser keeps what the widget asks for a minute.
+    // The browser caches the widget's look for a minute, so it is fetched again here.
     await fetch(`/widget/organizations/${key}`, { cache: 'reload' });
     await again();
     version.value += 1;

@@ -1,4 +1,4 @@
-/** Signing in: instead of the page, or over it when a login has ended. */
+/** The sign-in form: in place of the page, or in a dialog over the page when the login has ended. */
 import { useEffect } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
@@ -13,7 +13,7 @@ export function SignIn() {
   const t = texts.value;
   if (user.value)
     return (
-      // Escape closes no sign-in: without it nothing on the page works.
+      // Escape closes only the dialog. The next call that needs a login opens it again.
       <Dialog key="again" title={t.signIn} closed={() => (signedOut.value = false)}>
         <p>{t.signInAgain}</p>
         <Form email={user.value.email} />

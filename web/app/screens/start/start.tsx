@@ -1,4 +1,4 @@
-/** The first steps of an organization: what is done, and where the next one is. */
+/** The first steps of an organization: which are done, with a link to where each one is done. */
 import { call } from '../../api/call.ts';
 import { getSupportConfig, listDocuments, listInbox, listMembers, listPages, seeGoLive } from '../../api/operations.ts';
 import { useLoaded } from '../frame/loaded.ts';

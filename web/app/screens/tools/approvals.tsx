@@ -1,4 +1,7 @@
-/** Calls that wait for a member, each a card: the tool, its values in words, for whom. */
+/**
+ * The tool calls that wait for an approval. Each is a card with the tool, its arguments, and a link to the
+ * conversation.
+ */
 import { useEffect } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
@@ -81,7 +84,7 @@ export function Approvals() {
   );
 }
 
-/** What it would be called with: names as words. */
+/** The arguments of the call, their names split into words. */
 function Values({ values }: { values: Record<string, unknown> }) {
   const all = Object.entries(values);
   if (all.length === 0) return <p>{texts.value.tools.noArguments}</p>;

@@ -1,4 +1,4 @@
-/** Approves a tool: what it takes to call it, and for whom. */
+/** The dialog that approves a tool: what a call of it requires, and for which customers it may be called. */
 import type { call } from '../../api/call.ts';
 import type { discoverTools, ToolServer } from '../../api/operations.ts';
 import { Form } from '../frame/form.tsx';

@@ -1,4 +1,7 @@
-/** What was configured, discovered, approved and called, in a chain whose links can be checked. */
+/**
+ * The audit log of tools: what was configured, discovered, approved and called. Its entries form a chain that can be
+ * verified.
+ */
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import { listToolAudit, verifyToolAudit } from '../../api/operations.ts';

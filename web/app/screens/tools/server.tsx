@@ -1,4 +1,4 @@
-/** The tool server, the tools that are approved, and what the server has beside them. */
+/** The tool server, the approved tools, and all tools that the server offers. */
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import {
@@ -30,7 +30,7 @@ export function Server() {
   const change = async (body: NonNullable<(typeof putToolServer)['types']>['body']) => {
     put(await call(putToolServer, { ...here(), body }));
   };
-  /** Of what is approved already, the schemas stand as they were approved. */
+  /** Sends the complete list of approved tools. Tools that are approved already keep the schemas that were approved. */
   const approve = async (tools: readonly { source_name: string }[]) => {
     await change({ approved_tools: tools.map((tool) => ({ ...tool })) });
     if (found.value) found.value = (await call(discoverTools, { ...here(), body: {} })).tools;
@@ -148,7 +148,7 @@ export function Server() {
   );
 }
 
-/** An approved tool as it is sent back, so that it stays approved as it was. */
+/** An approved tool in the form in which it is sent back, so that it stays approved unchanged. */
 const kept = ({ suspended: _suspended, problem: _problem, notes: _notes, ...tool }: Approved) => tool;
 
 type Given = {
