@@ -6,8 +6,8 @@ import type { Report } from './cache.ts';
 
 /**
  * `targets`: packages of one module with their version, as `go install` takes them. `packages`: how many packages the
- * build compiles, for the progress line. `linker`: additional flags of the linker. `tags`: build tags. `builds`: set
- * when the built program itself builds the wanted one; its arguments.
+ * build compiles, for the progress line. `linker`: additional flags of the linker. `tags`: build tags. `builds`: for a
+ * program that is a build tool: the arguments with which it builds the program that is wanted.
  */
 type Program = {
   name: string;

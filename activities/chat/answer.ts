@@ -278,7 +278,7 @@ export function createAnswering({
       const acted = await actOn(orgId, convId, 'escalate', { now: clock(), reason, from });
       await start(ConversationModel, acted, eventIntents(acted));
     } catch (error) {
-      // The conversation was escalated before, a person has taken over, or it is resolved.
+      // CONFLICT means that the conversation was escalated before, a person has taken over, or it is resolved.
       if (!(error instanceof Problem && error.code === 'CONFLICT')) throw error;
       if (reason === 'asked') await noteAsked(orgId, convId, clock());
     }

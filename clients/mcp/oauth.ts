@@ -300,7 +300,7 @@ async function challengeOf(
   };
 }
 
-/** The headers of the tool server's reply to a request without effect. */
+/** The tool server's reply to a `ping`, which has no effect; its body is dropped. */
 async function ping(serverUrl: string, fetch: FetchLike, headers: Record<string, string> = {}): Promise<Response> {
   const reply = await fetch(serverUrl, {
     method: 'POST',

@@ -58,8 +58,8 @@ export function wake(
 }
 
 /**
- * Stores a note, and a notice for each mentioned member. @throws Problem NOT_FOUND, or CONFLICT when there are too many
- * notes.
+ * Stores a note, and a notice for each mentioned member. @throws Problem CONFLICT when there are too many notes. The
+ * conversation must exist.
  */
 export async function addNote(ref: Ref, note: Note, intent: Intent): Promise<Conversation> {
   const mentioned = note.mentions.map((to): Occasion => ({

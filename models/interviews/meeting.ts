@@ -26,7 +26,7 @@ export const MeetingModel = defineModel(
   'meetings',
   {
     _id: string,
-    /** The owner's user id; the workflows' intents need the field under this name. */
+    /** The owner's user id. The field is called `org_id` because the records of workflows to be started read it. */
     org_id: string,
     mode: oneOf(['live']),
     title: string,

@@ -179,7 +179,10 @@ export function frameWriter(
   return { appendAll, append: (frame) => appendAll([frame]) };
 }
 
-/** Inserts in order until a number or key is taken, publishes what was inserted, and returns how many that were. */
+/**
+ * Inserts the frames in order, up to the first whose number or key exists already. Publishes the inserted frames and
+ * returns their count.
+ */
 async function insertOrdered(frames: Frame[]): Promise<number> {
   const inserted = await insertUntilTaken(frames);
   publishFrames(frames.slice(0, inserted));

@@ -254,7 +254,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     expect((await live(token)).body.environment).toBe('production');
   });
 
-  it('a federated sign-in proves an address registered with a password, so that it can be added to an organization', async () => {
+  it('a federated sign-in proves the address of an account with a password, and the account can then be added to an organization', async () => {
     const org = await api.newOrg();
     const person = newPerson();
     await registered(person.email!);

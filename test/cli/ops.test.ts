@@ -181,7 +181,7 @@ describe('the situations of operators', () => {
     expect(await found('flood', 6 * 60_000)).toEqual([]);
   });
 
-  it('every situation is tested here', () => {
+  it('each situation that `ops stuck` knows is planted in this file', () => {
     expect(situations.map(({ name }) => name).toSorted()).toEqual(
       [...planted.map(([name]) => name), 'flood'].toSorted(),
     );

@@ -40,7 +40,7 @@ describe('lastSeen', () => {
 });
 
 describe('membersHere', () => {
-  it('membersHere returns those of the given members with a socket at a live process in the organization', async () => {
+  it('membersHere returns those of the given members who have a socket of the organization at a process that is alive', async () => {
     const [here, gone, elsewhere, never] = [newId('user'), newId('user'), newId('user'), newId('user')];
     const [process, dead, now] = [newId('request'), newId('request'), at(0)];
     const came = (userId: string, by: string, org = orgId) =>

@@ -39,7 +39,7 @@ async function organization(given?: TestOrg) {
 }
 
 describe('PUT /support/mcp/orgs/{orgId}/server', () => {
-  it('saving the tool server connects a server, and never returns its credentials', async () => {
+  it('PUT of the tool server connects it, and the reply never has its credentials', async () => {
     const { put, get } = await organization();
     expect((await get()).body).toEqual({ server: null });
     const { status: code, body } = await put({

@@ -262,7 +262,7 @@ export function start(
     if (contact?.state === 'sent' && frame['code'] === 'VALIDATION' && !isRefusal(frame)) {
       contact = { ...contact, state: 'refused' };
     }
-    // No frame acknowledges the rating of a conversation that was already resolved.
+    // The server acknowledges no rating of a conversation that was already resolved, so the wait for it ends here.
     if (frame.type === 'status' || frame.type === 'agent_reply') ending = undefined;
     // A retry of the message may succeed. If the server names a time, it closes the connection itself.
     const failed = frame.type === 'error' && given.has(String(frame['client_message_id']));

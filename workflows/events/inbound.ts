@@ -35,7 +35,7 @@ export const arrived = defineSignal(arrivedSignal);
 export async function inbound(ref: InboundRef): Promise<void> {
   let news = 0;
   setHandler(arrived, () => void (news += 1));
-  /** Processes all parts at the same time, until none of them has anything to do. */
+  /** Processes all parts of the organization's lanes at the same time, until no part has events left. */
   async function inParts(): Promise<void> {
     let busy = 0;
     const work = async (part: number): Promise<void> => {

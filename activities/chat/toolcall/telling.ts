@@ -48,7 +48,7 @@ export function record(
   });
 }
 
-/** Reports a call's end everywhere and resumes the turn. Idempotent. */
+/** Reports the end of a tool call to the audit log and the customer, and resumes the turn. Idempotent. */
 export async function conclude(deps: CallDeps, call: ToolCall): Promise<void> {
   const { _id: callId, org_id: orgId, conv_id: convId, awaited, tool_name, outcome } = call;
   if (awaited && call.decided_by !== undefined)

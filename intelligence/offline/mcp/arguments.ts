@@ -23,7 +23,7 @@ export type Known = { email?: string | undefined; answer?: string | undefined };
 
 const emailName = /e-?mail/i;
 const dateName = /(?:^|_)(?:date|day|on|from|until|since|to)(?:_|$)|date$/i;
-/** Names of arguments that people write as a code with a digit in it. */
+/** Names of arguments whose values are codes with a digit, such as an order number. */
 const codeName =
   /(?:^|_)(?:id|number|no|nr|num|code|ref|reference|iban|order|invoice|ticket|booking|tracking|account|card|serial|case|contract|customer|policy)(?:_|$)|(?:Id|Number|Code|No|Ref)$/;
 /**

@@ -17,7 +17,7 @@ describe('mailReply', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(minute);
   });
 
-  it('the workflow that mails replies mails a reply that arrives during the mailing a minute later', async () => {
+  it('a reply that arrives while a mail is being sent goes into another mail a minute later', async () => {
     let signal = async (): Promise<void> => undefined;
     const mailUnsent = async () => {
       await signal();

@@ -99,7 +99,7 @@ describe('taskIssues', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(155 * minute);
   });
 
-  it('the workflow of a task’s issues sends a change that comes during a pause at once', async () => {
+  it('a change of a task that arrives while its issues’ workflow waits for a retry is sent at once', async () => {
     const waits = Promise.withResolvers<void>();
     const left: IssuesLeft[] = [{ again: true, error: 'linear', retryAfterMs: 50 * minute }, { again: false }];
     const { calls } = await tell(
