@@ -165,6 +165,7 @@ function stuckLines({ situations, failing, busiest, not_started }: Stuck, width:
     lines.push(
       `Has failed and is tried again: ${id} (${summary})`,
       ...attemptLines(attempts).map((line) => `  ${line}`),
+      `  Mend what failed, then \`ops retry ID\`; \`ops show ID\` has the details.`,
     );
   if (not_started > 0)
     lines.push(`Saved, but not started for a minute: ${not_started}. Is Temporal there, and does a worker run?`);

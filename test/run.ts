@@ -35,7 +35,7 @@ import { readSources } from './house/imports.ts';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** The time limit of a run of long tests. */
-const soakMinutes = 10;
+const soakMinutes = 20;
 /** The long test that runs alone, after the others: its thirty processes leave them no processor time. */
 const aloneInSoak = 'test/soak/cluster';
 const soakRuns = [['--testPathIgnorePatterns', aloneInSoak, '/node_modules/'], [aloneInSoak]];

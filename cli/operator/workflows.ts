@@ -13,7 +13,7 @@ import { countWaitingIntents } from '../../models/base/pending.ts';
 import { tryNowSignal } from '../../models/rules/chat/work.ts';
 import { command } from '../../workflows/start.ts';
 import { searchAttributes } from '../../workflows/attributes.ts';
-import { activities, attemptsElsewhere, kindOf, summaryOf } from '../../workflows/base/kinds.ts';
+import { activities, attemptsElsewhere, kindOf, seeAttempts, summaryOf } from '../../workflows/base/kinds.ts';
 
 /** A workflow as a line of a list. `since`: ISO 8601. */
 export type Listed = { id: string; summary: string; status: string; since: string };
@@ -128,12 +128,12 @@ export async function shown({ temporal }: Deployment, id: string): Promise<Shown
     );
   const attempts = await attemptsOf(temporal, id, description);
   const failing = attempts.find(({ failed }) => failed !== null);
+  // The details are those of Temporal's UI; this command is the one that they point to for attempts.
+  const here = details?.replace(`${seeAttempts(id)}<br>`, '').replace(seeAttempts(id), '') ?? null;
   return {
     ...listedOf(description),
     does: kindOf(description.type)?.does ?? '',
-    details: failing
-      ? (details?.replace(attemptsElsewhere, `${failing.activity}: ${failing.failed}`) ?? null)
-      : details,
+    details: failing ? (here?.replace(attemptsElsewhere, `${failing.activity}: ${failing.failed}`) ?? null) : here,
     attempts,
     events: description.historyLength,
   };

@@ -39,6 +39,7 @@ const retrying = (kind: string) => ({
     event: 'ticket.created',
     attempt: 3,
     attempts: 8,
+    status: 503,
     nextAt: '2026-01-01T00:00:00Z',
   },
 });
@@ -220,6 +221,11 @@ describe('ops', () => {
       attempts: [{ activity: 'read the file and cut it into passages', attempt: 2, failed: 'MongoServerError 11600' }],
     });
     expect(shown['details']).toContain('| state | running |');
+    // The details in Temporal's UI point to this command, and the command does not point to itself.
+    expect(shown['details']).not.toContain('ops show');
+    const line = await ops('show', `line:${orgId}`);
+    expect(line['details']).toContain('| failed last | webhook: answered 503 |');
+    expect(line['details']).toContain(`GET /v1/support/outbox/orgs/${orgId}/deliveries/dlv_1`);
     // The failure stands in the table, too, although the workflow does not know it.
     expect(shown['details']).toContain(
       '| failed last | read the file and cut it into passages: MongoServerError 11600 |',

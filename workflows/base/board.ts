@@ -12,7 +12,7 @@ import {
   type WorkflowInterceptorsFactory,
 } from '@temporalio/workflow';
 import { searchAttributes } from '../attributes.ts';
-import { activities, attemptsElsewhere, kindOf } from './kinds.ts';
+import { activities, attemptsElsewhere, kindOf, seeAttempts } from './kinds.ts';
 
 /** What a workflow shows. A call of `show` replaces the fields that it names; `undefined` removes a field. */
 export type Shown = {
@@ -117,7 +117,7 @@ function render({ ended = false } = {}): void {
     ['until', Number.isFinite(until) ? iso(until) : 'without a time'],
     // A workflow is not told of the attempts of its open activities.
     ['failed last', shown.failed ?? (open.some((wait) => wait.until === undefined) ? attemptsElsewhere : 'nothing')],
-    ['you can', [...(ended ? [] : commands()), ...(shown.can ?? [])].join('<br>') || 'leave it: nothing is left to do'],
+    ['you can', youCan(ended).join('<br>') || 'leave it: nothing is left to do'],
   ];
   const named = awaited.length > 0 ? [...own, ...open.map((wait) => wait.what)] : [shown.failed ?? []].flat();
   const first = [state, ...new Set(named)].join(': ').slice(0, 120);
@@ -125,15 +125,19 @@ function render({ ended = false } = {}): void {
   setCurrentDetails([first, table, ...(shown.more === undefined ? [] : [shown.more])].join('\n\n'));
 }
 
-function commands(): string[] {
+/** Ending the work comes last. */
+function youCan(ended: boolean): readonly string[] {
+  const own = shown.can ?? [];
+  if (ended) return own;
   const { workflowId, workflowType } = workflowInfo();
   const ops = (command: string) => `\`npm run -s cli -- ops ${command} ${workflowId}\``;
   const stop = kindOf(workflowType)?.stop;
   const stopped = stop && ('by' in stop ? `stop it: ${ops('cancel')}` : stop.instead);
   const isRetried = kindOf(workflowType)?.kind === 'delivery' || [...waits].some(({ until }) => until === undefined);
   return [
-    `see its attempts: ${ops('show')}`,
+    seeAttempts(workflowId),
     ...(isRetried ? [`try again now: ${ops('retry')}`] : []),
+    ...own,
     ...(stopped ? [stopped] : []),
   ];
 }

@@ -23,6 +23,10 @@ type KindOf = {
 /** What the details say about failed attempts of open activities. `ops show` replaces it with the failure. */
 export const attemptsElsewhere = 'nothing, or an attempt that is repeated: see Pending Activities';
 
+/** What the details say first that an operator can do; `ops show`, which it names, leaves it out. */
+export const seeAttempts = (workflowId: string): string =>
+  `see its attempts: \`npm run -s cli -- ops show ${workflowId}\``;
+
 /** The workflow ends by itself after the update `cancel`. */
 const update = { by: 'update' } as const;
 /** The records of these workflows stay as they are, so a termination loses nothing. */

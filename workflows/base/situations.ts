@@ -22,7 +22,7 @@ export const situations: readonly Situation[] = [
     title: 'A delivery is stuck',
     query: () => `\`Kind\` = "delivery" AND \`Status\` = "retrying" AND ${open}`,
     means: 'A destination does not take what is sent to it. The order of its line is kept, so later deliveries wait.',
-    mend: '`ops show ID` says which delivery waits and what its destination answered. When that is mended, `ops retry ID`. A line that must not be sent any more: `ops cancel ID`.',
+    mend: '`ops show ID` says which delivery waits and with which status its destination answered. When that is mended, `ops retry ID`. A line that must not be sent any more: `ops cancel ID`.',
   },
   {
     name: 'mail-refused',
@@ -31,7 +31,7 @@ export const situations: readonly Situation[] = [
       '`Kind` = "delivery" AND `Status` IN ("retrying", "failed") AND `Provider` IN ("email", "notification")',
     means:
       'The mail server refuses mails, or cannot be reached. Provider `notification`: mails to members; `email`: events that go to an address by mail.',
-    mend: '`ops show ID` says what the server answered, `npm run doctor` whether it can be reached. Mend SMTP_URL or the address, then `ops retry ID`.',
+    mend: '`ops show ID` says whether there was an answer, `npm run doctor` whether it can be reached. Mend SMTP_URL or the address, then `ops retry ID`.',
   },
   {
     name: 'broken-integration',
@@ -39,13 +39,13 @@ export const situations: readonly Situation[] = [
     query: () =>
       '`Kind` IN ("delivery", "execution") AND `Status` IN ("retrying", "failed") AND `Provider` IN ("slack", "linear", "github")',
     means: 'A service no longer takes the credential of an organization, or is away.',
-    mend: '`ops show ID` says what the service answered. A refused credential: an admin of the organization connects it again. An outage: wait. What waits goes on by itself.',
+    mend: '`ops show ID` says with which status the service answered (401 and 403: a credential). A refused credential: an admin of the organization connects it again. An outage: wait. What waits goes on by itself.',
   },
   {
     name: 'failing-crawl',
     title: 'A crawl fails',
     query: () => '`Kind` = "crawl" AND `Status` = "failed"',
-    means: 'The site could not be read. The first line of the details says why.',
+    means: 'The site could not be read, or has no page that may be read. The first line of the details says why.',
     mend: 'Check the spelling of the address, that its robots.txt admits `SupportPlatformBot`, and EGRESS_ALLOW where the host is private. The organization sees the reason (`error` and `problems` of the crawl), and crawls again.',
   },
   {
@@ -53,7 +53,7 @@ export const situations: readonly Situation[] = [
     title: 'A tool call waits for a person',
     query: () => `\`Kind\` = "toolcall" AND \`Status\` STARTS_WITH "waiting_" AND ${open}`,
     means: 'A member, or the customer, has to approve the call. It ends by itself as expired.',
-    mend: 'The details say who is awaited and until when. Any member approves or denies it at `/v1/support/mcp/orgs/{orgId}/approvals`. What has expired, the customer asks for again.',
+    mend: 'The details say who is awaited and until when. Any member of the organization, not only an admin, approves or denies it at `/v1/support/mcp/orgs/{orgId}/approvals`. What has expired, the customer asks for again.',
   },
   {
     name: 'poisoned-document',

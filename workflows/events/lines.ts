@@ -80,7 +80,7 @@ function carryLines(orgId: string) {
     else waits.delete(line);
     if (waits.size === 0 && !wasShown) return;
     wasShown = true;
-    show({ ...(waits.size > 0 ? { status: 'retrying' } : {}), ...describe([...waits.values()], failures) });
+    show({ ...(waits.size > 0 ? { status: 'retrying' } : {}), ...describe(orgId, [...waits.values()], failures) });
   }
 
   return {
@@ -120,7 +120,7 @@ function carryLines(orgId: string) {
     /** Shows operators the final state. */
     end(): void {
       if (failures.size === 0 && !wasShown) return;
-      show({ status: failures.size > 0 ? 'failed' : 'delivered', ...describe([], failures) });
+      show({ status: failures.size > 0 ? 'failed' : 'delivered', ...describe(orgId, [], failures) });
     },
   };
 }
@@ -161,28 +161,35 @@ export async function carryAll(
   carried.end();
 }
 
-/**
- * Operators read these in the API, because Temporal must not store people's addresses, nor receivers' replies, which
- * may contain names.
- */
-const where =
-  'Where it goes and what the receiver said: `GET /v1/support/outbox/orgs/{orgId}/deliveries/{deliveryId}`.';
 const redeliver = 'Deliveries of a stopped line stay recorded, and can be redelivered (docs/deliveries.md).';
 
-function describe(waits: readonly Shown[], failures: ReadonlySet<string>): Parameters<typeof show>[0] {
+const answerOf = ({ status }: Shown): string => (status === undefined ? 'no answer' : `answered ${status}`);
+
+/**
+ * Operators read addresses and receivers' replies in the API, because Temporal must not store them: they may contain
+ * names.
+ */
+function describe(orgId: string, waits: readonly Shown[], failures: ReadonlySet<string>): Parameters<typeof show>[0] {
+  const deliveries = `/v1/support/outbox/orgs/${orgId}`;
+  const id = waits[0]?.deliveryId ?? [...failures].at(-1);
+  const where = `Where it goes and what the receiver said, for a member of the organization: \`GET ${deliveries}/deliveries/${id}\`.`;
   const rows = waits.map(
-    ({ deliveryId, kind, event, attempt, attempts, nextAt, status = 'none' }) =>
-      `| ${deliveryId} | ${kind} | ${event} | ${attempt} of ${attempts} | ${nextAt} | ${status} |`,
+    (wait) =>
+      `| ${wait.deliveryId} | ${wait.kind} | ${wait.event} | ${wait.attempt} of ${wait.attempts} | ${wait.nextAt} | ${answerOf(wait)} |`,
   );
+  const failed = [
+    ...waits.map((wait) => `${wait.kind}: ${answerOf(wait)}`),
+    ...(failures.size > 0 ? [`given up: ${[...failures].join(', ')}`] : []),
+  ];
   const heads = [
     '| delivery | kind | event | attempts made | next attempt | last answer |',
     '| --- | --- | --- | --- | --- | --- |',
   ];
-  const recover = 'Once the receiver works again: `POST /v1/support/outbox/orgs/{orgId}/recover`.';
+  const recover = `Once the receiver works again: \`POST ${deliveries}/recover\`.`;
   return {
     providers: [...new Set(waits.map(({ kind }) => kind))],
-    failed: failures.size > 0 ? `given up: ${[...failures].join(', ')}` : undefined,
-    can: [where, redeliver, ...(failures.size > 0 ? [recover] : [])],
+    failed: failed.join('; ') || undefined,
+    can: [...(id === undefined ? [] : [where]), redeliver, ...(failures.size > 0 ? [recover] : [])],
     more: rows.length > 0 ? [...heads, ...rows].join('\n') : undefined,
   };
 }

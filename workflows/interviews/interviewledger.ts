@@ -34,6 +34,9 @@ const accepted = proxyActivities<InterviewActivities>({
 
 type Unstored = { state: InterviewState; moves: readonly Move[] };
 
+const rejoin =
+  'The organizer asks the people to join; `POST /v1/orgs/{orgId}/interviews/{interviewId}/rejoin` sends another bot.';
+
 /** `carried`: the state of the previous run; without it, the state is read from the record. */
 export function openLedger(ref: { orgId: string; interviewId: string }, carried: InterviewState | undefined) {
   let known = carried;
@@ -67,6 +70,7 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
       waitsFor: isPending ? 'a person, or a report of the bot' : undefined,
       more: rows.length > 0 ? rows.join('\n\n') : undefined,
       ...(bot ? { providers: [bot.kind] } : {}),
+      can: status === 'bot_deployed' ? [rejoin] : [],
     });
   }
 
