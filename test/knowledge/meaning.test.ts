@@ -150,8 +150,8 @@ describe('a document of a few pages', () => {
   it('a document of a few pages answers by its meaning from the moment it is indexed, and never wrongly before', async () => {
     const here = await place();
     await whileEmbedding(async () => {
-      // The worker has begun to work, and its models are loaded.
-      await here.add({ name: 'fees.md', content: 'The gold card costs 49 EUR a year.' });
+      // Once a first document has its vectors, the worker polls and its models are loaded.
+      await here.embedded(await here.add({ name: 'fees.md', content: 'The gold card costs 49 EUR a year.' }));
       const parts = Array.from({ length: 8 }, (_, n) => `# Rule ${n}\n\n${`Rule ${n} is about parcels. `.repeat(8)}`);
       const content = `${parts.join('\n\n')}\n\n# Hours\n\n${hours.content}`;
       const { body } = await api.upload(here.orgId, here.token, { name: 'rules.md', content });
