@@ -249,7 +249,7 @@ describe('ticketEvents', () => {
       'webhook',
       '3 of 8',
       '2026-11-22T10:00:00.000Z',
-      '| 500 |',
+      '| failed last | webhook: answered 500 |',
       'ops retry story-',
       'dlv_1',
       '/deliveries/',
