@@ -94,7 +94,7 @@ describe('a receiver that accepts the fourth attempt', () => {
         return details.includes('1 of 8') && details;
       }, 'the details of the first failure');
     });
-    expect(shown).toContain('| 503 |');
+    expect(shown).toContain('| failed last | webhook: answered 503 |');
     expect(shown).toContain('redeliver');
     const found = await deliveries(ticket.orgId);
     expect(found.map(({ status: at, attempts }) => [at, attempts.length])).toEqual([
@@ -144,7 +144,7 @@ describe('a line of deliveries without a ticket', () => {
     expect((await deliveries(delivery.org_id)).map(({ status: at, error }) => [at, error])).toEqual([
       ['failed', `451 4.2.1 <${address}> is busy`],
     ]);
-    expect([shown.includes('| 451 |'), shown.includes(address)]).toEqual([true, false]);
+    expect([shown.includes('answered 451 |'), shown.includes(address)]).toEqual([true, false]);
     expect(history.includes(delivery._id)).toBe(true);
     for (const secret of [address, 'is busy', 'It is here']) expect(history.includes(secret)).toBe(false);
   });
