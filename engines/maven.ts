@@ -1,8 +1,30 @@
-/** Fetches a program of one jar with Maven, for engines written in Java. */
+/** Fetches engines written in Java with Maven. */
 import { join } from 'node:path';
 import { rm } from 'node:fs/promises';
 import { EngineError, cached, onPath, run, verify } from './cache.ts';
 import type { Report } from './cache.ts';
+
+/**
+ * Runs Maven's `goals` in `temporary`. What Maven downloads for itself is removed again. `label`: what progress lines
+ * and errors call the engine. @throws EngineError
+ */
+export async function runMaven(
+  goals: readonly string[],
+  temporary: string,
+  label: string,
+  report: Report,
+): Promise<void> {
+  report(`obtaining ${label}`);
+  const repository = join(temporary, 'repository');
+  await run('mvn', ['-q', '-B', '-C', `-Dmaven.repo.local=${repository}`, ...goals], {
+    cwd: temporary,
+    heartbeat: { text: `  still fetching ${label}`, report },
+  }).catch((error: unknown) => {
+    if (error instanceof EngineError) throw error;
+    throw new EngineError(`Maven could not fetch ${label} (${(error as Error).message}).`);
+  });
+  await rm(repository, { recursive: true, force: true });
+}
 
 /** `artifact`: `group:name:version`, and `:jar:classifier` where there is one. `label`: what progress lines call it. */
 type Jar = { name: string; version: string; artifact: string; file: string; sha256: string; label: string };
@@ -12,19 +34,10 @@ export async function findJar(jar: Jar, report: Report): Promise<string> {
   const { name, version, artifact, file, sha256, label } = jar;
   const folder = await cached({ name, version, report }, async (temporary) => {
     if ((await onPath('mvn')) === undefined)
-      throw new EngineError(`${label} needs Maven and Java: install a JDK (17 or newer) and Maven, and try again.`);
-    report(`obtaining ${label}`);
-    const repository = join(temporary, 'repository');
+      throw new EngineError(`Maven is needed for ${label}: install a JDK (17 or newer) and Maven, and try again.`);
     const goals = ['dependency:copy', `-Dartifact=${artifact}`, `-DoutputDirectory=${temporary}`];
-    await run('mvn', ['-q', '-B', '-C', `-Dmaven.repo.local=${repository}`, ...goals], {
-      cwd: temporary,
-      heartbeat: { text: `  still fetching ${label}`, report },
-    }).catch((error: unknown) => {
-      if (error instanceof EngineError) throw error;
-      throw new EngineError(`Maven could not fetch ${label} (${(error as Error).message}).`);
-    });
+    await runMaven(goals, temporary, label, report);
     await verify(join(temporary, file), sha256);
-    await rm(repository, { recursive: true, force: true });
   });
   return join(folder, file);
 }

@@ -2,10 +2,11 @@
  * Builds Temporal's time-skipping test server (Java), in which thirty days pass in two seconds. For tests only: it has
  * no schedules, no listing and no storage.
  */
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EngineError, cached, onPath, run, verify } from './cache.ts';
 import type { Report } from './cache.ts';
+import { runMaven } from './maven.ts';
 
 const version = '1.38.0';
 const jarSha256 = 'c6c813bbee46dcdc9df5a018fe6ed4caaf79b0c3c9511a3dd6275232a6d8538e';
@@ -62,23 +63,14 @@ export async function findTestServer(report: Report): Promise<string> {
         `The workflow tests need ${program}: install a JDK (17 or newer) and Maven, and try again.`,
       );
     }
-    report(`obtaining Temporal's test server ${version} (38 MB)`);
     await writeFile(join(temporary, 'pom.xml'), pom);
-    const repository = join(temporary, 'repository');
     const goals = [
       'dependency:copy-dependencies',
       '-DincludeScope=runtime',
       `-DoutputDirectory=${join(temporary, 'lib')}`,
     ];
-    await run('mvn', ['-q', '-B', '-C', `-Dmaven.repo.local=${repository}`, ...goals], {
-      cwd: temporary,
-      heartbeat: { text: '  still fetching the test server', report },
-    }).catch((error: unknown) => {
-      if (error instanceof EngineError) throw error;
-      throw new EngineError(`Maven could not fetch Temporal's test server (${(error as Error).message}).`);
-    });
+    await runMaven(goals, temporary, `Temporal's test server ${version} (38 MB)`, report);
     await verify(join(temporary, 'lib', `temporal-test-server-${version}.jar`), jarSha256);
-    await rm(repository, { recursive: true, force: true });
     await mkdir(join(temporary, 'classes'));
     await writeFile(join(temporary, 'Loopback.java'), java);
     await run('javac', [
