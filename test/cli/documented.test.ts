@@ -25,6 +25,7 @@ import {
   type DocumentedRequest,
 } from '../kit/documented.ts';
 import { system, type TestOrg } from '../kit/harness.ts';
+import { systemEnv } from '../kit/processes.ts';
 import { startReceiver, type Receiver } from '../kit/receiver.ts';
 import { page, startSite, type TestSite } from '../kit/sites.ts';
 
@@ -162,7 +163,9 @@ async function runCli(words: readonly string[]): Promise<Ended> {
   });
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   stdin.end(`${password}\n`);
-  const env = { HOME: folder, XDG_CONFIG_HOME: config, SUPPORT_URL: api.url, SUPPORT_ORG: org.orgId };
+  const member = { HOME: folder, XDG_CONFIG_HOME: config, SUPPORT_URL: api.url, SUPPORT_ORG: org.orgId };
+  // An operator types `ops` where the server runs.
+  const env = words[0] === 'ops' ? { ...systemEnv('shared'), HOME: folder } : member;
   const code = await run(given, { env, stdin, stdout, stderr });
   return { code, shown: `${String(stdout.read() ?? '')}${String(stderr.read() ?? '')}` };
 }
