@@ -1,12 +1,13 @@
 /** The commands `ops …`, for operators where the server runs. */
 import type { Command } from 'commander';
-import { shortTime, table, visibleLines, wrap } from './output.ts';
+import { detailLines, shortTime, table, wrap } from './output.ts';
 import type { Act, Session } from './session.ts';
 import type { Deployment } from './operator/deployment.ts';
 import type { Attempt, Listed } from './operator/workflows.ts';
 
 /** Loaded lazily, because they need the database and Temporal, which most commands do not. */
 const workflows = () => import('./operator/workflows.ts');
+const organizations = () => import('./operator/organizations.ts');
 async function onDeployment<T>(
   { env }: Session,
   asked: { command: string; target?: string },
@@ -31,16 +32,39 @@ export function addOpsCommands(program: Command, act: Act): void {
       }),
     );
   ops
+    .command('find')
+    .description('the organizations of a member, by e-mail address, or those whose name contains a text')
+    .argument('<text>', 'an e-mail address, or a part of a name')
+    .action(
+      act(async (session, text: string) => {
+        const { find } = await organizations();
+        const found = await onDeployment(session, { command: 'find', target: text }, () => find(text));
+        session.output.result({ organizations: found }, () =>
+          found.length === 0
+            ? ['No organization has that name, or a member with that address.']
+            : table(
+                ['organization', 'name', 'environment', 'since'],
+                found.map(({ org_id, name, environment, since }) => [org_id, name, environment, shortTime(since)]),
+              ),
+        );
+      }),
+    );
+  ops
     .command('org')
-    .description("an organization's open workflows, and those that failed within a day")
+    .description('an organization: which connections do not work, what is open, and what failed within a day')
     .argument('<org>', 'id of the organization')
     .action(
       act(async (session, orgId: string) => {
-        const { workOf } = await workflows();
-        const found = await onDeployment(session, { command: 'org', target: orgId }, (deployment) =>
-          workOf(deployment, orgId, new Date()),
-        );
+        const [{ workOf }, { organizationWithFaults }] = await Promise.all([workflows(), organizations()]);
+        const found = await onDeployment(session, { command: 'org', target: orgId }, async (deployment) => ({
+          ...(await organizationWithFaults(orgId)),
+          ...(await workOf(deployment, orgId, new Date())),
+        }));
         session.output.result(found, () => [
+          `${found.organization.name} (${found.organization.environment})`,
+          ...found.not_working.map(
+            ({ what, status, since, reason }) => `${what} is ${status} since ${shortTime(since)}: ${reason}`,
+          ),
           `Open: ${found.open.length}`,
           ...rows(found.open),
           `Failed within a day: ${found.failed.length}`,
@@ -65,7 +89,7 @@ export function addOpsCommands(program: Command, act: Act): void {
           ...attemptLines(found.attempts),
           ...(found.details === null
             ? ['No worker runs its code, so its details are not known. Start a worker of its fleet.']
-            : visibleLines(found.details)),
+            : detailLines(found.details, session.output.width)),
         ]);
       }),
     );
@@ -161,11 +185,12 @@ function stuckLines({ situations, failing, busiest, not_started }: Stuck, width:
     `  Temporal UI: ${query}`,
     ...rows(first),
   ]);
-  for (const { id, summary, attempts } of failing)
+  for (const { activity, failed, count, first } of failing)
     lines.push(
-      `Has failed and is tried again: ${id} (${summary})`,
-      ...attemptLines(attempts).map((line) => `  ${line}`),
-      `  Mend what failed, then \`ops retry ID\`; \`ops show ID\` has the details.`,
+      `Fails and is tried again: ${count}`,
+      ...wrap(`To ${activity} failed last: ${failed}`, width - 2).map((line) => `  ${line}`),
+      '  Mend what failed, then `ops retry ID`; `ops show ID` has the details and the time of the next attempt.',
+      ...rows(first),
     );
   if (not_started > 0)
     lines.push(`Saved, but not started for a minute: ${not_started}. Is Temporal there, and does a worker run?`);

@@ -87,6 +87,39 @@ export function table(header: readonly string[], rows: readonly (readonly string
   );
 }
 
+/** As `wrap`, but what stands in backquotes stays on one line, so that a command can be copied. */
+function wrapAround(text: string, width: number): string[] {
+  const joined = text.replaceAll(/`[^`]*`/g, (code) => code.replaceAll(' ', '\u00a0'));
+  return wrap(joined, width).map((line) => line.replaceAll('\u00a0', ' '));
+}
+
+/** Formats the details of a workflow, which are Markdown, for a terminal: tables as columns, each `<br>` as a line. */
+export function detailLines(details: string, width: number): string[] {
+  const cellsOf = (line: string): string[] =>
+    line
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim());
+  const blocks = details.split('\n\n').map((block) => block.split('\n'));
+  return blocks.flatMap((lines, index) => {
+    const gap = index === 0 ? [] : [''];
+    if (!lines[0]!.startsWith('|')) return [...gap, ...lines.flatMap((line) => wrap(line, width))];
+    const [head, , ...rows] = lines.map(cellsOf);
+    const shown = [head!, ...rows].filter((row) => row.some((cell) => cell !== ''));
+    const start = shown[0]!.slice(0, -1).map((_, column) => Math.max(...shown.map((row) => row[column]!.length)));
+    const indent = start.reduce((sum, one) => sum + one + 2, 0);
+    const formatted = shown.flatMap((row) => {
+      const last = row
+        .at(-1)!
+        .split('<br>')
+        .flatMap((line) => wrapAround(line, width - indent));
+      const first = start.map((one, column) => `${visible(row[column]!).padEnd(one)}  `).join('');
+      return last.map((line, at) => `${at === 0 ? first : ' '.repeat(indent)}${line}`);
+    });
+    return [...gap, ...formatted];
+  });
+}
+
 /** Formats a record of the API for people: a line for each field, nested fields indented below. */
 export function record(value: unknown, width: number, indent = ''): string[] {
   return Object.entries(value as object).flatMap(([name, field]: [string, unknown]) => {

@@ -22,6 +22,8 @@ export type Attempt = { activity: string; attempt: number; failed: string | null
 
 /** At most this many open workflows are searched for activities that fail again and again. */
 const lookedAt = 1_000;
+/** So many workflows of each situation are listed, beside their count. */
+const shownOfEach = 5;
 /** From this attempt on, an activity has failed at least once. */
 const stuckAttempts = 2;
 
@@ -50,9 +52,12 @@ async function list(temporal: Client, query: string, limit: number): Promise<Wor
 }
 
 type Found = Pick<Situation, 'name' | 'title' | 'means' | 'mend'> & { query: string; count: number; first: Listed[] };
+/** Workflows in which the same activity fails in the same way. */
+type Failing = { activity: string; failed: string; count: number; first: Listed[] };
 export type Stuck = {
   situations: Found[];
-  failing: (Listed & { attempts: Attempt[] })[];
+  /** What is tried again, by the activity and its failure. */
+  failing: Failing[];
   /** The organizations with the most open workflows. */
   busiest: { org_id: string; open: number }[];
   /** Saved work whose workflow was not started within a minute. */
@@ -65,7 +70,7 @@ export async function stuck({ temporal }: Deployment, now: Date): Promise<Stuck>
     situations.map(async ({ query: ask, ...situation }) => {
       const query = ask(now);
       const { count } = await temporal.workflow.count(query);
-      return { ...situation, query, count, first: (await list(temporal, query, 5)).map(listedOf) };
+      return { ...situation, query, count, first: (await list(temporal, query, shownOfEach)).map(listedOf) };
     }),
   );
   const open = await list(temporal, '`ExecutionStatus` = "Running"', lookedAt);
@@ -77,13 +82,27 @@ export async function stuck({ temporal }: Deployment, now: Date): Promise<Stuck>
   const atOnce = pLimit(20);
   const looked = await Promise.all(
     open.map((info) =>
-      atOnce(async () => ({ ...listedOf(info), attempts: await attemptsOf(temporal, info.workflowId) })),
+      atOnce(async () => ({
+        workflow: listedOf(info),
+        failure: (await attemptsOf(temporal, info.workflowId)).find(({ attempt }) => attempt >= stuckAttempts),
+      })),
     ),
+  );
+  const failing = Map.groupBy(
+    looked.flatMap(({ workflow, failure }) =>
+      failure ? [{ workflow, ...failure, failed: failure.failed ?? '' }] : [],
+    ),
+    ({ activity, failed }) => `${activity}: ${failed}`,
   );
   return {
     // The situation `flood` is reported only for more than 100 workflows.
     situations: found.filter(({ name, count }) => count > (name === 'flood' ? 100 : 0)),
-    failing: looked.filter(({ attempts }) => attempts.some(({ attempt }) => attempt >= stuckAttempts)),
+    failing: [...failing.values()].map((alike) => ({
+      activity: alike[0]!.activity,
+      failed: alike[0]!.failed,
+      count: alike.length,
+      first: alike.slice(0, shownOfEach).map(({ workflow }) => workflow),
+    })),
     busiest: [...tally]
       .map(([org_id, count]) => ({ org_id, open: count }))
       .toSorted((a, b) => b.open - a.open)
@@ -98,7 +117,6 @@ export async function workOf(
   orgId: string,
   now: Date,
 ): Promise<{ open: Listed[]; failed: Listed[] }> {
-  if (!/^\w{1,60}$/.test(orgId)) throw new CliError(`${orgId} is not the id of an organization.`, { code: 'USAGE' });
   const of = `\`Organization\` = "${orgId}"`;
   const yesterday = new Date(now.getTime() - 86_400_000).toISOString();
   const [open, failed] = await Promise.all([

@@ -2,7 +2,7 @@
  * Organizations, the tenants. Members are stored inside the record, so that one atomic update can enforce the rule "the
  * last owner stays".
  */
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, everyRecord, type RecordOf } from '../base/define.ts';
 import { date, embedded, flag, list, mixed, oneOf, optional, string, type ValueOf } from '../rules/base/fields.ts';
 import { environments, type Environment } from '../rules/access/keys.ts';
 import type { Hours } from '../rules/access/hours.ts';
@@ -98,6 +98,16 @@ export async function listOrganizationsOf(userId: string, limit: number, before?
     .sort({ _id: -1 })
     .limit(limit)
     .toArray();
+}
+
+/** The organizations whose name contains a text, in upper or lower case. Reads every organization, for operators. */
+export async function findOrganizationsNamed(text: string, limit: number): Promise<Organization[]> {
+  const found: Organization[] = [];
+  for await (const organization of collectionOf(OrganizationModel).find({}, everyRecord)) {
+    if (organization.name.toLowerCase().includes(text.toLowerCase())) found.push(organization);
+    if (found.length === limit) break;
+  }
+  return found;
 }
 
 export async function setEnvironment(orgId: string, environment: Environment): Promise<void> {

@@ -13,7 +13,7 @@ const OperationModel = defineModel(
     /** The name of the operator's account on their machine. */
     by: string,
     command: string,
-    /** The id of a workflow or an organization. */
+    /** The id of a workflow or an organization, or what `ops find` looked for. */
     target: optional(string),
     /** What came of it, as a sentence; missing when the process died before the end. */
     outcome: optional(string),

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, it, expect } from '@jest/globals';
 import { z } from 'zod';
 import { allPages, createClient, type Method, type RequestOptions } from '../../cli/client.ts';
-import { table, visible, visibleJson, wrap } from '../../cli/output.ts';
+import { detailLines, table, visible, visibleJson, wrap } from '../../cli/output.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 type Seen = { method: string; url: string; key: string | undefined; authorization: string | undefined; body: string };
@@ -209,5 +209,22 @@ describe('text for a terminal', () => {
 
   it('text is wrapped at blanks and keeps its own line breaks', () => {
     expect(wrap('one two three\n\nfour longerthanten', 10)).toEqual(['one two', 'three', '', 'four', 'longerthanten']);
+  });
+
+  it('the details of a workflow become columns, and a command in them stays on one line', () => {
+    const details =
+      'retrying: the next attempt\n\n| | |\n| --- | --- |\n| state | retrying |\n' +
+      '| you can | try again: `ops retry delivery:one`<br>stop it\u001b |\n\n| pages | of |\n| --- | --- |\n| 1 | 2 |';
+    expect(detailLines(details, 30)).toEqual([
+      'retrying: the next attempt',
+      '',
+      'state    retrying',
+      'you can  try again:',
+      '         `ops retry delivery:one`',
+      '         stop it\\u001b',
+      '',
+      'pages  of',
+      '1      2',
+    ]);
   });
 });

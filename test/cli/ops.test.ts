@@ -10,6 +10,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
+import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { disableDestination } from '../../models/events/destination.ts';
+import { breakIntegration, connectIntegration } from '../../models/integrations/integration.ts';
+import { findSupportConfig } from '../../models/integrations/supportconfig.ts';
 import { situations } from '../../workflows/base/situations.ts';
 import { newState } from '../../models/rules/interviews/interview.ts';
 import { searchAttributes } from '../../workflows/attributes.ts';
@@ -26,7 +30,10 @@ let client: Client;
 let worker: Worker;
 let running: Promise<void>;
 const taskQueue = `ops-${randomUUID()}`;
-const orgId = `org_${randomUUID().replaceAll('-', '')}`;
+let orgId: string;
+let email: string;
+/** Occurs in no other name. */
+const name = `Ledger & Söhne ${randomUUID()}`;
 
 const hour = 3_600_000;
 const retrying = (kind: string) => ({
@@ -108,7 +115,10 @@ beforeAll(async () => {
   const address = process.env['TEST_TEMPORAL_ADDRESS']!;
   connection = await Connection.connect({ address });
   // The first login creates the signing key, which the command decrypts to check the secret key.
-  await system().newUser();
+  const owner = await system().newUser();
+  const made = await system().request('POST', '/orgs', { token: owner.token, body: { name } });
+  orgId = (made.body as { data: { org_id: string } }).data.org_id;
+  ({ email } = owner);
   client = new Client({ connection });
   native = await NativeConnection.connect({ address });
   worker = await Worker.create({
@@ -126,19 +136,18 @@ beforeAll(async () => {
     SECRET_KEY: SECRET_KEY!,
     TEMPORAL_ADDRESS: address,
   };
-  const org = { orgId };
   await Promise.all([
-    plant('sendLine', 'line', { ...org, line: 'webhook' }),
-    plant('sendLine', 'mail', { ...org, line: 'email' }),
-    plant('sendLine', 'slack', { ...org, line: 'slack' }),
-    plant('crawlSite', 'crawl', { ...org, crawlId: 'dead' }),
-    plant('toolCall', 'tool', { ...org, callId: 'call_1' }),
-    plant('processDocument', 'unreadable', { ...org, docId: 'unreadable', generation: 1 }),
-    plant('processDocument', 'poison', { ...org, docId: 'poison', generation: 1 }),
-    plant('conversation', 'conversation', { ...org, convId: 'conv_1' }),
-    plant('embedPassages', 'embed', { ...org, mode: 'test' }),
+    plant('sendLine', 'line', { orgId, line: 'webhook' }),
+    plant('sendLine', 'mail', { orgId, line: 'email' }),
+    plant('sendLine', 'slack', { orgId, line: 'slack' }),
+    plant('crawlSite', 'crawl', { orgId, crawlId: 'dead' }),
+    plant('toolCall', 'tool', { orgId, callId: 'call_1' }),
+    plant('processDocument', 'unreadable', { orgId, docId: 'unreadable', generation: 1 }),
+    plant('processDocument', 'poison', { orgId, docId: 'poison', generation: 1 }),
+    plant('conversation', 'conversation', { orgId, convId: 'conv_1' }),
+    plant('embedPassages', 'embed', { orgId, mode: 'test' }),
     plant('interview', 'interview', {
-      ...org,
+      orgId,
       interviewId: 'int_1',
       state: { ...newState([], undefined), status: 'bot_deployed', joiningSince: new Date().toISOString() },
     }),
@@ -202,13 +211,48 @@ describe('ops', () => {
     expect(await ops('org', 'org" OR "1')).toMatchObject({ code: 1, error: expect.stringContaining('is not the id') });
   });
 
+  it('ops find names the organizations of a member, and those whose name contains the text', async () => {
+    const found = [{ org_id: orgId, name, environment: 'sandbox', since: expect.any(String) }];
+    expect(await ops('find', email.toUpperCase())).toEqual({ code: 0, organizations: found });
+    expect(await ops('find', name.toUpperCase().slice(3))).toEqual({ code: 0, organizations: found });
+    expect(await ops('find', 'nobody@ledger.example')).toEqual({ code: 0, organizations: [] });
+    expect(await ops('find', `${name}.*`)).toEqual({ code: 0, organizations: [] });
+  });
+
+  it('ops org names the destinations that are disabled and the integrations that are broken', async () => {
+    expect(await ops('org', orgId)).toMatchObject({ organization: { name }, not_working: [] });
+    await connectMongo(env['MONGODB_URI']!);
+    const { outbox_version: version } = await findSupportConfig(orgId);
+    const at = new Date();
+    await disableDestination({ org_id: orgId, mode: 'live', kind: 'webhook', version }, 'answered 410', at);
+    const slack = await connectIntegration(orgId, 'slack', { account: 'Ledger', settings: {}, sealed: '' }, at);
+    await breakIntegration(slack, 'token_revoked', at);
+    await disconnectMongo();
+    const since = at.toISOString();
+    expect((await ops('org', orgId))['not_working']).toEqual([
+      { what: 'webhook (live)', status: 'disabled', since, reason: 'answered 410' },
+      { what: 'slack', status: 'broken', since, reason: 'token_revoked' },
+    ]);
+  });
+
   it('ops stuck names each situation with its count, and ops show names the failing activity', async () => {
     const { situations: seen, failing } = (await ops('stuck')) as unknown as {
       situations: { name: string; count: number; first: { id: string; summary: string }[] }[];
-      failing: { id: string }[];
+      failing: { activity: string; failed: string; count: number; first: { id: string }[] }[];
     };
     // A workflow is listed as failing after its first failed attempt.
-    expect(failing.map(({ id }) => id)).toEqual(expect.arrayContaining([`poison:${orgId}`, `embed:${orgId}`]));
+    expect(failing).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          activity: 'read the file and cut it into passages',
+          failed: 'MongoServerError 11600',
+        }),
+        expect.objectContaining({ failed: 'the endpoint is away', count: 1 }),
+      ]),
+    );
+    expect(failing.flatMap(({ first }) => first.map(({ id }) => id))).toEqual(
+      expect.arrayContaining([`poison:${orgId}`, `embed:${orgId}`]),
+    );
     const mail = seen.find(({ name }) => name === 'mail-refused')!.first.find(({ id }) => id === `mail:${orgId}`);
     expect(mail!.summary).toBe(`Deliveries of line ${orgId} (email)`);
     expect(seen.map(({ name }) => name)).toEqual(

@@ -21,8 +21,8 @@ export const situations: readonly Situation[] = [
     name: 'stuck-delivery',
     title: 'A delivery is stuck',
     query: () => `\`Kind\` = "delivery" AND \`Status\` = "retrying" AND ${open}`,
-    means: 'A destination does not take what is sent to it. The order of its line is kept, so later deliveries wait.',
-    mend: '`ops show ID` says which delivery waits and with which status its destination answered. When that is mended, `ops retry ID`. A line that must not be sent any more: `ops cancel ID`.',
+    means: 'A destination of an organization does not take what is sent to it, so later deliveries of its line wait.',
+    mend: '`ops show ID` says which delivery waits and what its destination answered: 401 or 403 a refused secret, 404 a wrong address, 5xx or no answer a receiver that is down. Tell the organization, whose receiver it is; when that is mended, `ops retry ID`. A line that must not be sent any more: `ops cancel ID`.',
   },
   {
     name: 'mail-refused',
