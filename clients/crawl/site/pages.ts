@@ -4,6 +4,7 @@
  * Nothing is fetched here.
  */
 import { dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { Unreadable, unreadableReasons, type UnreadableReason } from '../../../models/rules/base/unreadable.ts';
@@ -196,7 +197,7 @@ function createTurns(size: number): { take(signal: AbortSignal | undefined): Pro
 }
 
 export function createPages(options: PagesOptions = {}): Pages {
-  const { size = 1, memoryMb = 512, timeoutMs = 10_000, pagesPerProcess = 500, restingMb = 320 } = options;
+  const { size = 1, memoryMb = 512, timeoutMs = 10_000, pagesPerProcess = 2_000, restingMb = 320 } = options;
   const { idleMs = 60_000, agent = '', program = entry } = options;
   const turns = createTurns(size);
   const resting: Reader[] = [];
@@ -252,40 +253,44 @@ export function createPages(options: PagesOptions = {}): Pages {
     return start(signal);
   };
 
-  const run = async (
+  /** Gives a page to a reader; returns its reply, a line of JSON. */
+  const ask = async (
     { body, ...input }: PageInput & { body: Buffer },
     signal: AbortSignal | undefined,
-  ): Promise<PageContent> => {
+  ): Promise<string> => {
     const reader = await take(signal);
     const began = performance.now();
     const job: PageJob = { length: body.length, input, agent: agent.toLowerCase() };
-    let line: string;
     try {
       reader.child.stdin.write(`${JSON.stringify(job)}\n`);
       reader.child.stdin.write(body);
-      line = await limited(reader, signal, timeoutMs, () => new Unreadable('timed_out'));
+      const line = await limited(reader, signal, timeoutMs, () => new Unreadable('timed_out'));
+      reader.pages += 1;
+      reader.busyMs += performance.now() - began;
+      rest(reader);
+      return line;
     } catch (error) {
       reader.kill(error);
       throw error;
     }
-    reader.pages += 1;
-    reader.busyMs += performance.now() - began;
-    rest(reader);
-    const answer = reply.parse(JSON.parse(line));
-    if (!answer.ok) throw new Unreadable(answer.reason, { cause: new Error(answer.detail) });
-    return answer.page;
   };
 
   return {
     async read(input, { signal } = {}) {
       if (closed) throw new Error('the page reader is closed');
       await turns.take(signal);
+      let line: string;
       try {
         if (closed) throw new Error('the page reader is closed');
-        return await run(input, signal);
+        line = await ask(input, signal);
       } finally {
         turns.give();
       }
+      // The next page is given to the reader first, so that it is read while this reply is parsed.
+      await setImmediate();
+      const answer = reply.parse(JSON.parse(line));
+      if (!answer.ok) throw new Unreadable(answer.reason, { cause: new Error(answer.detail) });
+      return answer.page;
     },
     async close() {
       closed = true;
