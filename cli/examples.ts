@@ -12,6 +12,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   reseal: ['reseal'],
   doctor: ['doctor'],
   'ops stuck': ['ops stuck'],
+  'ops find': ['ops find Lindenbank', 'ops find grace@example.com'],
   'ops org': [`ops org ${org}`],
   'ops show': [`ops show document:${doc}`],
   'ops retry': [`ops retry document:${doc}`],

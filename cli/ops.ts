@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { detailLines, shortTime, table, wrap } from './output.ts';
 import type { Act, Session } from './session.ts';
 import type { Deployment } from './operator/deployment.ts';
-import type { Attempt, Listed } from './operator/workflows.ts';
+import type { Attempt, Explained, Listed } from './operator/workflows.ts';
 
 /** Loaded lazily, because they need the database and Temporal, which most commands do not. */
 const workflows = () => import('./operator/workflows.ts');
@@ -62,6 +62,7 @@ export function addOpsCommands(program: Command, act: Act): void {
         }));
         session.output.result(found, () => [
           `${found.organization.name} (${found.organization.environment})`,
+          `Its mails go out by ${found.own_mail_server ? 'its own mail server' : 'the one of this deployment (SMTP_URL)'}.`,
           ...found.not_working.map(
             ({ what, status, since, reason }) => `${what} is ${status} since ${shortTime(since)}: ${reason}`,
           ),
@@ -162,13 +163,22 @@ export function addOpsCommands(program: Command, act: Act): void {
     );
 }
 
-const rows = (listed: readonly Listed[]): string[] =>
-  listed.length === 0
-    ? []
-    : table(
-        ['workflow', 'status', 'begun', 'what'],
-        listed.map(({ id, status, since, summary }) => [id, status, shortTime(since), summary]),
-      ).map((line) => `  ${line}`);
+/** A line a workflow; what failed last, or what it waits for, stands below it. */
+function rows(listed: readonly (Listed | Explained)[]): string[] {
+  if (listed.length === 0) return [];
+  const [head, ...lines] = table(
+    ['workflow', 'status', 'begun', 'what'],
+    listed.map(({ id, status, since, summary }) => [id, status, shortTime(since), summary]),
+  );
+  const failures = listed.map((one) => ('says' in one && one.says !== null ? [`    ${one.says}`] : []));
+  return [head!, ...lines.flatMap((line, at) => [line, ...failures[at]!])].map((line) => `  ${line}`);
+}
+
+/** The rows of some workflows of many. */
+const rowsOf = (listed: readonly (Listed | Explained)[], count: number): string[] => [
+  ...rows(listed),
+  ...(count > listed.length ? [`  and ${count - listed.length} more`] : []),
+];
 
 const attemptLines = (attempts: readonly Attempt[]): string[] =>
   attempts.map(
@@ -179,22 +189,25 @@ const attemptLines = (attempts: readonly Attempt[]): string[] =>
 type Stuck = Awaited<ReturnType<Awaited<ReturnType<typeof workflows>>['stuck']>>;
 
 function stuckLines({ situations, failing, busiest, not_started }: Stuck, width: number): string[] {
-  const lines = situations.flatMap(({ title, count, means, mend, query, first }) => [
-    `${title}: ${count}`,
+  const busy = busiest.map(({ org_id, name, open, kinds }) => {
+    const most = Object.entries(kinds).toSorted(([, a], [, b]) => b - a);
+    return `  ${name} (${org_id}): ${open}, of these ${most.map(([kind, of]) => `${of} ${kind}`).join(', ')}`;
+  });
+  const lines = situations.flatMap(({ name, title, count, means, mend, query, first }) => [
+    name === 'flood' ? title : `${title}: ${count}`,
     ...[means, mend].flatMap((text) => wrap(text, width - 2).map((line) => `  ${line}`)),
     `  Temporal UI: ${query}`,
-    ...rows(first),
+    ...(name === 'flood' ? busy : rowsOf(first, count)),
   ]);
   for (const { activity, failed, count, first } of failing)
     lines.push(
       `Fails and is tried again: ${count}`,
       ...wrap(`To ${activity} failed last: ${failed}`, width - 2).map((line) => `  ${line}`),
       '  Mend what failed, then `ops retry ID`; `ops show ID` has the details and the time of the next attempt.',
-      ...rows(first),
+      ...rowsOf(first, count),
     );
   if (not_started > 0)
     lines.push(`Saved, but not started for a minute: ${not_started}. Is Temporal there, and does a worker run?`);
   if (lines.length === 0) lines.push('Nothing is stuck.');
-  if (busiest.length > 0) lines.push('Most open work:', ...busiest.map(({ org_id, open }) => `  ${org_id}: ${open}`));
-  return lines;
+  return busy.length > 0 ? [...lines, 'Most open work:', ...busy] : lines;
 }

@@ -7,8 +7,9 @@ import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import type { ActivityInterceptors } from '@temporalio/worker';
 import type { Logger } from 'pino';
 
-/** Messages of these errors describe servers only, so operators may read them in the Temporal UI. */
+/** Messages of these errors, by name or code, describe servers only, so operators may read them in the Temporal UI. */
 const aboutServers: ReadonlySet<string> = new Set([
+  'MODEL_FAILED',
   'MongoNetworkError',
   'MongoNetworkTimeoutError',
   'MongoNotConnectedError',
@@ -26,7 +27,10 @@ export function failureOf(error: unknown): ApplicationFailure {
   } = error instanceof Error ? (error as Error & { code?: unknown }) : toError();
   const coded =
     typeof code === 'number' || (typeof code === 'string' && /^[A-Z_0-9]{1,60}$/.test(code)) ? ` ${code}` : '';
-  const said = aboutServers.has(name) ? message : `${name}${coded}; the worker's log has the whole error.`;
+  const said =
+    aboutServers.has(name) || aboutServers.has(String(code))
+      ? message
+      : `${name}${coded}; the worker's log has the whole error.`;
   const failure = ApplicationFailure.create({ message: said, type: name });
   const frames = stack.split('\n').filter((line) => /^\s+at /.test(line));
   failure.stack = [`${name}${coded}`, ...frames].join('\n');

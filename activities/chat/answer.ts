@@ -65,16 +65,15 @@ const missesBefore = (conversation: Conversation, messageId: string): number =>
   conversation.counted === messageId ? Math.max(0, conversation.misses - 1) : conversation.misses;
 
 /**
- * `more`: whether further frames must be shown. `held`: the turn waits for a tool call. `modelFailed`: a model was to
- * write the answer and failed, so the answer was written without one.
+ * `more`: whether further frames must be shown. `held`: the turn waits for a tool call. `modelFailed`: how the model
+ * failed that was to write the answer, so that it was written without one; false when it did not fail.
  */
-export type Answered = { attempt: string; more: boolean; held?: HeldUp; modelFailed?: boolean };
+export type Answered = { attempt: string; more: boolean; held?: HeldUp; modelFailed?: string | false };
 
-const ended = (attempt: string, { record }: Message, more: boolean): Answered => ({
-  attempt,
-  more,
-  modelFailed: record?.['model_error'] !== undefined,
-});
+function ended(attempt: string, { record }: Message, more: boolean): Answered {
+  const error = record?.['model_error'];
+  return { attempt, more, modelFailed: typeof error === 'string' && error };
+}
 
 export function createAnswering({
   search,

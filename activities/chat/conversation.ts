@@ -26,13 +26,15 @@ import { agentAnswers, answersIfSure } from '../../models/rules/chat/conversatio
 
 type Ref = { orgId: string; convId: string };
 /**
- * `done`: no work is outstanding. `modelFailed`: the last answer was written without the model, which failed. `waiting`:
+ * `done`: no work is outstanding. `modelFailed`: how the model failed that was to write the last answer. `waiting`:
  * a turn waits for a decision; the conversation is processed again after a signal or after `withinMs`. `for`: the
  * subject of the decision, for operators who look at the workflow. `long`: the rest takes longer than a workflow task
  * may, so a normal activity does it.
  */
 export type Attended =
-  { kind: 'done'; modelFailed?: boolean } | { kind: 'waiting'; for: string; withinMs: number } | { kind: 'long' };
+  | { kind: 'done'; modelFailed?: string | false }
+  | { kind: 'waiting'; for: string; withinMs: number }
+  | { kind: 'long' };
 export type ConversationActivities = ReturnType<typeof createConversationActivities>;
 
 /** A workflow task begins no further answer after this time, in ms. An answer without a model takes some 30 ms. */
@@ -52,7 +54,7 @@ export function createConversationActivities(deps: AnsweringDeps) {
      * or waits for a tool call. This run adds its own attempts.
      */
     const before = new Map<string, string | undefined>();
-    let modelFailed: boolean | undefined;
+    let modelFailed: string | false | undefined;
     for (let first = true; ; first = false) {
       signal.throwIfAborted();
       // The end of the log is read before any message is claimed; see `WriterOptions`.

@@ -1,6 +1,6 @@
 /** What an operator is told of an organization itself: who it is, and which of its connections do not work. */
 import { listDestinations } from '../../models/events/destination.ts';
-import { listIntegrations } from '../../models/integrations/integration.ts';
+import { hasMailServer, listIntegrations } from '../../models/integrations/integration.ts';
 import { findSupportConfig } from '../../models/integrations/supportconfig.ts';
 import {
   findOrganization,
@@ -36,7 +36,7 @@ export async function find(text: string): Promise<FoundOrganization[]> {
 /** An organization and its destinations and integrations that do not work. @throws CliError NOT_FOUND */
 export async function organizationWithFaults(
   orgId: string,
-): Promise<{ organization: FoundOrganization; not_working: NotWorking[] }> {
+): Promise<{ organization: FoundOrganization; own_mail_server: boolean; not_working: NotWorking[] }> {
   const organization = await findOrganization(orgId);
   if (!organization)
     throw new CliError(`${orgId} is not the id of an organization. \`ops find\` finds it by a name or an address.`, {
@@ -49,6 +49,7 @@ export async function organizationWithFaults(
   ]);
   return {
     organization: shown(organization),
+    own_mail_server: await hasMailServer(orgId),
     not_working: [
       ...destinations
         .filter(({ status }) => status !== 'active')

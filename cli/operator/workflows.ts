@@ -9,6 +9,7 @@ import pLimit from 'p-limit';
 import type { Deployment } from './deployment.ts';
 import { situations, type Situation } from '../../workflows/base/situations.ts';
 import { CliError } from '../errors.ts';
+import { findOrganization } from '../../models/access/organization.ts';
 import { countWaitingIntents } from '../../models/base/pending.ts';
 import { tryNowSignal } from '../../models/rules/chat/work.ts';
 import { command } from '../../workflows/start.ts';
@@ -17,11 +18,15 @@ import { activities, attemptsElsewhere, kindOf, seeAttempts, summaryOf } from '.
 
 /** A workflow as a line of a list. `since`: ISO 8601. */
 export type Listed = { id: string; summary: string; status: string; since: string };
+/** `says`: what failed last, or else what it waits for. */
+export type Explained = Listed & { says: string | null };
 /** An activity that is not finished. `failed`: the last failure. `next`: when it is tried again, ISO 8601. */
 export type Attempt = { activity: string; attempt: number; failed: string | null; next: string | null };
 
 /** At most this many open workflows are searched for activities that fail again and again. */
 const lookedAt = 1_000;
+/** An organization with more open workflows than this floods. */
+const floodFrom = 100;
 /** So many workflows of each situation are listed, beside their count. */
 const shownOfEach = 5;
 /** From this attempt on, an activity has failed at least once. */
@@ -51,15 +56,21 @@ async function list(temporal: Client, query: string, limit: number): Promise<Wor
   return found;
 }
 
-type Found = Pick<Situation, 'name' | 'title' | 'means' | 'mend'> & { query: string; count: number; first: Listed[] };
+type Found = Pick<Situation, 'name' | 'title' | 'means' | 'mend'> & {
+  query: string;
+  count: number;
+  first: Explained[];
+};
 /** Workflows in which the same activity fails in the same way. */
 type Failing = { activity: string; failed: string; count: number; first: Listed[] };
+/** An organization, how many workflows it has open, and how many of each kind. */
+type Busy = { org_id: string; name: string; open: number; kinds: Record<string, number> };
 export type Stuck = {
   situations: Found[];
   /** What is tried again, by the activity and its failure. */
   failing: Failing[];
   /** The organizations with the most open workflows. */
-  busiest: { org_id: string; open: number }[];
+  busiest: Busy[];
   /** Saved work whose workflow was not started within a minute. */
   not_started: number;
 };
@@ -70,20 +81,17 @@ export async function stuck({ temporal }: Deployment, now: Date): Promise<Stuck>
     situations.map(async ({ query: ask, ...situation }) => {
       const query = ask(now);
       const { count } = await temporal.workflow.count(query);
-      return { ...situation, query, count, first: (await list(temporal, query, shownOfEach)).map(listedOf) };
+      const first = (await list(temporal, query, shownOfEach)).map(listedOf);
+      return { ...situation, query, count, first: await Promise.all(first.map((one) => explained(temporal, one))) };
     }),
   );
   const open = await list(temporal, '`ExecutionStatus` = "Running"', lookedAt);
-  const tally = new Map<string, number>();
-  for (const { typedSearchAttributes } of open) {
-    const orgId = typedSearchAttributes.get(searchAttributes.organization);
-    if (orgId !== undefined) tally.set(orgId, (tally.get(orgId) ?? 0) + 1);
-  }
+  const busiest = await busiestOf(open);
   const atOnce = pLimit(20);
   const looked = await Promise.all(
     open.map((info) =>
       atOnce(async () => ({
-        workflow: listedOf(info),
+        workflow: { ...listedOf(info), status: 'retrying' },
         failure: (await attemptsOf(temporal, info.workflowId)).find(({ attempt }) => attempt >= stuckAttempts),
       })),
     ),
@@ -95,28 +103,75 @@ export async function stuck({ temporal }: Deployment, now: Date): Promise<Stuck>
     ({ activity, failed }) => `${activity}: ${failed}`,
   );
   return {
-    // The situation `flood` is reported only for more than 100 workflows.
-    situations: found.filter(({ name, count }) => count > (name === 'flood' ? 100 : 0)),
+    situations: found.filter(({ name, count }) =>
+      name === 'flood' ? busiest.some((one) => one.open > floodFrom) : count > 0,
+    ),
     failing: [...failing.values()].map((alike) => ({
       activity: alike[0]!.activity,
       failed: alike[0]!.failed,
       count: alike.length,
       first: alike.slice(0, shownOfEach).map(({ workflow }) => workflow),
     })),
-    busiest: [...tally]
-      .map(([org_id, count]) => ({ org_id, open: count }))
-      .toSorted((a, b) => b.open - a.open)
-      .slice(0, 5),
+    busiest,
     not_started: await countWaitingIntents(new Date(now.getTime() - 60_000)),
   };
 }
+
+async function busiestOf(open: readonly WorkflowExecutionInfo[]): Promise<Busy[]> {
+  const byOrg = Map.groupBy(open, ({ typedSearchAttributes }) =>
+    typedSearchAttributes.get(searchAttributes.organization),
+  );
+  byOrg.delete(undefined);
+  const most = [...byOrg].toSorted(([, a], [, b]) => b.length - a.length).slice(0, 5);
+  return Promise.all(
+    most.map(async ([orgId, workflows]) => ({
+      org_id: orgId!,
+      name: (await findOrganization(orgId!))?.name ?? '',
+      open: workflows.length,
+      kinds: Object.fromEntries(
+        [...Map.groupBy(workflows, ({ type }) => kindOf(type)?.kind ?? type)].map(([kind, { length }]) => [
+          kind,
+          length,
+        ]),
+      ),
+    })),
+  );
+}
+
+/**
+ * A workflow of a list with what failed last or what it waits for: by an activity that is tried again, which makes it
+ * `retrying`, although the workflow does not know of the attempts; otherwise by its details.
+ */
+async function explained(temporal: Client, listed: Listed): Promise<Explained> {
+  const failing = (await attemptsOf(temporal, listed.id)).find(({ failed }) => failed !== null);
+  if (failing) return { ...listed, status: 'retrying', says: `${failing.activity}: ${failing.failed}` };
+  // These have nothing to explain, and asking each of hundreds takes long.
+  if (['running', 'completed'].includes(listed.status)) return { ...listed, says: null };
+  const details = (await detailsOf(temporal, listed.id)) ?? '';
+  const cell = (name: string): string | undefined => new RegExp(`^\\| ${name} \\| (.*) \\|$`, 'm').exec(details)?.[1];
+  const failed = cell('failed last') ?? 'nothing';
+  if (failed !== 'nothing' && failed !== attemptsElsewhere) return { ...listed, says: failed };
+  const awaited = cell('waits for') ?? 'nothing';
+  return { ...listed, says: awaited === 'nothing' ? null : `waits for ${awaited}, until ${cell('until')}` };
+}
+
+/** The current details of a workflow; null when no worker runs its code, so that nobody answers the query. */
+const detailsOf = (temporal: Client, id: string): Promise<string | null> =>
+  temporal
+    .withDeadline(Date.now() + 5_000, () =>
+      temporal.workflow.getHandle(id).query<{ currentDetails?: string }>('__temporal_workflow_metadata'),
+    )
+    .then(
+      ({ currentDetails }) => currentDetails ?? null,
+      () => null,
+    );
 
 /** The workflows of an organization: those that are open, and those that failed within a day. */
 export async function workOf(
   { temporal }: Deployment,
   orgId: string,
   now: Date,
-): Promise<{ open: Listed[]; failed: Listed[] }> {
+): Promise<{ open: Explained[]; failed: Explained[] }> {
   const of = `\`Organization\` = "${orgId}"`;
   const yesterday = new Date(now.getTime() - 86_400_000).toISOString();
   const [open, failed] = await Promise.all([
@@ -127,7 +182,10 @@ export async function workOf(
       200,
     ),
   ]);
-  return { open: open.map(listedOf), failed: failed.map(listedOf) };
+  const atOnce = pLimit(20);
+  const all = (found: WorkflowExecutionInfo[]) =>
+    Promise.all(found.map((one) => atOnce(() => explained(temporal, listedOf(one)))));
+  return { open: await all(open), failed: await all(failed) };
 }
 
 export type Shown = Listed & { does: string; details: string | null; attempts: Attempt[]; events: number };
@@ -135,15 +193,7 @@ export type Shown = Listed & { does: string; details: string | null; attempts: A
 /** One workflow: its details, and the attempts at its activities. @throws CliError NOT_FOUND */
 export async function shown({ temporal }: Deployment, id: string): Promise<Shown> {
   const description = await described(temporal, id);
-  const details = await temporal
-    .withDeadline(Date.now() + 5_000, () =>
-      temporal.workflow.getHandle(id).query<{ currentDetails?: string }>('__temporal_workflow_metadata'),
-    )
-    .then(
-      ({ currentDetails }) => currentDetails ?? null,
-      // No worker runs the workflow's code, so the query has no answer.
-      () => null,
-    );
+  const details = await detailsOf(temporal, id);
   const attempts = await attemptsOf(temporal, id, description);
   const failing = attempts.find(({ failed }) => failed !== null);
   // The details are those of Temporal's UI; this command is the one that they point to for attempts.

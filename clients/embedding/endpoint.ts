@@ -19,7 +19,18 @@ export function createEndpointVectors(options: AiOptions): Vectors | undefined {
   // an endpoint.
   const loading = Promise.all([import('../openai/endpoint.ts'), import('../openai/embeddings.ts')]).then(
     ([{ createEndpoint }, { createEmbedder }]) =>
-      createEmbedder(createEndpoint({ baseUrl, apiKey, timeoutMs, budgetMs, sleep }), model, now),
+      createEmbedder(
+        createEndpoint({
+          baseUrl,
+          apiKey,
+          timeoutMs,
+          budgetMs,
+          asked: 'embedding model (OPENAI_EMBEDDING_MODEL)',
+          sleep,
+        }),
+        model,
+        now,
+      ),
   );
   // If the library fails to load, every call fails instead of the process.
   loading.catch(() => undefined);

@@ -5,13 +5,15 @@
 import OpenAI from 'openai';
 import { inSpan } from '../base/tracing.ts';
 import { count, observe } from '../base/meter.ts';
-import { failed, outcomeOf, retryDelay } from './failures.ts';
+import { failed, outcomeOf, retryDelay, type ModelKind } from './failures.ts';
 
 export type EndpointOptions = {
   baseUrl?: string | undefined;
   apiKey?: string | undefined;
   timeoutMs: number;
   budgetMs: number;
+  /** The model that it is asked for: the language model, unless it is another. */
+  asked?: ModelKind;
   sleep?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 };
 
@@ -28,7 +30,14 @@ export type Endpoint = {
 
 const maxAttempts = 4;
 
-export function createEndpoint({ baseUrl, apiKey, timeoutMs, budgetMs, sleep = sleepFor }: EndpointOptions): Endpoint {
+export function createEndpoint({
+  baseUrl,
+  apiKey,
+  timeoutMs,
+  budgetMs,
+  asked,
+  sleep = sleepFor,
+}: EndpointOptions): Endpoint {
   // The library's own retries and time limits are off, because they are decided here.
   const api = new OpenAI({
     apiKey: apiKey ?? 'none',
@@ -59,7 +68,8 @@ export function createEndpoint({ baseUrl, apiKey, timeoutMs, budgetMs, sleep = s
             outer?.throwIfAborted();
             measure(outcomeOf(error));
             const wait = retryDelay(error, attempt);
-            if (wait === undefined || attempt >= maxAttempts || Date.now() + wait >= deadline) throw failed(error);
+            if (wait === undefined || attempt >= maxAttempts || Date.now() + wait >= deadline)
+              throw failed(error, asked);
             await sleep(wait, outer ?? AbortSignal.timeout(budgetMs * 2));
           }
         }

@@ -48,11 +48,14 @@ export function outcomeOf(error: unknown): 'timeout' | 'limited' | 'refused' | '
 const isTimeout = (error: unknown): boolean =>
   ['TimeoutError', 'AbortError'].includes(String((error as { name?: unknown } | null)?.name));
 
+/** The models that an endpoint is asked for, as failures name them. */
+export type ModelKind = 'language model' | 'embedding model (OPENAI_EMBEDDING_MODEL)';
+
 /**
  * The Problem for callers. It tells how the endpoint failed, but never quotes the endpoint, whose text may contain
  * confidential data.
  */
-export function failed(error: unknown): Problem {
+export function failed(error: unknown, model: ModelKind = 'language model'): Problem {
   if (error instanceof Problem) return error;
   const status = error instanceof APIError ? error.status : undefined;
   const wait = error instanceof APIError && status === 429 ? retryAfter(error) : undefined;
@@ -69,5 +72,5 @@ export function failed(error: unknown): Problem {
             : isTimeout(error) || error instanceof APIUserAbortError || error instanceof APIConnectionTimeoutError
               ? 'did not answer in time; try again.'
               : 'did not give a usable answer; try again.';
-  return new Problem('MODEL_FAILED', { message: `The configured language model ${why}`, cause: error, headers });
+  return new Problem('MODEL_FAILED', { message: `The configured ${model} ${why}`, cause: error, headers });
 }

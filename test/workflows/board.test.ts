@@ -85,7 +85,7 @@ describe('the details of a workflow', () => {
     expect(waiting).toContain('| failed last | nothing |');
     // A timer cannot be retried, so the command is not offered.
     expect(waiting).not.toContain('ops retry');
-    expect(waiting).toMatch(/ops show story-[^]*It removes what a person has deleted/);
+    expect(waiting).toMatch(/ops show story-[^]*to stop it: Nothing does, since it removes what a person has deleted/);
     expect(failed).toContain('delete copies in notifications and stored replies: ');
     expect(failed).toContain('MongoServerError 11000');
     expect(failed).toContain('| waits for | nothing |');

@@ -125,19 +125,19 @@ function render({ ended = false } = {}): void {
   setCurrentDetails([first, table, ...(shown.more === undefined ? [] : [shown.more])].join('\n\n'));
 }
 
-/** Ending the work comes last. */
+/** What must be mended comes first, then the retry, and ending the work last. */
 function youCan(ended: boolean): readonly string[] {
   const own = shown.can ?? [];
   if (ended) return own;
   const { workflowId, workflowType } = workflowInfo();
   const ops = (command: string) => `\`npm run -s cli -- ops ${command} ${workflowId}\``;
   const stop = kindOf(workflowType)?.stop;
-  const stopped = stop && ('by' in stop ? `stop it: ${ops('cancel')}` : stop.instead);
+  const stopped = stop && `to stop it: ${'by' in stop ? ops('cancel') : stop.instead}`;
   const isRetried = kindOf(workflowType)?.kind === 'delivery' || [...waits].some(({ until }) => until === undefined);
   return [
     seeAttempts(workflowId),
-    ...(isRetried ? [`try again now: ${ops('retry')}`] : []),
     ...own,
+    ...(isRetried ? [`when the cause is mended, try again at once: ${ops('retry')}`] : []),
     ...(stopped ? [stopped] : []),
   ];
 }

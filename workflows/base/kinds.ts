@@ -31,7 +31,7 @@ export const seeAttempts = (workflowId: string): string =>
 const update = { by: 'update' } as const;
 /** The records of these workflows stay as they are, so a termination loses nothing. */
 const terminating = { by: 'terminating' } as const;
-const erases = { instead: 'It removes what a person has deleted, so it must end. Mend what holds it up.' } as const;
+const erases = { instead: 'Nothing does, since it removes what a person has deleted. Mend what holds it up.' } as const;
 
 export const kinds = {
   announce: {
@@ -150,7 +150,7 @@ export const kinds = {
     kind: 'departure',
     title: 'Departure',
     does: 'Ends the grants of a removed member.',
-    stop: { instead: 'It takes rights from a person who has left, so it must end. Mend what holds it up.' },
+    stop: { instead: 'Nothing does, since it takes rights from a person who has left. Mend what holds it up.' },
   },
   notices: {
     kind: 'notices',
@@ -220,7 +220,7 @@ export const kinds = {
     kind: 'toolcall',
     title: 'Tool call',
     does: 'Runs a tool call, after the approval that it needs.',
-    stop: { instead: 'Let a member decline the call, or disconnect the tool server.' },
+    stop: { instead: 'A member denies the call, or disconnects the tool server.' },
   },
   tryIntegration: {
     isShort: true,

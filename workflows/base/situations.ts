@@ -20,9 +20,9 @@ export const situations: readonly Situation[] = [
   {
     name: 'stuck-delivery',
     title: 'A delivery is stuck',
-    query: () => `\`Kind\` = "delivery" AND \`Status\` = "retrying" AND ${open}`,
-    means: 'A destination of an organization does not take what is sent to it, so later deliveries of its line wait.',
-    mend: '`ops show ID` says which delivery waits and what its destination answered: 401 or 403 a refused secret, 404 a wrong address, 5xx or no answer a receiver that is down. Tell the organization, whose receiver it is; when that is mended, `ops retry ID`. A line that must not be sent any more: `ops cancel ID`.',
+    query: () => `\`Kind\` = "delivery" AND \`Status\` = "retrying" AND \`Provider\` = "webhook" AND ${open}`,
+    means: 'The webhook of an organization does not take what is sent to it, so later deliveries of its line wait.',
+    mend: 'Tell the organization, whose receiver it is, what it answered: 401 or 403 a refused secret, 404 a wrong address, 5xx or no answer a receiver that is down. When that is mended, `ops retry ID`. After the last attempt the delivery is `failed` and the line goes on; the organization sends it again.',
   },
   {
     name: 'mail-refused',
@@ -31,7 +31,7 @@ export const situations: readonly Situation[] = [
       '`Kind` = "delivery" AND `Status` IN ("retrying", "failed") AND `Provider` IN ("email", "notification")',
     means:
       'The mail server refuses mails, or cannot be reached. Provider `notification`: mails to members; `email`: events that go to an address by mail.',
-    mend: '`ops show ID` says whether there was an answer, `npm run doctor` whether it can be reached. Mend SMTP_URL or the address, then `ops retry ID`.',
+    mend: '`ops org ORG` says whose mail server it is. Its own: tell the organization what it answered. The one of this deployment: `npm run doctor` tries SMTP_URL; mend what it names, then `ops retry ID`. Has it nothing to mend, it is about that address: tell the organization the answer (550 to 553 refused for good; 4xx refused for now, and tried again by itself).',
   },
   {
     name: 'broken-integration',
@@ -39,21 +39,21 @@ export const situations: readonly Situation[] = [
     query: () =>
       '`Kind` IN ("delivery", "execution") AND `Status` IN ("retrying", "failed") AND `Provider` IN ("slack", "linear", "github")',
     means: 'A service no longer takes the credential of an organization, or is away.',
-    mend: '`ops show ID` says with which status the service answered (401 and 403: a credential). A refused credential: an admin of the organization connects it again. An outage: wait. What waits goes on by itself.',
+    mend: '`ops org ORG` names a connection that is broken, with the word of the service: an admin of the organization connects it again. Is none broken, the service is away: wait. What waits goes on by itself.',
   },
   {
     name: 'failing-crawl',
     title: 'A crawl fails',
     query: () => '`Kind` = "crawl" AND `Status` = "failed"',
-    means: 'The site could not be read, or has no page that may be read. The first line of the details says why.',
-    mend: 'Check the spelling of the address, that its robots.txt admits `SupportPlatformBot`, and EGRESS_ALLOW where the host is private. The organization sees the reason (`error` and `problems` of the crawl), and crawls again.',
+    means: 'The site could not be read, or has no page that may be read. `ops org ORG` says why.',
+    mend: 'A private host: add it to EGRESS_ALLOW. Anything else the organization mends at its site: its address, its robots.txt (which must admit `SupportPlatformBot`), its pages. It sees the reason and up to 200 problems at `GET /v1/orgs/{orgId}/crawl/status`, and crawls again.',
   },
   {
     name: 'waiting-approval',
     title: 'A tool call waits for a person',
     query: () => `\`Kind\` = "toolcall" AND \`Status\` STARTS_WITH "waiting_" AND ${open}`,
     means: 'A member, or the customer, has to approve the call. It ends by itself as expired.',
-    mend: 'The details say who is awaited and until when. Any member of the organization, not only an admin, approves or denies it at `/v1/support/mcp/orgs/{orgId}/approvals`. What has expired, the customer asks for again.',
+    mend: '`ops show ID` says who is awaited, until when, and the request. Any member of the organization, not only an admin, approves or denies it, also of the tier `admin_approve`. What has expired, the customer asks for again.',
   },
   {
     name: 'poisoned-document',
@@ -61,34 +61,36 @@ export const situations: readonly Situation[] = [
     query: (now) =>
       `\`Kind\` = "document" AND (\`Status\` = "failed" OR (${open} AND \`StartTime\` < ${before(now, 10)}))`,
     means: 'failed: the file is at fault, and its owner is told. Open for ten minutes: MongoDB, the index or the disk.',
-    mend: 'Open: `ops show ID` has the failure; mend it, then `ops retry ID`. Failed: its owner uploads another file.',
+    mend: 'Failed: tell its owner the reason that `ops org ORG` gives; the file has to be mended. Open: MongoServerError 11600 or 91 means that MongoDB was restarted: `ops retry ID`. Another one that begins with Mongo is MongoDB, ENOSPC the disk: `npm run doctor` says what is wrong; mend it, then `ops retry ID`.',
   },
   {
     name: 'model-away',
     title: 'The model is away',
     query: () => '`Kind` = "conversation" AND `Status` = "without_model"',
-    means: 'The model failed, so answers are quoted from the documents without it.',
-    mend: 'Read `the model failed` in the log of the workers; check OPENAI_BASE_URL, its key and its limits.',
+    means:
+      'The language model of this deployment failed, so answers are quoted from the documents, for all organizations.',
+    mend: '`ops org ORG` says how it failed. Over its rate limit: wait, or have the limit raised at its provider. Anything else: `npm run doctor` asks it; mend OPENAI_BASE_URL, OPENAI_API_KEY or OPENAI_MODEL. The next message uses it again. The lines `the model failed` in the logs of the workers have more.',
   },
   {
     name: 'embedding-behind',
     title: 'Embedding is behind',
     query: (now) => `\`Kind\` = "embedding" AND ${open} AND \`StartTime\` < ${before(now, 10)}`,
     means: 'Passages wait for their vectors, and are found by their words alone meanwhile.',
-    mend: 'Has `ops show ID` a failure, then mend that: `/health/ready` says what the models lack, or the embedding endpoint (OPENAI_BASE_URL) is away. Without a failure, start more workers of the fleet `embedding`.',
+    mend: '`ops org ORG` says what fails. The configured embedding model: over its rate limit, wait or have it raised at its provider; else `npm run doctor` asks OPENAI_BASE_URL. Anything else: `/health/ready` says what the models on the workers lack. It is tried again by itself, and at once by `ops retry ID`. Without a failure, start more workers of the fleet `embedding`.',
   },
   {
     name: 'nobody-joined',
     title: 'Nobody joined an interview',
     query: () => '`Kind` = "interview" AND `Status` IN ("bot_deployed", "no_show")',
-    means: 'bot_deployed: the bot waits for people. no_show: nobody came within ten minutes, and it was cancelled.',
-    mend: 'bot_deployed: the organizer asks the people to join; the details say until when. Is the bot missing in the meeting, `POST /v1/orgs/{orgId}/interviews/{interviewId}/rejoin` sends another one. no_show: an organizer schedules the interview again.',
+    means:
+      'bot_deployed: a bot was sent, and it has seen nobody come. no_show: nobody came within ten minutes, and it was cancelled.',
+    mend: 'bot_deployed: ask whether the bot is in the call. If so, the organizer asks the people to join; if not, the organizer sends another one. `ops show ID` has the request, and until when. no_show: an organizer schedules the interview again.',
   },
   {
     name: 'flood',
     title: 'An organization floods',
     query: (now) => `${open} AND \`StartTime\` > ${before(now, 5)}`,
-    means: 'Many workflows of one organization are open. Others have their turns, but the fleets are busy.',
-    mend: '`ops stuck` counts open work by organization, and `ops org ORG` lists it. Start more workers of the fleets whose `task_queue_backlog_age_seconds` grows.',
+    means: 'One organization has more than 100 open workflows. Others have their turns, but the fleets are busy.',
+    mend: '`ops stuck` names it, and the kinds of its work. Start another worker of their fleets (`npm run worker -- --fleet NAME`): `documents` and `backlog` for documents, `crawl` for crawls, `deliveries` for deliveries; and one more while `task_queue_backlog_age_seconds` stays above 10 s. Tell the organization that its work takes longer; nothing is lost.',
   },
 ];

@@ -51,15 +51,17 @@ function startIdleTimer(since: number): IdleTimer {
 }
 
 /** Shows operators that the model failed, and later that it answers again. */
-let modelFailed = false;
-function noteModel(failed: boolean): void {
+let modelFailed: string | false = false;
+function noteModel(failed: string | false): void {
   if (failed === modelFailed) return;
   modelFailed = failed;
-  const can = ["Read why: `the model failed` in the worker's log. Answers are written without it meanwhile."];
+  const can = [
+    '`npm run doctor` asks the model. Answers are quoted without it meanwhile, and the next message tries it.',
+  ];
   show({
-    status: failed ? 'without_model' : 'answered',
-    failed: failed ? 'the model' : undefined,
-    can: failed ? can : [],
+    status: failed === false ? 'answered' : 'without_model',
+    failed: failed === false ? undefined : failed,
+    can: failed === false ? [] : can,
   });
 }
 

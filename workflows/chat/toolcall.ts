@@ -36,24 +36,25 @@ export async function toolCall(ref: ToolCallRef): Promise<string> {
       () => advanceCall(ref),
     );
     if (step.kind === 'ended') {
-      showStep(step, step.outcome);
+      showStep(ref, step, step.outcome);
       return step.outcome;
     }
     // Only a step in a local activity returns while the call is still running.
     if (step.kind === 'calling') continue;
-    showStep(step, step.kind === 'waiting' ? `waiting_${step.awaited}` : 'held_back');
+    showStep(ref, step, step.kind === 'waiting' ? `waiting_${step.awaited}` : 'held_back');
     // A decision is stored before its signal is sent. If none arrives in time, the next step ends the call as expired.
     const summary = step.kind === 'waiting' ? awaitedSaid[step.awaited] : 'the rate limit of the tool';
     await condition(() => news !== seen, step.withinMs, { summary });
   }
 }
 
-const decides = 'Any member approves or denies it at `/v1/support/mcp/orgs/{orgId}/approvals`.';
+const decides = ({ orgId, callId }: ToolCallRef): string =>
+  `Any member, not only an admin, approves it: on the page under Tools, or by \`POST /v1/support/mcp/orgs/${orgId}/approvals/${callId}/approve\` (or \`/deny\`).`;
 
-function showStep({ about }: CallStep, status: string): void {
+function showStep(ref: ToolCallRef, { about }: CallStep, status: string): void {
   show({
     status,
-    ...(status === 'waiting_member' ? { can: [decides] } : {}),
+    ...(status === 'waiting_member' ? { can: [decides(ref)] } : {}),
     more: `| tool | tier |\n| --- | --- |\n| ${about.tool} | ${about.tier} |`,
   });
 }

@@ -71,7 +71,7 @@ export async function crawlSite(ref: CrawlRef): Promise<Ending> {
 }
 
 const again =
-  'Check the spelling of the address, its robots.txt, and EGRESS_ALLOW where the host is private; then the organization crawls again.';
+  'A private host: add it to EGRESS_ALLOW. Anything else the organization mends at its site, whose robots.txt must admit `SupportPlatformBot`, and crawls again.';
 
 async function fetchAll(ref: CrawlRef): Promise<{ ending: Ending; error?: string | undefined }> {
   let unanswered = 0;

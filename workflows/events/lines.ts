@@ -165,6 +165,17 @@ const redeliver = 'Deliveries of a stopped line stay recorded, and can be redeli
 
 const answerOf = ({ status }: Shown): string => (status === undefined ? 'no answer' : `answered ${status}`);
 
+/** Who has to mend a destination that does not take what is sent to it. */
+function mendOf(wait: Shown): string {
+  const { kind, status } = wait;
+  if (kind === 'webhook') return `Tell the organization, which mends its receiver: ${answerOf(wait)}.`;
+  if (kind === 'email' || kind === 'notification')
+    return `The mail server has not taken it (${answerOf(wait)}). \`npm run doctor\` tries SMTP_URL; where the organization has a mail server of its own, it mends that.`;
+  return status === 401 || status === 403
+    ? `An admin of the organization connects ${kind} again. What waits then goes on by itself.`
+    : `Wait until ${kind} takes requests again (${answerOf(wait)}). What waits then goes on by itself.`;
+}
+
 /**
  * Operators read addresses and receivers' replies in the API, because Temporal must not store them: they may contain
  * names.
@@ -189,7 +200,12 @@ function describe(orgId: string, waits: readonly Shown[], failures: ReadonlySet<
   return {
     providers: [...new Set(waits.map(({ kind }) => kind))],
     failed: failed.join('; ') || undefined,
-    can: [...(id === undefined ? [] : [where]), redeliver, ...(failures.size > 0 ? [recover] : [])],
+    can: [
+      ...new Set(waits.map(mendOf)),
+      ...(id === undefined ? [] : [where]),
+      redeliver,
+      ...(failures.size > 0 ? [recover] : []),
+    ],
     more: rows.length > 0 ? [...heads, ...rows].join('\n') : undefined,
   };
 }

@@ -34,8 +34,8 @@ const accepted = proxyActivities<InterviewActivities>({
 
 type Unstored = { state: InterviewState; moves: readonly Move[] };
 
-const rejoin =
-  'The organizer asks the people to join; `POST /v1/orgs/{orgId}/interviews/{interviewId}/rejoin` sends another bot.';
+const rejoin = (path: string): string =>
+  `The organizer asks the people to join. If the bot is missing in the call, \`POST ${path}/rejoin\` sends another one.`;
 
 /** `carried`: the state of the previous run; without it, the state is read from the record. */
 export function openLedger(ref: { orgId: string; interviewId: string }, carried: InterviewState | undefined) {
@@ -70,7 +70,7 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
       waitsFor: isPending ? 'a person, or a report of the bot' : undefined,
       more: rows.length > 0 ? rows.join('\n\n') : undefined,
       ...(bot ? { providers: [bot.kind] } : {}),
-      can: status === 'bot_deployed' ? [rejoin] : [],
+      can: status === 'bot_deployed' ? [rejoin(`/v1/orgs/${ref.orgId}/interviews/${ref.interviewId}`)] : [],
     });
   }
 

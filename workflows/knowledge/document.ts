@@ -55,7 +55,7 @@ export async function processDocument({ crowded, ...ref }: DocumentStart): Promi
   show({
     status: 'failed',
     failed: outcome.failed,
-    can: ['Nothing: the file is at fault. Its owner is told the reason.'],
+    can: ['The file is at fault. Its owner is told the reason, and uploads another one.'],
   });
   return 'failed';
 }
