@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import { detailLines, shortTime, table, wrap } from './output.ts';
 import type { Act, Session } from './session.ts';
 import type { Deployment } from './operator/deployment.ts';
-import type { Attempt, Explained, Listed } from './operator/workflows.ts';
+import type { Attempt, Busy, Explained, Listed } from './operator/workflows.ts';
 
-/** Loaded lazily, because they need the database and Temporal, which most commands do not. */
+/** These functions are loaded lazily, because they need the database and Temporal, which most commands do not. */
 const workflows = () => import('./operator/workflows.ts');
 const organizations = () => import('./operator/organizations.ts');
 async function onDeployment<T>(
@@ -163,7 +163,7 @@ export function addOpsCommands(program: Command, act: Act): void {
     );
 }
 
-/** A line a workflow; what failed last, or what it waits for, stands below it. */
+/** One line for each workflow; the line below says what failed last, or what the workflow waits for. */
 function rows(listed: readonly (Listed | Explained)[]): string[] {
   if (listed.length === 0) return [];
   const [head, ...lines] = table(
@@ -174,7 +174,7 @@ function rows(listed: readonly (Listed | Explained)[]): string[] {
   return [head!, ...lines.flatMap((line, at) => [line, ...failures[at]!])].map((line) => `  ${line}`);
 }
 
-/** The rows of some workflows of many. */
+/** The rows of the listed workflows, and how many more there are. */
 const rowsOf = (listed: readonly (Listed | Explained)[], count: number): string[] => [
   ...rows(listed),
   ...(count > listed.length ? [`  and ${count - listed.length} more`] : []),
@@ -186,18 +186,20 @@ const attemptLines = (attempts: readonly Attempt[]): string[] =>
       `attempt ${attempt} to ${activity}${failed === null ? '' : `; failed last: ${failed}`}${next === null ? '' : `; next at ${next}`}`,
   );
 
+function busyLine({ org_id, name, open, kinds }: Busy): string {
+  const most = Object.entries(kinds).toSorted(([, a], [, b]) => b - a);
+  return `  ${name} (${org_id}): ${open} open, of these ${most.map(([kind, of]) => `${of} ${kind}`).join(', ')}`;
+}
+
 type Stuck = Awaited<ReturnType<Awaited<ReturnType<typeof workflows>>['stuck']>>;
 
 function stuckLines({ situations, failing, busiest, not_started }: Stuck, width: number): string[] {
-  const busy = busiest.map(({ org_id, name, open, kinds }) => {
-    const most = Object.entries(kinds).toSorted(([, a], [, b]) => b - a);
-    return `  ${name} (${org_id}): ${open}, of these ${most.map(([kind, of]) => `${of} ${kind}`).join(', ')}`;
-  });
+  const flooding = busiest.filter(({ floods }) => floods);
   const lines = situations.flatMap(({ name, title, count, means, mend, query, first }) => [
-    name === 'flood' ? title : `${title}: ${count}`,
+    `${title}: ${name === 'flood' ? flooding.length : count}`,
     ...[means, mend].flatMap((text) => wrap(text, width - 2).map((line) => `  ${line}`)),
     `  Temporal UI: ${query}`,
-    ...(name === 'flood' ? busy : rowsOf(first, count)),
+    ...(name === 'flood' ? flooding.map(busyLine) : rowsOf(first, count)),
   ]);
   for (const { activity, failed, count, first } of failing)
     lines.push(
@@ -209,5 +211,7 @@ function stuckLines({ situations, failing, busiest, not_started }: Stuck, width:
   if (not_started > 0)
     lines.push(`Saved, but not started for a minute: ${not_started}. Is Temporal there, and does a worker run?`);
   if (lines.length === 0) lines.push('Nothing is stuck.');
-  return busy.length > 0 ? [...lines, 'Most open work:', ...busy] : lines;
+  const summary = situations.length > 1 ? [`In short: ${situations.map(({ title }) => title).join('; ')}.`] : [];
+  const busy = busiest.length > 0 ? ['Most open work:', ...busiest.map(busyLine)] : [];
+  return [...summary, ...lines, ...(flooding.length > 0 ? [] : busy)];
 }

@@ -7,7 +7,7 @@ import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/int
 import type { ProtoFailure } from '@temporalio/common';
 import pLimit from 'p-limit';
 import type { Deployment } from './deployment.ts';
-import { situations, type Situation } from '../../workflows/base/situations.ts';
+import { floodFrom, situations, type Situation } from '../../workflows/base/situations.ts';
 import { CliError } from '../errors.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import { countWaitingIntents } from '../../models/base/pending.ts';
@@ -18,16 +18,14 @@ import { activities, attemptsElsewhere, kindOf, seeAttempts, summaryOf } from '.
 
 /** A workflow as a line of a list. `since`: ISO 8601. */
 export type Listed = { id: string; summary: string; status: string; since: string };
-/** `says`: what failed last, or else what it waits for. */
+/** `says`: what failed last, or else what the workflow waits for. */
 export type Explained = Listed & { says: string | null };
 /** An activity that is not finished. `failed`: the last failure. `next`: when it is tried again, ISO 8601. */
 export type Attempt = { activity: string; attempt: number; failed: string | null; next: string | null };
 
 /** At most this many open workflows are searched for activities that fail again and again. */
 const lookedAt = 1_000;
-/** An organization with more open workflows than this floods. */
-const floodFrom = 100;
-/** So many workflows of each situation are listed, beside their count. */
+/** This many workflows of each situation are listed, next to the number of all of them. */
 const shownOfEach = 5;
 /** From this attempt on, an activity has failed at least once. */
 const stuckAttempts = 2;
@@ -63,11 +61,11 @@ type Found = Pick<Situation, 'name' | 'title' | 'means' | 'mend'> & {
 };
 /** Workflows in which the same activity fails in the same way. */
 type Failing = { activity: string; failed: string; count: number; first: Listed[] };
-/** An organization, how many workflows it has open, and how many of each kind. */
-type Busy = { org_id: string; name: string; open: number; kinds: Record<string, number> };
+/** An organization, the number of its open workflows, whether that is a flood, and the number of each kind. */
+export type Busy = { org_id: string; name: string; open: number; floods: boolean; kinds: Record<string, number> };
 export type Stuck = {
   situations: Found[];
-  /** What is tried again, by the activity and its failure. */
+  /** The workflows whose activities are retried, grouped by activity and failure. */
   failing: Failing[];
   /** The organizations with the most open workflows. */
   busiest: Busy[];
@@ -103,9 +101,7 @@ export async function stuck({ temporal }: Deployment, now: Date): Promise<Stuck>
     ({ activity, failed }) => `${activity}: ${failed}`,
   );
   return {
-    situations: found.filter(({ name, count }) =>
-      name === 'flood' ? busiest.some((one) => one.open > floodFrom) : count > 0,
-    ),
+    situations: found.filter(({ name, count }) => (name === 'flood' ? busiest.some((one) => one.floods) : count > 0)),
     failing: [...failing.values()].map((alike) => ({
       activity: alike[0]!.activity,
       failed: alike[0]!.failed,
@@ -128,6 +124,7 @@ async function busiestOf(open: readonly WorkflowExecutionInfo[]): Promise<Busy[]
       org_id: orgId!,
       name: (await findOrganization(orgId!))?.name ?? '',
       open: workflows.length,
+      floods: workflows.length > floodFrom,
       kinds: Object.fromEntries(
         [...Map.groupBy(workflows, ({ type }) => kindOf(type)?.kind ?? type)].map(([kind, { length }]) => [
           kind,
@@ -139,13 +136,13 @@ async function busiestOf(open: readonly WorkflowExecutionInfo[]): Promise<Busy[]
 }
 
 /**
- * A workflow of a list with what failed last or what it waits for: by an activity that is tried again, which makes it
- * `retrying`, although the workflow does not know of the attempts; otherwise by its details.
+ * A listed workflow with what failed last or what it waits for. If one of its activities is retried, the status is
+ * `retrying`, although the workflow itself does not know of the attempts. Otherwise the workflow's details say it.
  */
 async function explained(temporal: Client, listed: Listed): Promise<Explained> {
   const failing = (await attemptsOf(temporal, listed.id)).find(({ failed }) => failed !== null);
   if (failing) return { ...listed, status: 'retrying', says: `${failing.activity}: ${failing.failed}` };
-  // These have nothing to explain, and asking each of hundreds takes long.
+  // Such workflows have nothing to explain, and querying hundreds of them takes long.
   if (['running', 'completed'].includes(listed.status)) return { ...listed, says: null };
   const details = (await detailsOf(temporal, listed.id)) ?? '';
   const cell = (name: string): string | undefined => new RegExp(`^\\| ${name} \\| (.*) \\|$`, 'm').exec(details)?.[1];
@@ -226,8 +223,8 @@ export async function retry({ temporal, by }: Deployment, id: string): Promise<s
 }
 
 /**
- * Stops a workflow in the way that its kind has: by its update `cancel`, or by terminating it. @throws CliError REFUSED
- * with what to do instead
+ * Stops a workflow in the way that its kind defines: by its update `cancel`, or by terminating it. @throws CliError
+ * REFUSED with what to do instead
  */
 export async function cancel({ temporal, by }: Deployment, id: string): Promise<string> {
   const description = await described(temporal, id);

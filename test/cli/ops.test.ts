@@ -32,7 +32,7 @@ let running: Promise<void>;
 const taskQueue = `ops-${randomUUID()}`;
 let orgId: string;
 let email: string;
-/** Occurs in no other name. */
+/** A name for an organization that occurs in no other name. */
 const name = `Ledger & Söhne ${randomUUID()}`;
 
 const hour = 3_600_000;
@@ -218,7 +218,7 @@ describe('ops', () => {
     expect(one(open, 'conversation')).toMatchObject({ status: 'without_model', says: overLimit });
     expect(one(open, 'tool')).toMatchObject({
       status: 'waiting_member',
-      says: expect.stringMatching(/^waits for a member to approve, since .* until /),
+      says: expect.stringMatching(/^waits for a member to approve: refund, since .* until /),
     });
     expect(failed).toHaveLength(2);
     expect(one(failed, 'unreadable')).toMatchObject({ says: 'The file is protected by a password.' });
@@ -292,7 +292,7 @@ describe('ops', () => {
     const line = await ops('show', `line:${orgId}`);
     expect(line['details']).toContain('| failed last | webhook: answered 503 |');
     expect(line['details']).toContain(`GET /v1/support/outbox/orgs/${orgId}/deliveries/dlv_1`);
-    // The failure stands in the table, too, although the workflow does not know it.
+    // The table shows the failure, too, although the workflow does not know of it.
     expect(shown['details']).toContain(
       '| failed last | read the file and cut it into passages: MongoServerError 11600 |',
     );

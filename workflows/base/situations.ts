@@ -12,6 +12,9 @@ export type Situation = {
   readonly mend: string;
 };
 
+/** An organization with more open workflows than this counts as a flood. */
+export const floodFrom = 100;
+
 const before = (now: Date, minutes: number): string =>
   `"${new Date(now.getTime() - minutes * 60_000).toISOString().slice(0, 19)}Z"`;
 const open = '`ExecutionStatus` = "Running"';
@@ -31,7 +34,7 @@ export const situations: readonly Situation[] = [
       '`Kind` = "delivery" AND `Status` IN ("retrying", "failed") AND `Provider` IN ("email", "notification")',
     means:
       'The mail server refuses mails, or cannot be reached. Provider `notification`: mails to members; `email`: events that go to an address by mail.',
-    mend: '`ops org ORG` says whose mail server it is. Its own: tell the organization what it answered. The one of this deployment: `npm run doctor` tries SMTP_URL; mend what it names, then `ops retry ID`. Has it nothing to mend, it is about that address: tell the organization the answer (550 to 553 refused for good; 4xx refused for now, and tried again by itself).',
+    mend: '`ops org ORG` says whose mail server it is. Its own: tell the organization what it answered. The one of this deployment: `npm run doctor` tries SMTP_URL; mend what it names, then `ops retry ID`. Has it nothing to mend, it is about that address: tell the organization the answer (550 to 553 refused for good; 4xx refused for now, and tried again up to the last attempt, while later mails of its line wait).',
   },
   {
     name: 'broken-integration',
@@ -53,7 +56,7 @@ export const situations: readonly Situation[] = [
     title: 'A tool call waits for a person',
     query: () => `\`Kind\` = "toolcall" AND \`Status\` STARTS_WITH "waiting_" AND ${open}`,
     means: 'A member, or the customer, has to approve the call. It ends by itself as expired.',
-    mend: '`ops show ID` says who is awaited, until when, and the request. Any member of the organization, not only an admin, approves or denies it, also of the tier `admin_approve`. What has expired, the customer asks for again.',
+    mend: '`ops org ORG` says who is awaited, for which tool and until when. Any member of the organization, not only an admin, approves or denies it on its page under Tools, also of the tier `admin_approve`; `ops show ID` has the request for it. What has expired, the customer asks for again.',
   },
   {
     name: 'poisoned-document',
@@ -61,15 +64,15 @@ export const situations: readonly Situation[] = [
     query: (now) =>
       `\`Kind\` = "document" AND (\`Status\` = "failed" OR (${open} AND \`StartTime\` < ${before(now, 10)}))`,
     means: 'failed: the file is at fault, and its owner is told. Open for ten minutes: MongoDB, the index or the disk.',
-    mend: 'Failed: tell its owner the reason that `ops org ORG` gives; the file has to be mended. Open: MongoServerError 11600 or 91 means that MongoDB was restarted: `ops retry ID`. Another one that begins with Mongo is MongoDB, ENOSPC the disk: `npm run doctor` says what is wrong; mend it, then `ops retry ID`.',
+    mend: 'Failed: `ops org ORG` says the reason; the owner mends the file (without its password, say) and uploads it again. Open: MongoServerError 11600 or 91 means that MongoDB was restarted: `ops retry ID`. Another one that begins with Mongo, or the same again, is MongoDB, ENOSPC the disk: `npm run doctor` says what is wrong; mend it, then `ops retry ID`.',
   },
   {
     name: 'model-away',
     title: 'The model is away',
     query: () => '`Kind` = "conversation" AND `Status` = "without_model"',
     means:
-      'The language model of this deployment failed, so answers are quoted from the documents, for all organizations.',
-    mend: '`ops org ORG` says how it failed. Over its rate limit: wait, or have the limit raised at its provider. Anything else: `npm run doctor` asks it; mend OPENAI_BASE_URL, OPENAI_API_KEY or OPENAI_MODEL. The next message uses it again. The lines `the model failed` in the logs of the workers have more.',
+      'The language model of this deployment failed, so answers are quoted from the documents, for all organizations. One that hangs makes answers slow, too.',
+    mend: '`ops org ORG` says how it failed. Over its rate limit: wait, or have the limit raised at its provider (an `ok` of doctor does not mean that it is lifted). Anything else: `npm run doctor` asks it; mend OPENAI_BASE_URL, OPENAI_API_KEY or OPENAI_MODEL. The next message uses it again. The lines `the model failed` in the logs of the workers have more.',
   },
   {
     name: 'embedding-behind',
@@ -84,7 +87,7 @@ export const situations: readonly Situation[] = [
     query: () => '`Kind` = "interview" AND `Status` IN ("bot_deployed", "no_show")',
     means:
       'bot_deployed: a bot was sent, and it has seen nobody come. no_show: nobody came within ten minutes, and it was cancelled.',
-    mend: 'bot_deployed: ask whether the bot is in the call. If so, the organizer asks the people to join; if not, the organizer sends another one. `ops show ID` has the request, and until when. no_show: an organizer schedules the interview again.',
+    mend: 'bot_deployed: ask whether the bot is in the call. If so, the organizer asks the people to join; if not, the organizer sends another one. `ops show ID` has the request; at its `until` the interview is cancelled. no_show: an organizer schedules the interview again.',
   },
   {
     name: 'flood',

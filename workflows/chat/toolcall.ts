@@ -43,7 +43,8 @@ export async function toolCall(ref: ToolCallRef): Promise<string> {
     if (step.kind === 'calling') continue;
     showStep(ref, step, step.kind === 'waiting' ? `waiting_${step.awaited}` : 'held_back');
     // A decision is stored before its signal is sent. If none arrives in time, the next step ends the call as expired.
-    const summary = step.kind === 'waiting' ? awaitedSaid[step.awaited] : 'the rate limit of the tool';
+    const summary =
+      step.kind === 'waiting' ? `${awaitedSaid[step.awaited]}: ${step.about.tool}` : 'the rate limit of the tool';
     await condition(() => news !== seen, step.withinMs, { summary });
   }
 }

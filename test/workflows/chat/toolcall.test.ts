@@ -87,7 +87,7 @@ describe('toolCall', () => {
       timers = await timersOf(handle);
     });
     expect([result, timers]).toEqual(['ok', { setMs: [waitMs.member], fired: 0 }]);
-    for (const shown of ['cancel_order', 'admin_approve', '| waits for | a member to approve, since '])
+    for (const shown of ['cancel_order', 'admin_approve', '| waits for | a member to approve: cancel_order, since '])
       expect(seen).toContain(shown);
   });
 
