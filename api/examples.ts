@@ -5,7 +5,7 @@
 const question = 'What does a large safe deposit box cost?';
 const time = '2030-01-31T09:30:00Z';
 const person = { email: 'grace@example.com', password: 'correct horse battery' };
-/** As long as a real token. */
+/** An invented token, as long as a real one. */
 const token = 'b3VyLWxpbmtzLWhhdmUtZm9ydHktdGhyZWUtbGV0dGVycw';
 const segments = { segments: ['personal', 'business'] };
 const authority = { authority: 'primary' };

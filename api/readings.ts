@@ -69,7 +69,7 @@ export function readings({ temporal, config, clock, model }: Deps): Reading[] {
       ),
     keptMs,
   );
-  // Counted one after the other, because Temporal limits how many counts it answers in a second.
+  // The situations are counted one after the other, because Temporal limits how many counts it answers in a second.
   const counted = once(async () => {
     const found: { labels: { situation: string }; value: number }[] = [];
     for (const { name, query } of situations) {

@@ -42,7 +42,7 @@ import { createSecretBox } from '../models/base/secretbox.ts';
  */
 const sweepMs = 3_600_000;
 
-/** Bounds memory: a malicious resume takes up to 700 MiB before it is refused. */
+/** At most this many resumes are read at once, because a malicious one takes up to 700 MiB before it is refused. */
 const resumesAtOnce = 2;
 
 /** A request waits this many ms for MongoDB before it is answered with 503. */
@@ -171,7 +171,7 @@ if (import.meta.main) {
         closing ??= api.close().then(() => process.exit(0));
       });
     }
-    // Sent last, because the receiver may stop this process at once.
+    // The message is sent last, because the receiver may stop this process at once.
     process.send?.({ type: 'ready', url: api.url });
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;

@@ -231,8 +231,8 @@ async function byScores(set: AnswerSet, passages: readonly Passage[], scores: Sc
 const vain: readonly string[] = ['unanswered', 'out_of_scope'];
 
 /**
- * A goal: its name, the questions it is about, the outcomes that count, and their minimum share in percent. A negative
- * number is a maximum.
+ * A goal: its name, the questions that it is about, the outcomes that count, and their minimum share in percent. A
+ * negative number is a maximum.
  */
 type Goal = [name: string, of: (question: AskedQuestion) => boolean, outcomes: Outcome[], bound: number];
 const helped: Outcome[] = ['right', 'somewhere', 'offered'];

@@ -72,7 +72,7 @@ export async function readBanking(): Promise<AnswerSet | undefined> {
 /** A turn of a conversation before the question. */
 export type EarlierTurn = { role: 'customer' | 'agent'; text: string };
 export type ServiceQuestion = AskedQuestion & {
-  /** Empty unless the kind is `followup`. */
+  /** The turns before the question; empty unless the kind is `followup`. */
   history: readonly EarlierTurn[];
   needsHistory: boolean;
 };

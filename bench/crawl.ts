@@ -117,7 +117,7 @@ async function endEmbedding({ mongo, temporal }: Pick<Parts, 'mongo' | 'temporal
     .updateMany({ org_id: orgId }, { $set: { embedded_by: vectorsName } });
   const embedding = temporal.workflow.getHandle(embedPassagesWork(orgId, 'test').id);
   await embedding.result().catch((error: unknown) => {
-    // With EMBEDDING=off there is no such workflow.
+    // With EMBEDDING=off no workflow that embeds exists.
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   });
 }
@@ -140,7 +140,7 @@ async function crawlByPeer({ child }: Running, url: string): Promise<PeerResult>
 }
 
 type Caller = { api: Api; org: TestOrg; token: string; worker: number | undefined };
-/** In MiB. `at`: the number of URLs visited so far. */
+/** The memory of processes, in MiB. `at`: the number of URLs visited so far. */
 type Memory = { worker: number; beside: number; at: number };
 type Look = (worker: number | undefined) => Promise<Omit<Memory, 'at'>>;
 type Crawled = { crawlId: string; seconds: number; outcome: string; memory: Memory[] };

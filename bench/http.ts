@@ -11,7 +11,7 @@ import { startProcess } from '../test/kit/processes.ts';
 // Many short alternating rounds, because the machine's speed varies by the minute.
 const rounds = 20;
 const seconds = 1;
-/** Long enough for both to be fully JIT-compiled, which took ten seconds on a slow machine. */
+/** Long enough for both servers to be fully JIT-compiled, which took ten seconds on a slow machine. */
 const warmUpSeconds = 15;
 const connections = 16;
 const documentCount = 64;
@@ -45,8 +45,8 @@ async function compare({ url, orgId, key }: Stage, peerUrl: string): Promise<voi
     },
   ];
   const rates = contestants.map((): number[] => []);
-  // The rounds alternate between both, so that the machine's state is the same. Round 0 is a warm-up and does not
-  // count.
+  // The rounds alternate between both servers, so that the machine's state is the same. Round 0 is a warm-up and does
+  // not count.
   for (let round = 0; round <= rounds; round++) {
     for (const [index, { name, ...target }] of contestants.entries()) {
       let begun = 0;

@@ -172,7 +172,7 @@ async function stopping(): Promise<string[]> {
       const apis = [await startApi(env), await startApi(env)];
       const workers = [await startWorker(env), await startWorker(env)];
       const { orgId, key } = await stageAt(stage, apis[0]!.url, env.DATA_DIR);
-      // Stands in for a balancer, which no longer uses a process from the moment of its SIGTERM.
+      // Chooses a process as a balancer does, which no longer uses a process from the moment of its SIGTERM.
       let next = 0;
       const urlNow = (): string => apis[(next += 1) % apis.length]!.url;
       const loading = new AbortController();
@@ -265,7 +265,7 @@ async function stopping(): Promise<string[]> {
         await sleep(6_000);
         const old = list[0]!;
         const inFlight = (): number => (old.url === '' ? openMessages : (open.get(old.url) ?? 0));
-        // Stops the process at a moment when it has something to lose.
+        // Stops the process at a moment when at least four requests or messages are in flight.
         while (inFlight() < 4) await sleep(1);
         list.shift();
         const atStake = `${inFlight()} ${old.url === '' ? 'messages' : 'requests'}`;

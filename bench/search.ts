@@ -19,7 +19,7 @@ const vocabulary = 50_000;
 
 type Stored = { _id: string; org_id: string; mode: string; at: Date; body: string };
 
-/** The same numbers in every run. */
+/** A generator of random numbers that are the same in every run. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -51,7 +51,7 @@ export const unlimited = {
 
 /**
  * Starts the system, runs `play`, and then stops and removes everything, even after a failure. `settings`: additional
- * environment. `demoOptions`: options of its organization.
+ * environment. `demoOptions`: options of the stage's organization.
  */
 export async function onStage(
   play: (stage: Stage) => Promise<void>,
@@ -220,7 +220,7 @@ export function startBeside(stage: Stage): Promise<Running> {
     TEMPORAL_ADDRESS: stage.temporalAddress,
     SEARCH_URI: stage.searchUri,
     EMBEDDING: 'off',
-    // Logins are valid only for the URL they were issued for.
+    // Logins are valid only for the URL for which they were issued.
     PUBLIC_URL: stage.url,
     PORT: '0',
   });

@@ -11,11 +11,11 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export type RequestOptions = {
   query?: Record<string, string | number | undefined>;
-  /** Sent as JSON. */
+  /** The request's body, which is sent as JSON. */
   body?: unknown;
   /**
-   * Sent as multipart/form-data in place of JSON. `onSent` gets the number of bytes sent so far, and restarts at 0 on a
-   * retry.
+   * A form, which is sent as multipart/form-data instead of a JSON body. `onSent` gets the number of bytes sent so far,
+   * and restarts at 0 on a retry.
    */
   form?: { data: FormData; onSent?: (bytes: number) => void };
   /** For a POST that must never be repeated, not even with an Idempotency-Key: it gets no key and is not retried. */

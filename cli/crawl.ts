@@ -130,7 +130,8 @@ async function start(session: Session, url: string, given: StartOptions): Promis
   }
   const bar = createBar(session.output, maxPages ?? 50);
   let { status } = started;
-  // Asks by the crawl's id, because a schedule may start another crawl right after this one has ended.
+  // The status is requested by the crawl's id, because a schedule may start another crawl right after this one has
+  // ended.
   const watched = { ...query, crawl_id: started.crawl_id };
   try {
     while (status.status === 'crawling') {

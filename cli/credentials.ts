@@ -11,7 +11,7 @@ import { CliError } from './errors.ts';
 
 const login = z.object({
   token: z.string(),
-  /** In ISO 8601. */
+  /** When the login expires, in ISO 8601. */
   expires_at: z.string(),
   email: z.string(),
   /** The organization that `org use` chose. */
@@ -67,7 +67,8 @@ export function openCredentials(env: Record<string, string | undefined>): Creden
       const draft = `${path}.${randomUUID()}`;
       try {
         await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-        // Replaced by a rename, so that readers never see half a file and a former file's wider permissions are lost.
+        // The file is replaced by a rename, so that readers never see half a file, and wider permissions of an older
+        // file are lost.
         await writeFile(draft, `${JSON.stringify(next, undefined, 2)}\n`, { mode: 0o600 });
         await rename(draft, path);
       } catch (error) {

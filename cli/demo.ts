@@ -129,7 +129,7 @@ async function createBank(url: string, output: Output): Promise<{ client: Client
   return { client: createClient({ url, token }), orgId, owner };
 }
 
-/** Whether this API answers at `url`; false when there is no server or another program. */
+/** Whether this API answers at `url`; false when nothing or another program answers. */
 async function serves(url: string): Promise<boolean> {
   try {
     const response = await fetch(new URL('/health/ready', url), {

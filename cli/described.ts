@@ -27,7 +27,7 @@ type Ask<R> = (query?: Given) => Promise<R>;
 type Printed = { value: unknown; lines: readonly string[] };
 
 export type Described = {
-  /** A verb, or several words of which the last selects the route, as in `connect linear`. */
+  /** The command's name: a verb, or several words of which the last selects the route, as in `connect linear`. */
   name: string;
   description: string;
   /** Example commands without the noun. */
@@ -94,7 +94,7 @@ export function listing<R extends z.ZodObject, K extends keyof z.infer<R> & stri
     entries: K;
     /** The cell of an entry for each column heading. */
     columns: Readonly<Record<string, (entry: EntryOf<z.infer<R>[K]>) => unknown>>;
-    /** Printed when the list is empty. */
+    /** The sentence that is printed when the list is empty. */
     none: string;
   },
 ): Described {

@@ -87,7 +87,7 @@ export function table(header: readonly string[], rows: readonly (readonly string
   );
 }
 
-/** As `wrap`, but what stands in backquotes stays on one line, so that a command can be copied. */
+/** As `wrap`, but text in backquotes stays on one line, so that a command can be copied. */
 function wrapAround(text: string, width: number): string[] {
   const joined = text.replaceAll(/`[^`]*`/g, (code) => code.replaceAll(' ', '\u00a0'));
   return wrap(joined, width).map((line) => line.replaceAll('\u00a0', ' '));

@@ -9,7 +9,7 @@ export function addSecretCommands(program: Command, act: Act): void {
     .description('for operators, where the server runs: seal every stored secret with the new SECRET_KEY')
     .action(
       act(async ({ env, output }) => {
-        // Loaded lazily, because it needs the database, which most commands do not.
+        // This code is loaded lazily, because it needs the database, which most commands do not.
         const { reseal } = await import('./operator/secrets.ts');
         const { resealed, left, unreadable, audits } = await reseal(env, new Date());
         output.result({ resealed, left, unreadable, audits }, () => [

@@ -53,7 +53,7 @@ export async function addDocument(
     const data = new FormData();
     if (given.segments !== undefined) data.append('segments', given.segments.join(','));
     if (given.authority !== undefined) data.append('authority', given.authority);
-    // Control characters cannot stand in the header of a form's part; the server makes the rest of the name safe.
+    // Control characters are not allowed in the header of a form's part; the server makes the rest of the name safe.
     // oxlint-disable-next-line no-control-regex -- control characters are what it replaces
     data.append('file', blob, name.replace(/[\u0000-\u001f\u007f]/g, '_'));
     uploaded = await target.client.request('POST', `/orgs/${target.orgId}/documents`, uploadReply, {

@@ -21,7 +21,7 @@ const prettierCache = ['--cache', '--cache-strategy', 'content', '--cache-locati
 
 const checks: readonly { name: string; run: () => Promise<{ passed: boolean; output: string }> }[] = [
   { name: 'types', run: () => tool('tsc', [...types, '--tsBuildInfoFile', cache('types.tsbuildinfo')]) },
-  // Browser code has the DOM's types and not Node's; all other code the reverse.
+  // Browser code has the DOM's types and not Node's; all other code has Node's types and not the DOM's.
   { name: 'web', run: () => tool('tsc', [...types, '--tsBuildInfoFile', cache('web.tsbuildinfo'), '-p', 'web']) },
   { name: 'lint', run: () => tool('oxlint', ['--type-aware', '--deny-warnings', '.']) },
   { name: 'format', run: () => tool('prettier', ['--check', '--log-level', 'warn', ...prettierCache, '.']) },

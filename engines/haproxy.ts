@@ -3,7 +3,7 @@ import { onPath } from './cache.ts';
 import type { Report } from './cache.ts';
 import { fromDebian, type Program } from './debian.ts';
 
-/** Debian's stable release has one version of it, with fixes. The libraries are those that a fresh Debian lacks. */
+/** Debian's stable release has one version of HAProxy, with fixes. A fresh Debian lacks the libraries in this list. */
 const debian = {
   name: 'haproxy',
   version: '2-debian',

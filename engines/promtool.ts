@@ -16,7 +16,7 @@ export async function findPromtool(report: Report): Promise<string> {
         name: 'promtool',
         targets: [`github.com/prometheus/prometheus/cmd/promtool@v${version}`],
         packages: 1050,
-        // Finding servers in clouds would be most of the build, and rules do not need it.
+        // The service discovery of clouds would be most of the build, and promtool checks rules without it.
         tags: 'remove_all_sd',
       },
       temporary,

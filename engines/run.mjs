@@ -70,8 +70,8 @@ function isCurrent(kind) {
 }
 
 /**
- * Replaced by a rename instead of written in place, because clones may share node_modules by hard links and each clone
- * needs its own stamp.
+ * Replaces the stamp file by a rename instead of writing it in place, because clones may share node_modules by hard
+ * links and each clone needs its own stamp.
  */
 function writeStamp(kind) {
   writeFileSync(`${stamp}.new`, stampOf(kind));

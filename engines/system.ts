@@ -318,7 +318,7 @@ export async function embeddedMongodbUri(dataDir: string): Promise<string | unde
   return mongod === undefined ? undefined : embeddedUri(mongod);
 }
 
-/** The address of the embedded Temporal of that system. */
+/** The address of the embedded Temporal of the system last started with this folder. */
 export async function embeddedTemporalAddress(dataDir: string): Promise<string | undefined> {
   const { temporal } = await rememberedPorts(dataDir);
   return temporal === undefined ? undefined : `127.0.0.1:${temporal}`;

@@ -190,7 +190,7 @@ export type QuestionsAsk = {
   experience_level?: string | undefined;
   /** Only questions of these categories; by default of all usual ones. */
   categories?: readonly string[] | undefined;
-  /** Its skills are added to `skills`. */
+  /** The text of a job description, whose skills are added to `skills`. */
   job_description?: string | undefined;
   /** The text of the candidate's resume. */
   resume?: string | undefined;

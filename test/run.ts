@@ -73,7 +73,7 @@ async function obtainEngines(soak: boolean): Promise<NodeJS.ProcessEnv> {
   await findTemporal(print);
   await findRedis(print);
   await findVersitygw(print);
-  // For the test of the whole cluster.
+  // The test of the whole cluster needs these programs.
   if (soak) await Promise.all([findTemporalServer(print), findPostgresql(print), findHaproxy(print)]);
   return {
     TEST_TEMPORAL_TESTSERVER: testServer,

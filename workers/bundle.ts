@@ -15,8 +15,9 @@ import { fingerprintOf } from './fingerprint.ts';
 const maxBundleBytes = 64 * 1024 * 1024;
 
 /**
- * Takes two to three seconds, or no time when the same bundle is cached in `folder`. Safe to run in several workers at
- * once. `encrypted`: failures are put where the payload codec encrypts them. Rejects with the bundler's error output.
+ * Bundles the workflows: in two to three seconds, or in no time when the same bundle is cached in `folder`. Safe to run
+ * in several workers at once. `encrypted`: failures are put where the payload codec encrypts them. Rejects with the
+ * bundler's error output.
  */
 export async function bundleWorkflows(folder?: string, { encrypted = false } = {}): Promise<{ code: string }> {
   if (folder === undefined) return bundleAnew(encrypted);
@@ -51,7 +52,7 @@ async function bundleAnew(encrypted: boolean): Promise<{ code: string }> {
 }
 
 if (import.meta.main) {
-  // Imported here because a process that only requests a bundle does not need it.
+  // The bundler is imported here because a process that only requests a bundle does not need it.
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
   const { code } = await bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('../workflows/bundled.ts', import.meta.url)),

@@ -61,7 +61,8 @@ export function openClients(
       s3: config.s3,
       model: embedding.model,
       async exclusively(table, work) {
-        // Each call is a holder of its own, because two creations at once do harm in one process too.
+        // Each call holds the lease under an id of its own, because two creations of a table at once do harm in one
+        // process, too.
         const [lease, holder] = [`table:${table}`, randomUUID()];
         if (!(await takeLease(lease, creationMs, clock(), holder))) return;
         await work().finally(() => giveLease(lease, holder));
@@ -77,7 +78,7 @@ export function openClients(
   });
   const concurrency = config.crawlConcurrency;
   const sites = createSites({ http, pages, renderer, agent: crawlerName, clock, concurrency });
-  // For URLs that the operator configured, which may be private. Organizations cannot choose these URLs.
+  // The client for URLs that the operator configured, which may be private. Organizations cannot choose these URLs.
   const services = createHttp({
     userAgent: userAgent(config),
     egressAllow: [

@@ -269,7 +269,7 @@ if (import.meta.main) {
     for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const) process.on(event, close);
     // A failed worker stops the process; its supervisor restarts it.
     workers.running.catch(close);
-    // Sent last, because the receiver may stop this process at once.
+    // The message is sent last, because the receiver may stop this process at once.
     process.send?.({ type: 'ready' });
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`);

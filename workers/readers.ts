@@ -21,8 +21,8 @@ export type Readers = Record<keyof typeof sources, string>;
 const keptVersions = 3;
 
 /**
- * Takes a second, or no time when the same programs are cached in `folder`. Safe to run in several workers at once.
- * Rejects when the folder is not writable, and with the bundler's error output.
+ * Builds the programs: in a second, or in no time when the same programs are cached in `folder`. Safe to run in several
+ * workers at once. Rejects when the folder is not writable, and with the bundler's error output.
  */
 export async function buildReaders(folder: string): Promise<Readers> {
   const kept = join(folder, `readers-${await fingerprintOf('workers/readers.ts', ['clients', 'models/rules'])}`);
@@ -65,7 +65,7 @@ async function removeOld(folder: string): Promise<void> {
 }
 
 if (import.meta.main) {
-  // Imported here because a worker that finds the programs built does not need it.
+  // The bundler is imported here because a worker that finds the programs built does not need it.
   const { build, stop } = await import('esbuild');
   const requiring = JSON.stringify(pathToFileURL(join(root, 'package.json')).href);
   await build({

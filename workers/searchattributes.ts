@@ -18,7 +18,7 @@ export async function ensureSearchAttributes(connection: Connection, namespace: 
       ),
     })
     .catch((error: { code?: number; message?: string }) => {
-      // Another worker added it meanwhile.
+      // Another worker has added the attribute meanwhile.
       if (error.code === 6) return;
       throw new Error(
         `Temporal lacks the search attributes ${missing.map(({ name, type }) => `${name} (${cliType(type)})`).join(', ')} in namespace ${namespace}, and adding them failed (${error.message}). ` +

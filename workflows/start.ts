@@ -208,9 +208,9 @@ export async function temporalAnswers({ temporal }: Pick<Starter, 'temporal'>): 
 
 export type CommandOptions<A extends unknown[]> = {
   /**
-   * The idempotency key of the update. A workflow carries out each id once, and answers every call with that result.
-   * For requests that clients may retry, the key is derived from the request's `commandId`, because a call that timed
-   * out may have been carried out, or will be.
+   * The idempotency key of the update. A workflow carries out the updates with one id only once, and answers each of
+   * them with the same result. For requests that clients may retry, the key is derived from the request's `commandId`,
+   * because a call that timed out may have been carried out, or will be.
    */
   id: string;
   args: A;

@@ -1,4 +1,4 @@
-/** Carries the current trace to Temporal in the headers of signals and updates; a start carries it in its memo. */
+/** Passes the current trace to Temporal in the headers of signals and updates; a start passes it in its memo. */
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { defaultPayloadConverter, type Headers } from '@temporalio/common';
 import { currentTrace } from '../models/base/trace.ts';
@@ -11,7 +11,7 @@ const withTrace = <I extends { headers: Headers }>(input: I): I => {
     : { ...input, headers: { ...input.headers, [traceHeader]: defaultPayloadConverter.toPayload(trace) } };
 };
 
-/** For the clients of all processes. */
+/** The interceptor that the Temporal clients of all processes use. */
 export const carryTrace: WorkflowClientInterceptor = {
   signal: (input, next) => next(withTrace(input)),
   signalWithStart: (input, next) => next(withTrace(input)),

@@ -1,4 +1,4 @@
-/** Ends the grants of a member who left. Every step is idempotent. */
+/** Ends the grants (API keys and invitations) of a member who left. Every step is idempotent. */
 import { endGrants } from '../../models/access/departure.ts';
 
 /** `keepKeysFor`: the owner who takes over the keys that the member made. */
@@ -12,7 +12,9 @@ export type DepartureActivities = ReturnType<typeof createDepartureActivities> &
 
 export function createDepartureActivities({ clock }: { clock: () => Date }) {
   return {
-    /** The API request that removed the member has done this already, unless its process died. */
+    /**
+     * Ends the member's grants. The API request that removed the member has done so already, unless its process died.
+     */
     async endGrants({ orgId, userId, keepKeysFor }: DepartureRef): Promise<void> {
       await endGrants(orgId, userId, keepKeysFor, clock());
     },

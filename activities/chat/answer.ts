@@ -65,8 +65,8 @@ const missesBefore = (conversation: Conversation, messageId: string): number =>
   conversation.counted === messageId ? Math.max(0, conversation.misses - 1) : conversation.misses;
 
 /**
- * `more`: whether further frames must be shown. `held`: the turn waits for a tool call. `modelFailed`: how the model
- * failed that was to write the answer, so that it was written without one; false when it did not fail.
+ * `more`: whether further frames must be shown. `held`: the turn waits for a tool call. `modelFailed`: the failure of
+ * the model that was to write the answer, which was then written without a model; false when the model did not fail.
  */
 export type Answered = { attempt: string; more: boolean; held?: HeldUp; modelFailed?: string | false };
 

@@ -26,7 +26,7 @@ import { agentAnswers, answersIfSure } from '../../models/rules/chat/conversatio
 
 type Ref = { orgId: string; convId: string };
 /**
- * `done`: no work is outstanding. `modelFailed`: how the model failed that was to write the last answer. `waiting`:
+ * `done`: no work is outstanding. `modelFailed`: the failure of the model that was to write the last answer. `waiting`:
  * a turn waits for a decision; the conversation is processed again after a signal or after `withinMs`. `for`: the
  * subject of the decision, for operators who look at the workflow. `long`: the rest takes longer than a workflow task
  * may, so a normal activity does it.
@@ -127,7 +127,7 @@ export function createConversationActivities(deps: AnsweringDeps) {
     await settleShown(orgId, convId, version);
   }
 
-  /** A person handles the conversation, so the message is acknowledged and left to them. */
+  /** A person handles the conversation, so the message is acknowledged and left to that person. */
   async function leave(conversation: Conversation, message: Message, after: number): Promise<void> {
     await conversationWriter(conversation, clock, { after }).append(ackFrame(message));
     await settleMessage(conversation.org_id, message._id, 'left');

@@ -70,7 +70,8 @@ export function createToolUse({
 }) {
   const heldUpBy = ({ _id, ask_until }: Pick<ToolCall, '_id' | 'ask_until'>): HeldUp => ({
     callId: _id,
-    // Slightly later than the call's own workflow, which handles the expired deadline first.
+    // The turn checks the call slightly after its deadline, because the call's own workflow handles the expired
+    // deadline first.
     untilMs: ask_until ? Math.max(1_000, ask_until.getTime() - clock().getTime() + 10_000) : lookAgainMs,
   });
 

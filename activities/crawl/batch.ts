@@ -77,7 +77,7 @@ type Batch = {
   waitMs: number;
 };
 
-/** Waits for both even if one fails, so that nothing continues after the batch has ended. */
+/** Waits for both promises even if one is rejected, so that nothing continues after the batch has ended. */
 async function both<A, B>(
   a: Promise<A> | undefined,
   b: Promise<B> | undefined,
@@ -180,7 +180,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     return { late, taken, most, frontier, unasked };
   }
 
-  /** The result of the batch when there is nothing to fetch or store now; undefined when there is. */
+  /** The result of the batch when there is nothing to fetch or store now; undefined when there is work to do. */
   async function endOf(batch: Batch, room: ReturnType<typeof roomOf>): Promise<CrawlProgress | undefined> {
     const { crawl, tally, waitMs } = batch;
     const { _id, url } = crawl;

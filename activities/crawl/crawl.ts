@@ -24,7 +24,7 @@ export type CrawlDeps = {
   log: Logger;
 };
 type Ref = { orgId: string; crawlId: string };
-/** `failed`: the reason. */
+/** `failed`: why the crawl failed. */
 type Ended = Ending | { failed: string };
 export type CrawlActivities = ReturnType<typeof createCrawlActivities>;
 

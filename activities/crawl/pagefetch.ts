@@ -41,8 +41,8 @@ export type Round = {
 };
 
 /**
- * `room`, `unasked`: how many URLs a round may add, and record as skipped. `until`: no page is fetched after this time
- * (ms).
+ * `room`: how many URLs a round may add to the frontier. `unasked`: how many URLs it may record as skipped. `until`: no
+ * page is fetched after this time (ms).
  */
 type Bounds = { room: number; unasked: number; until: number };
 

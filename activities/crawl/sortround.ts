@@ -83,7 +83,7 @@ export async function sortRound(crawl: Crawl, round: RoundRead, known: ReadonlyM
   return sorted;
 }
 
-/** Whether the URL leads to another one that replaces it. */
+/** Whether another URL replaces this one: the page has moved there, or names that URL as canonical. */
 export function leadsOn(settled: Settled): settled is Settled & { to: string } {
   return settled.to !== undefined && (settled.why === 'moved' || settled.why === 'canonical');
 }

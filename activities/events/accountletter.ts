@@ -40,7 +40,10 @@ export type Letter = {
 const nothing = () => Promise.resolve(true);
 const noToken = () => '';
 
-/** Null when nobody is to get the mail. @throws DeliveryRefused when the invitation or the link has expired. */
+/**
+ * Writes the mail of a delivery; null when nobody is to get it. @throws DeliveryRefused when the invitation or the link
+ * has expired.
+ */
 export async function letterOf(
   delivery: Pick<Delivery, '_id' | 'org_id' | 'created_at'>,
   letter: AccountLetter,

@@ -61,8 +61,8 @@ type Told = {
   /** The ids of the records with which the notice is erased. */
   about: string[];
   /**
-   * The user id of the member whom it concerns; without one, the notice concerns the members who are online and not
-   * away, or all if there are none.
+   * The user id of the member whom the notice concerns; without one, the notice concerns the members who are online and
+   * not away, or all if there are none.
    */
   assignee?: string | undefined;
   /** True when members who have not read the previous notice of the same group are notified again. */
@@ -88,7 +88,7 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
     const kept = conv_id === undefined ? {} : keptUntil(mode, now);
     const notice = { key, kind, title, body: lines.join('\n'), about, ...subject, ...kept };
     await notify(org._id, concerned, notice, now, { mode, at });
-    // Slack gets the notice only when a member got a notification. Each member gets one per occasion.
+    // Slack gets the notice only when a member got a notification. Each member gets one notification per occasion.
     const to = await toldOf(org._id, concerned, key);
     if (to.length === 0) return;
     if (outside && settings.slack_webhook_url !== null)
@@ -124,7 +124,7 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
     const [org, users] = await Promise.all([findOrganization(orgId), listUsers(due.map(({ user_id }) => user_id))]);
     for (const notification of due) {
       const user = users.find(({ _id }) => _id === notification.user_id);
-      // The member may have left, or wants no mails any more, or somebody else has dealt with it.
+      // The member may have left or turned off mails, or somebody may have dealt with the subject of the notification.
       const isOn = org && user && membersOf(org).includes(user._id) && noticesOf(user).mail;
       if (isOn && !(await isOver(notification)))
         await deliver(toMember(org, user, notification), { ...notification, mode: notification.mail.mode });
@@ -146,7 +146,8 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
     const { event_id: key, again, to, by, reason = 'replied' } = occasion;
     const topic = aboutConversation(conv_id);
     const assignee = to !== undefined && membersOf(org).includes(to) ? to : undefined;
-    // The assignee may have left the organization meanwhile; then the others are notified of what waits for a person.
+    // The assignee may have left the organization meanwhile; then the other members are notified, unless the notice
+    // concerned the assignee only.
     if (personal.includes(occasion.kind) && assignee === undefined) return;
     const kind = occasion.kind === 'customer_replied' && !assignee ? 'conversation_escalated' : occasion.kind;
     const words = {

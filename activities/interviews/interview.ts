@@ -54,7 +54,7 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
     kind === 'room' ? idleRoom : outsideBot;
 
   return {
-    /** Null when the interview is being removed. */
+    /** Reads the interview's state and configuration; null when the interview is being removed. */
     async loadInterview({ orgId, interviewId }: Ref): Promise<LoadedInterview | null> {
       const record = await findInterview(orgId, interviewId);
       if (!record) return null;

@@ -26,7 +26,7 @@ import {
 
 type Stored = Invitation & { interview_id: string };
 
-/** Null when the mail is outdated or not needed any more. */
+/** Writes the mail of a delivery; null when the mail is outdated or not needed any more. */
 export const invitationLetterOf: InvitationPort = async ({ org_id, created_at, payload }, { secrets, publicUrl }) => {
   const { invitation } = payload as { invitation: Stored };
   const { interview_id, sequence, email, at, meeting_url, over } = invitation;

@@ -97,7 +97,7 @@ async function embedFor(deps: EmbeddingDeps, owner: Owner, model: string, signal
 }
 
 /**
- * The passages without embeddings, grouped into requests. `begin` is told the number of passages of each source, and
+ * The passages without embeddings, grouped into requests. `begin` gets the number of passages of each source, and
  * whether the source has some embeddings already.
  */
 async function* inRequests(

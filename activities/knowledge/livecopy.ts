@@ -53,7 +53,7 @@ const allowance = 'production';
 export type LiveCopyActivities = ReturnType<typeof createLiveCopyActivities>;
 
 export function createLiveCopyActivities({ search, embedding, quotas, start, clock }: LiveCopyDeps) {
-  /** Why the document was not copied; undefined when live mode has it. */
+  /** Copies a document to live mode. Returns why it was not copied; undefined when live mode has it now. */
   async function copyDocument(from: Document, by: string): Promise<string | undefined> {
     const { org_id, filename, title, public_url, file_type, mime_type, file_size, sha256, segments, authority } = from;
     if (from.status === 'failed') return from.error ?? 'It could not be read.';
@@ -61,7 +61,7 @@ export function createLiveCopyActivities({ search, embedding, quotas, start, clo
     const standing = await listStanding(org_id, 'live');
     const _id = newId('document');
     try {
-      // Checked before any byte is stored.
+      // The quota is checked before any byte is stored.
       checkQuota(quotas, allowance, 'documents', standing.length);
       const whole = await findDocument(org_id, ['test'], from._id);
       if (!whole) return deletedMeanwhile;

@@ -133,7 +133,9 @@ export function createExecutionActivities(deps: ExecutionDeps) {
   }
 
   return {
-    /** The steps of an execution that are still to be done; empty when the execution is over or the task removed. */
+    /**
+     * The steps of an execution that are still to be done; empty when the execution is over or the task was removed.
+     */
     async listSteps({ orgId, taskId, executionId }: ExecutionRef): Promise<StepIntegration[]> {
       const task = await findTask(orgId, taskId);
       if (task?.execution_id !== executionId) return [];

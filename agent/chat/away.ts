@@ -1,10 +1,10 @@
-/** What a customer is also told when a person is called outside the team's hours. */
+/** The sentence that a customer also gets when a person is called outside the team's hours. */
 import { findOrganization } from '../../models/access/organization.ts';
 import { isOpen, nextOpening } from '../../models/rules/access/hours.ts';
 import { ownSentences } from '../../models/rules/language/escalation.ts';
 import type { Language } from '../../models/rules/language/language.ts';
 
-/** Empty within the team's hours, and for a team without hours. */
+/** The sentence for the customer; empty within the team's hours, and for a team without hours. */
 export async function awayNote(orgId: string, language: Language, now: Date): Promise<string> {
   const hours = (await findOrganization(orgId))?.hours;
   if (!hours || isOpen(hours, now)) return '';

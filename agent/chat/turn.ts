@@ -37,9 +37,9 @@ export type Asked = {
   asker?: Asker;
   /** Earlier messages, oldest first. */
   history: Turns;
-  /** The result of `searchedSegments`. */
+  /** The segments to search: the result of `searchedSegments`. */
   segments: readonly string[];
-  /** The result of `situationOf`. */
+  /** The customer's situation: the result of `situationOf`. */
   situation?: Record<string, unknown> | undefined;
   /** The number of consecutive answers without context before this one. */
   misses: number;
@@ -190,7 +190,7 @@ async function answerFrom(
   return { found: anew, retrieved, written: { text: undefined, used: [], ...rewritten, by } };
 }
 
-/** Undefined when there is nothing to write from. */
+/** Writes the answer from the found passages; undefined when no passage may answer. */
 async function write(
   { intelligence }: AgentDeps,
   { orgId, body, history, language, situation, mayOffer, patience }: Answering,

@@ -66,7 +66,7 @@ export async function answerQuestion(deps: AgentDeps, question: Question): Promi
   };
 }
 
-/** Undefined when there is nothing to write from. */
+/** Writes the answer from the found passages; undefined when no passage may answer. */
 async function write(
   { intelligence }: AgentDeps,
   { query: body, history, orgId }: Question,

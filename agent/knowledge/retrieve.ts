@@ -61,7 +61,7 @@ export type RetrieveAsk = {
   askings?: readonly Asking[];
   /** Earlier turns of the conversation to which the question may refer, the newest first. */
   context?: readonly string[];
-  /** The result of `askedSegments`. */
+  /** The segments to search: the result of `askedSegments`. */
   asked: readonly string[] | undefined;
   strict: boolean;
   /**

@@ -1,4 +1,4 @@
-/** Questions without an answer that waited for documents or vectors are asked again when these are there. */
+/** Asks questions without an answer again, once the documents or vectors that they waited for are available. */
 import { answerQuestion } from './answer.ts';
 import type { AgentDeps } from './deps.ts';
 import type { Owner } from '../../models/knowledge/embedding.ts';

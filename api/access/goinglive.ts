@@ -10,8 +10,8 @@ import { hasRole, type Role } from '../../models/rules/access/roles.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /**
- * `role`: the role of a logged-in member; undefined for a key, which may not change it. @throws Problem MISSING_ROLE,
- * EMAIL_UNVERIFIED
+ * `role`: the role of a logged-in member; undefined for a key, which may not change the environment. @throws Problem
+ * MISSING_ROLE, EMAIL_UNVERIFIED
  */
 export async function checkEnvironmentChange(
   { config }: Pick<Context, 'config'>,
@@ -22,8 +22,8 @@ export async function checkEnvironmentChange(
     throw new Problem('MISSING_ROLE', {
       message: 'Only an owner or admin, logged in to the dashboard, changes the environment.',
     });
-  // A live organization sends mails to strangers through the deployment's server. So an owner must be identifiable,
-  // where the deployment can verify addresses at all.
+  // A live organization sends mails to strangers through the deployment's server. So an owner must have a verified
+  // address if the deployment can verify addresses at all.
   const provable = config.mail.server !== undefined || Object.keys(config.oidcProviders).length > 0;
   if (environment !== 'production' || !provable) return;
   const members = (await findOrganization(orgId))?.members ?? [];

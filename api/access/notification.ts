@@ -1,4 +1,4 @@
-/** A notification as its member sees it. */
+/** A notification as the member who receives it sees it. */
 import type { Notification } from '../../models/access/notification.ts';
 
 export const viewNotification = (notification: Notification) => ({

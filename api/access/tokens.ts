@@ -1,6 +1,6 @@
 /**
  * Login tokens, valid for 7 days (spec 5.1), and the shorter-lived tokens of support sessions. Both are EdDSA JWTs,
- * told apart by their audience. The signing keys live in the database and rotate by themselves. An old key stays
+ * distinguished by their audience. The signing keys are in the database and rotate automatically. An old key stays
  * published until the last token that it signed has expired, so a rotation signs nobody out.
  */
 import {

@@ -10,7 +10,7 @@ export type ChatClient = {
   embed: EmbedAdmission | undefined;
   /** Set once the socket is open. */
   conversation: ConversationRef | undefined;
-  /** When members were last told that the customer is typing, in ms. */
+  /** When members were last informed that the customer is typing, in ms since 1970. */
   typedAt?: number;
 };
 export type ChatSocket = StreamSocket;

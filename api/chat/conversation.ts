@@ -36,7 +36,7 @@ export async function ownConversation(customer: SessionPrincipal, convId: string
 }
 
 /**
- * The conversation with this id. Without an id the current conversation, which is created if there is none. @throws
+ * The conversation with this id. Without an id: the current conversation, which is created if there is none. @throws
  * Problem NOT_FOUND.
  */
 export async function chosenConversation(

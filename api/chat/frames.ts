@@ -1,5 +1,6 @@
 /**
- * Handles each frame of a customer's socket. It sends no replies itself: they reach the socket through the frame log.
+ * Handles each frame of a customer's socket. It sends no replies itself: replies reach the socket through the frame
+ * log.
  */
 import { acceptMessage, endConversation } from './conversation.ts';
 import { readEarlier } from './greeting.ts';
@@ -32,7 +33,7 @@ export function createFrameTaker(ctx: Context, limit: Limiter) {
     if (type !== 'message' && type !== 'typing' && type !== 'ping') await limit('other_frames', session);
     if (type !== 'message') return;
     await limit('messages', session);
-    // A visitor can be made up, but not the network it comes from.
+    // A page can invent a visitor id, but not the network from which the visitor connects.
     if (embed) await limit('address_messages', network);
   }
 

@@ -28,7 +28,8 @@ export async function greet(
   resumeFrom: number | undefined,
 ): Promise<boolean> {
   const { _id: convId, org_id: orgId, mode } = chosen;
-  // Read before the status and the history, so that every frame that they do not cover has a higher number.
+  // The log's last number is read before the status and the history, so that every frame that these do not cover has a
+  // higher number.
   const last = await lastSeq(streamOf(chosen));
   const [standing, whole] = await Promise.all([
     findConversation(orgId, convId),

@@ -6,7 +6,7 @@ import { shownOffer } from '../../models/rules/knowledge/offers.ts';
 import { Problem, type Detail } from '../../models/rules/base/errors.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
-/** Messages in order of time. `cursor`: leads to the page with earlier messages; null when there are none. */
+/** Messages in order of time. `cursor`: the cursor of the page with earlier messages; null when there are none. */
 export type HistoryPage = { found: Message[]; cursor: string | null };
 
 /** The last `limit` messages of a conversation, or the last ones before position `before`. */

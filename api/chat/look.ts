@@ -12,7 +12,7 @@ import { accentsOf } from '../../models/rules/chat/accent.ts';
 export const pictureUrl = (orgId: string, picture: Widget['logo']): string | null =>
   picture ? `/widget/pictures/${orgId}/${picture.sha256}` : null;
 
-/** Undefined when there is no such organization. */
+/** A widget's look, texts and hours; undefined when the organization does not exist. */
 export async function lookOf({ config, clock }: Pick<Context, 'config' | 'clock'>, orgId: string) {
   const [org, widget, ownServer] = await Promise.all([
     findOrganization(orgId),
@@ -27,7 +27,7 @@ export async function lookOf({ config, clock }: Pick<Context, 'config' | 'clock'
     accent: widget.accent && accentsOf(widget.accent),
     agent_name: widget.agent_name,
     greetings: widget.greetings,
-    // Without a mail server, no reply could be mailed.
+    // Without a mail server no reply can be mailed, so the widget asks for no address.
     ask_email: ownServer || config.mail.server ? widget.ask_email : 'never',
     outside: widget.outside,
     // Null: the team has no hours.

@@ -62,7 +62,7 @@ export type Ticket = { orgId: string; userId: string; epoch: number };
 type Staff = Ticket & {
   modes: readonly Mode[];
   until: Date;
-  /** Set when the socket is open. */
+  /** The member's socket; set when it is open. */
   socket?: StreamSocket;
   /** The changes since this time are sent first. */
   since: Date;
@@ -72,7 +72,7 @@ type Staff = Ticket & {
 
 /** Returns the frame for a member's socket; undefined when the frame is not meant for it. */
 type Told = (staff: Staff) => MadeFrame | undefined;
-/** What is sent next to an organization's members: ids of records to read then, and finished frames. */
+/** What is sent next to an organization's members: finished frames, and the ids of records that are read only then. */
 type Gathered = { conversations: Set<string>; members: Set<string>; notices: Set<string>; told: Told[] };
 
 function toldTo(type: string, body: object, to: (staff: Staff) => boolean = () => true): Told {
@@ -213,7 +213,7 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
   const viewing = ({ orgId, userId: user_id }: Staff, conv_id: string, doing: Doing): Promise<void> =>
     tellStaff(orgId, { type: 'viewing', body: { conv_id, user_id, doing } }, clock());
 
-  /** The members and what they do, for a new socket. */
+  /** For a new socket: all members with their presence, and what those who have a conversation open do there. */
   async function around(org: Organization) {
     const now = clock();
     for (const [key, { until }] of viewed) if (until < now.getTime()) viewed.delete(key);

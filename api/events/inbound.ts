@@ -80,7 +80,8 @@ const maxTypeLength = 100;
 const gatherMs = (told: number): number => Math.min(20 + 2 * told, 200);
 /**
  * An event that is still unprocessed this many ms after its signal is marked as signalled. Most events are processed by
- * then, which marks them in the same write. The sweeper signals again for events without the mark after `sweepAfterMs`.
+ * then; the write that stores their outcome also marks them. The sweeper signals again for events without the mark
+ * after `sweepAfterMs`.
  */
 const noteAfterMs = 1_500;
 
@@ -95,7 +96,7 @@ const wakers = perConfig(() => {
       settleArrivals(told.map(({ _id }) => _id)).catch((error: unknown) =>
         ctx.log.warn({ err: error }, 'arrivals not noted as told of; the sweeper tells of them again'),
       );
-    // If this process ends before that, the sweeper signals once more.
+    // If this process ends before the timer fires, the sweeper signals once more.
     setTimeout(() => void note(), noteAfterMs).unref();
   };
   async function tell(ctx: Context, orgId: string): Promise<void> {

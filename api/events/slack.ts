@@ -58,7 +58,8 @@ async function answerCommand(
   const asked = answerQuestion(ctx, { orgId: owner.orgId, mode: owner.mode, query, segments: [], history: [] });
   const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), inlineMs).unref());
   const answer = await Promise.race([asked.catch(() => undefined), late]);
-  // Only the process that claims the command answers it. If this process dies before, the sweeper has it answered.
+  // Only the process that claims the command answers it. If this process dies before that, the sweeper starts the
+  // workflow that answers it.
   if (answer && (await claimInbound([stored], inline)).has(stored._id)) {
     const settled = { status: 'processed', outcome: 'Answered at once.' } as const;
     await settleInbound({ id: stored._id, attempt: inline, settled, now: ctx.clock() });

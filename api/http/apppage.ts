@@ -30,7 +30,7 @@ export type AppPage = { page: string; files: Map<string, WebFile> };
 
 /** Bundles the page, at its first request in a process. This takes a few tenths of a second. */
 export async function buildApp(): Promise<AppPage> {
-  // Loaded here because most processes never build the page.
+  // The bundler is loaded here because most processes never build the page.
   const { build, stop } = await import('esbuild');
   const styles = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.css'));
   const { outputFiles } = await build({
@@ -75,7 +75,7 @@ export function mountAppPage(router: Router): void {
   let building: Promise<AppPage> | undefined;
   const built = (): Promise<AppPage> =>
     (building ??= buildApp().catch((error: unknown) => {
-      // The next request tries again.
+      // After a failed build, the next request builds the page again.
       building = undefined;
       throw error;
     }));

@@ -35,7 +35,7 @@ export function jsonReader(limit: number): Reader<unknown> {
   return async (koa) => {
     if (!hasBody(koa)) return {};
     if (!koa.is('application/json')) {
-      // A chunked body may be empty, and an empty body needs no type.
+      // A chunked body may be empty, and an empty body needs no media type.
       if (koa.request.length === undefined && (await readBytes(koa)).length === 0) return {};
       throw new Problem('UNSUPPORTED_MEDIA_TYPE', { message: 'Send the body as Content-Type: application/json.' });
     }
@@ -65,7 +65,7 @@ export function bytesReader(limit: number): Reader<Buffer<ArrayBuffer>> {
   return async (koa) => {
     if (!hasBody(koa)) return Buffer.alloc(0);
     refuseEncoded(koa);
-    // RFC 9110, 8.3: a body without a type may be treated as bytes. koa-body would leave it unread.
+    // RFC 9110, 8.3: a body without a media type may be treated as bytes. koa-body would leave it unread.
     koa.req.headers['content-type'] ??= 'application/octet-stream';
     await read(koa, noNext).catch((error: unknown) => {
       throw unreadable(error, limit);

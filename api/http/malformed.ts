@@ -26,7 +26,7 @@ export function refuseUnreadable(server: Server, log: Logger): void {
     const problem = problemOf(error);
     const requestId = newId('request');
     const body = JSON.stringify(errorBody(problem, requestId));
-    // The error itself is not logged: it carries the raw request, credentials included.
+    // The error itself is not logged: it contains the raw request with its credentials.
     const { status, code } = problem;
     log.info({ request_id: requestId, status, code, reason: error.code }, 'unreadable request');
     const head = [

@@ -42,7 +42,7 @@ type Definition<
   W extends boolean,
   R extends z.ZodObject,
 > = {
-  /** A verb and its noun; also the OpenAPI operationId. */
+  /** The route's name, a verb and a noun; also the OpenAPI operationId. */
   name: string;
   method: Method;
   /** The path as in the specification, below `/v1`: `/orgs/{orgId}/documents`. */
@@ -57,7 +57,7 @@ type Definition<
    * own.
    */
   otherParameters?: 'ignored';
-  /** JSON, or the form's text fields when `upload` is true. */
+  /** The schema of a JSON body, or of the form's text fields when `upload` is true. */
   body?: B;
   /** Whether the body is a multipart form with one file in the field `file`. */
   upload?: U;
@@ -68,7 +68,7 @@ type Definition<
    * file.
    */
   maxBytes?: number;
-  /** The default is 200. */
+  /** The status of a successful reply; 200 by default. */
   status?: number;
   /** Other statuses that the handler may return by `withStatus`. */
   otherStatuses?: number[];

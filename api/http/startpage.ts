@@ -134,7 +134,7 @@ const isLoopback = (host: string): boolean => /^(?:localhost|127\.\d+\.\d+\.\d+|
 /**
  * Whether the request comes from this machine, and the system's public URL is for this machine only. Such a browser
  * gets the demo's login, which `npm start` also prints. The host name in the request must be local, too; otherwise
- * another site could make its name lead here and read the login (DNS rebinding).
+ * another site could make its own host name point to this machine and read the login (DNS rebinding).
  */
 const isHere = (koa: Koa.Context, config: Context['config']): boolean =>
   [

@@ -27,7 +27,7 @@ const maxFieldsBytes = 16 * 1024;
 /** The most bytes of a part's headers, which name the field and its media type. */
 const maxPartHeaderBytes = 16 * 1024;
 const maxNameCharacters = 100;
-/** One file and twenty fields. */
+/** The most parts of a form: one file and twenty fields. */
 const maxParts = 21;
 
 const invalid = (field: string, message: string) =>

@@ -12,15 +12,18 @@ export type WebFile = { type: string; body: Buffer; gzip: Buffer; etag: string }
 export type WebModules = {
   /** Hexadecimal hash of all files; it changes when any file changes. */
   version: string;
-  /** By file name, such as `main.ts`. */
+  /** The source texts, by file name, such as `main.ts`. */
   sources: Map<string, string>;
 };
 
 const web = new URL('../../web/', import.meta.url);
 export const javascript = 'text/javascript; charset=utf-8';
-/** For files whose URL contains their version. */
+/** The `Cache-Control` header of files whose URL contains their version. */
 export const forever = 'public, max-age=31536000, immutable';
-/** For files that refer to versioned URLs. Pages may load the previous version for this long after an update. */
+/**
+ * The `Cache-Control` header of files that refer to versioned URLs. Pages may load the previous version for this long
+ * after an update.
+ */
 export const briefly = 'public, max-age=300';
 
 export function fileOf(type: string, text: string): WebFile {
@@ -49,7 +52,7 @@ export function readModules(folder: string): WebModules {
   return { version: digest(JSON.stringify([...sources])), sources };
 }
 
-/** Removes the comments that stand on lines of their own, and blanks at the ends of lines. */
+/** Removes comments that take whole lines, and blanks at the ends of lines. */
 const served = (source: string): string =>
   source
     .replaceAll(/^ *\/\*\*[\s\S]*?\*\/$/gm, '')

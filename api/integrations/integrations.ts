@@ -68,7 +68,10 @@ async function outcomeOf(
 
 type Tries = { orgId: string; provider: IntegrationProvider; credentials: object; settings: Record<string, unknown> };
 
-/** Tries credentials, and stores them if the provider accepts them. If it refuses them, the former connection stays. */
+/**
+ * Tries credentials, and stores them if the provider accepts them. If the provider refuses them, the previous
+ * connection stays.
+ */
 export async function connect(ctx: Context, { orgId, provider, credentials, settings }: Tries): Promise<Integration> {
   await outcomeOf(ctx, 'connect', { org_id: orgId, provider, credentials, settings });
   const connected = await findIntegration(orgId, provider);

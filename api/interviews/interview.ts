@@ -224,14 +224,17 @@ async function questionsAs(ctx: Context, given: Given, order: QuestionsAsk, befo
   return before && !makesQuestions(given) ? before.questions : numbered(await questionsAtOnce(ctx, order));
 }
 
-/** Written offline: a request that creates or changes an interview does not wait for a model. */
+/**
+ * The questions are written without a model, because a request that creates or changes an interview must not wait for
+ * one.
+ */
 async function questionsAtOnce({ intelligence }: Context, order: QuestionsAsk): Promise<NewQuestion[]> {
   return (await intelligence.writeQuestions(order, { atOnce: true })).questions;
 }
 
 /**
- * Whether the questions equal those that are written offline for this order. It stands in for the signature when a
- * caller leaves that out.
+ * Whether the questions equal those that rules write for this order. This comparison replaces the signature when a
+ * caller leaves the signature out.
  */
 async function isUsual(ctx: Context, { questions }: Given, order: QuestionsAsk): Promise<boolean> {
   if (!questions) return false;

@@ -40,7 +40,7 @@ export const attendee = signedBy('attendee');
 export async function takeReport(ctx: Context, service: Service, id: string, body: Buffer): Promise<void> {
   const read = services[service].read(body);
   if (!read) {
-    // Nothing is stored, because no workflow waits for such a report.
+    // No workflow waits for a report that names no bot or cannot be parsed, so nothing is stored.
     ctx.log.info({ service, report: id }, 'a report was ignored: it is about no bot, or has another form');
     return;
   }

@@ -56,7 +56,7 @@ const speakerOf = (room: Room, role: RoomRole): string =>
 
 /**
  * The intent is stored with the change of the room and stays until the workflow has made the status change. If this
- * process dies before, the sweeper delivers it.
+ * process dies before that, the sweeper delivers the intent.
  */
 const told = (ctx: Context, orgId: string, roomId: string) =>
   intentFor(interviewWork(orgId, roomId, 'room'), ctx.clock());

@@ -19,7 +19,7 @@ import { defined } from '../../models/rules/base/defined.ts';
 
 /** The most sockets (tabs of all participants) in one room. Counted per process. */
 const socketsPerRoom = 20;
-/** A history frame carries at most this many of the last messages. */
+/** A history frame contains at most this many of the last messages. */
 const historyLength = 400;
 
 /** The page reconnects by itself, so it gets in once the room is open. */
@@ -38,7 +38,8 @@ export function createRoomStreams(ctx: Context, metrics: SocketMetrics): StreamK
     { roomId, orgId, role }: Guest,
     resumeFrom: number | undefined,
   ): Promise<void> {
-    // Read before the room, so that every frame that the greeting does not cover has a higher number.
+    // The log's last number is read before the room, so that every frame that the greeting does not cover has a higher
+    // number.
     const stream = { orgId, stream: roomId };
     const last = await lastSeq(stream);
     const [room, whole] = await Promise.all([
@@ -94,7 +95,7 @@ export function createRoomStreams(ctx: Context, metrics: SocketMetrics): StreamK
     async open(socket, guest, { query }) {
       const room = await findRoom(guest.roomId);
       if (!room || room.ended_at) throw roomOver();
-      // The greeting must not wait for an unreachable server; the next connection tries again.
+      // The greeting must not fail because another server is down; the next connection shows the missing frames.
       await mend(ctx, room).catch((error: unknown) =>
         ctx.log.warn({ err: error, interview_id: room._id }, 'a room was not caught up; it is at the next connection'),
       );

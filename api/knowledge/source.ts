@@ -1,4 +1,4 @@
-/** A field that replies show of documents and of pages. */
+/** A field of the replies about documents and about pages. */
 
 /** Since when the source is searchable by embeddings of the current model; null when it is not yet. */
 export const embeddedAt = (

@@ -23,7 +23,7 @@ import { processDocumentWork } from '../../models/rules/knowledge/work.ts';
 
 /** An uploaded file at a temporary path, or a text that was written here. */
 export type Upload = ({ path: string } | { text: string }) & {
-  /** In bytes. */
+  /** The file's size, in bytes. */
   size: number;
   sha256: string;
   filename: string;
@@ -46,7 +46,7 @@ export async function storeUpload(ctx: Context, orgId: string, uploader: Uploade
   if (duplicate) return { document: duplicate, duplicate: true };
   const { quotas } = ctx.config;
   const allowance = quotaEnvironment(mode, uploader.environment);
-  // Checked before any byte is stored.
+  // The quota is checked before any byte is stored.
   checkQuota(quotas, allowance, 'documents', standing.length);
 
   const docId = newId('document');

@@ -8,7 +8,10 @@ export type Connections = ReturnType<typeof createConnections>;
 export function createConnections({ maxSockets, socketsPerAddress }: Pick<Config, 'maxSockets' | 'socketsPerAddress'>) {
   const open = new Set<LiveSocket>();
   const fromNetwork = new Map<string, number>();
-  /** Arrays, because most credentials have one socket, and a Set with one entry takes several times the memory. */
+  /**
+   * The sockets of each credential, in arrays: most credentials have one socket, and a Set with one entry takes several
+   * times the memory.
+   */
   const byCredential = new Map<LiveSocket['kind'], Map<string, LiveSocket[]>>();
 
   const ofKind = (kind: LiveSocket['kind']): Map<string, LiveSocket[]> => {

@@ -59,7 +59,7 @@ const retryMs = { first: 100, last: 5_000 };
  * unreachable. A process that is killed right after it appended a frame does not publish it.
  */
 const rereadMs = { works: 10_000, away: 2_000 };
-/** The number of streams in one such query. */
+/** The number of streams that one query of this search covers. */
 const rereadBatch = 1_000;
 
 /** A follower's state. `behind`: the log may have frames that were not sent to the follower. */

@@ -38,7 +38,7 @@ export type Posed = {
 };
 export type Corpus = { name: string; passages: number; posed: Posed[] };
 
-/** High enough to return every passage of a help centre. */
+/** The limit of results of a search, high enough to return every passage of a help centre. */
 const limit = 500;
 
 export async function readCorpus(set: AnswerSet, embed: Embed): Promise<Corpus> {

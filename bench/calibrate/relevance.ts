@@ -37,8 +37,8 @@ const start: Calibration = {
 };
 
 /**
- * Which cosines a calibration uses: those of all embedding models or, with `part`, those of one of them, which stands
- * for an unknown model.
+ * Which cosines a calibration uses: those of all embedding models or, with `part`, those of one of them in place of an
+ * unknown model.
  */
 export type View = { kind: keyof Calibrations; part?: number };
 
@@ -124,7 +124,7 @@ export function heldOut(samples: readonly Sample[], views: readonly View[]): Out
  */
 const allowed: Thresholds = { answer: 0.055, offer: 0.5 };
 /**
- * The same for sets in which many unanswerable questions, or nearly all, are about the subject of a document.
+ * The maximum shares for sets in which many unanswerable questions, or nearly all, are about the subject of a document.
  * Unanswerable questions in languages other than English (`allowedInOthers`) are few and hard, so their limit applies
  * only to answers.
  */
@@ -134,8 +134,8 @@ const allowedIn: Record<string, Thresholds> = {
 };
 const allowedInOthers = { answer: 0.12, offer: 1 };
 /**
- * Added to the answer threshold of languages other than English: it is fitted on so few questions that it is little
- * evidence about other help centres.
+ * The amount added to the answer threshold of languages other than English, which is fitted on so few questions that it
+ * is little evidence about other help centres.
  */
 const caution = 0.055;
 

@@ -8,7 +8,7 @@ const path = '/orgs/{orgId}/tasks';
 const one = `${path}/{taskId}`;
 const example = 'task_01M7YGT1Y2M8Q0Z6V3C4K5R7XA';
 
-/** Also used for the tasks of one meeting. */
+/** The columns of a list of tasks; also used for the tasks of one meeting. */
 export const taskColumns = {
   TASK: (task) => task.task_id,
   STATUS: (task) => task.status,

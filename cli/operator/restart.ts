@@ -1,7 +1,7 @@
 /**
  * Starts the workflows of unfinished records again, after MongoDB or Temporal was restored from a backup. A saved
  * intent is removed once its workflow was started, so the sweeper cannot know that Temporal has lost the workflow, or
- * has it as ended.
+ * regards it as ended.
  */
 import { ScheduleNotFoundError, ScheduleOverlapPolicy, type Client } from '@temporalio/client';
 import type mongoose from 'mongoose';

@@ -64,7 +64,10 @@ export type Local = {
 const defaultQuestionMs = 10_000;
 /** A process that takes longer than this for one text, in ms, counts as hanging and is killed. */
 const hungMs = 5_000;
-/** The same limit for one passage. A long one, at niceness 10 on a busy core, has taken seconds. */
+/**
+ * A process that takes longer than this for one passage, in ms, is killed. A long passage, at niceness 10 on a busy
+ * core, has taken seconds.
+ */
 const passageMs = 60_000;
 /**
  * With several busy processes for each core, loading the models has taken half a minute. No customer waits for

@@ -45,7 +45,7 @@ async function openModel(folder: string, name: ModelName): Promise<Model> {
       };
       const wanted = Object.fromEntries(session.inputNames.map((input) => [input, given[input]!]));
       const { [output]: embedding } = await session.run(wanted, [output]);
-      // bge returns one vector for each token; the first one stands for the whole text.
+      // bge returns one vector for each token; the first one represents the whole text.
       return Float32Array.from((embedding!.data as Float32Array).subarray(0, dimensions));
     },
   };

@@ -23,7 +23,7 @@ type ServiceOptions = {
   room?: Readonly<Record<Pool, number>>;
 };
 
-/** A question takes 5 to 40 ms, so the last of these waits some seconds; nobody waits for passages. */
+/** A question takes 5 to 40 ms, so the last of 200 waits some seconds; nobody waits for passages. */
 const defaultRoom = { questions: 200, passages: 2_000 };
 /** Maximum number of texts in one call. */
 const maxTexts = 256;

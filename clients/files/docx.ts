@@ -24,7 +24,7 @@ export async function readDocx(bytes: Buffer, limits: Limits): Promise<Blocks> {
   const styles = await readHidingStyles(archive);
   // Mammoth reads each part through this object, so only checked parts are read, and unused parts need not be valid.
   const file = {
-    // Mammoth's embedded style map is hidden from it, because a file could use the map to choose what its paragraphs
+    // The style map in the file is hidden from mammoth, because a file could use the map to choose what its paragraphs
     // become. Content types of pictures are not needed.
     exists: (name: string): boolean => /\.(?:xml|rels)$/.test(name) && !isUnused(name) && archive.names.has(name),
     read: (name: string): Promise<string> =>

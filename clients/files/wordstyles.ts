@@ -1,4 +1,4 @@
-/** Finds the styles of a Word document that hide text, directly or through the style they are based on. */
+/** Finds the styles of a Word document that hide text, directly or through the style on which they are based. */
 import { partOf, readRelations, readXml, type Archive } from './zip.ts';
 
 /** Maps a style id to whether the style hides text. A style that neither hides nor shows text is not in the map. */
@@ -6,7 +6,7 @@ export type HidingStyles = ReadonlyMap<string, boolean>;
 
 type Style = { hides?: boolean; base?: string };
 
-/** Maximum number of steps from a style to the styles it is based on; Word allows about ten. */
+/** Maximum number of steps from a style to the styles on which it is based; Word allows about ten. */
 const maxStyleSteps = 20;
 
 /** The value of an on/off property. A property without a value is on. */

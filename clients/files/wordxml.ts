@@ -161,7 +161,7 @@ function ordinarySymbol(font: string | undefined, char: string | undefined): str
   return ofSymbols || code < 0x20 ? undefined : String.fromCharCode(code);
 }
 
-/** Handles the elements of one part in document order. */
+/** Writes the reduced XML of one part, element by element. */
 class Rewriter implements XmlHandlers {
   private readonly output: Output;
   private readonly styles: HidingStyles;
@@ -310,7 +310,7 @@ class Rewriter implements XmlHandlers {
         else if (anchor !== undefined) this.write(item, `<w:hyperlink w:anchor="${escape(anchor)}">`, '</w:hyperlink>');
         break;
       case 'txbxContent':
-        // Mammoth puts a text box inside such a picture after the paragraph it is anchored to.
+        // Mammoth puts a text box inside such a picture after the paragraph to which it is anchored.
         this.write(item, '<w:r><w:pict><w:txbxContent>', '</w:txbxContent></w:pict></w:r>');
         break;
       default:
@@ -331,7 +331,7 @@ class Rewriter implements XmlHandlers {
     if (instruction !== '') this.output.inline(`<w:instrText>${escape(instruction)}</w:instrText>`);
   }
 
-  /** Handles pictures: the author's alternative text replaces the picture. */
+  /** Replaces a picture with the author's alternative text. */
   private openForeign(name: string, { descr = '', title = '' }: Readonly<Record<string, string>>): void {
     if (name === 'docPr') this.alternative = descr.trim() === '' ? title : descr;
     else if (name === 'imagedata') this.alternative = title;

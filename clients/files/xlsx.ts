@@ -109,7 +109,7 @@ class SheetReader implements XmlHandlers {
     } else if (!this.row.hidden) this.blank = true;
   }
 
-  /** Handles column definitions, which come before the rows. */
+  /** Records which columns are hidden. Column definitions come before the rows. */
   private noteColumns({ min, max, hidden, outlineLevel }: Readonly<Record<string, string>>): void {
     const last = Math.min(Number(max), this.limits.maxColumns);
     for (let number = Math.max(1, Number(min)); number <= last; number += 1) {

@@ -152,7 +152,7 @@ export async function readRelations(
   return relations;
 }
 
-/** The part that a relationship of this type (such as `/styles`) leads to; undefined when the archive has none. */
+/** The part that a relationship of this type (such as `/styles`) names; undefined when the archive has none. */
 export function partOf(
   archive: Archive,
   relations: Awaited<ReturnType<typeof readRelations>>,

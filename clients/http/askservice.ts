@@ -3,7 +3,7 @@ import type { Http, HttpResponse } from './http.ts';
 import type { ServiceError, ServiceFailure } from './serviceerror.ts';
 import { HttpError, type HttpMethod } from '../../models/rules/base/http.ts';
 
-/** Such services usually reply within a second, and abort their own requests after 10 s. */
+/** Connected services usually reply within a second, and abort their own requests after 10 s. */
 const timeoutMs = 15_000;
 
 type ServiceRequest = {

@@ -1,6 +1,6 @@
 /**
  * Prevents the library from rejecting a whole reply because of one part: a tool that violates the protocol, or content
- * of an unknown type. Both are carried past the library unchanged, and their readers treat them as untrusted.
+ * of an unknown type. The originals of both are kept unchanged in `_meta`, and their readers treat them as untrusted.
  */
 import { randomUUID } from 'node:crypto';
 import type { StreamableHTTPClientTransport, Tool } from '@modelcontextprotocol/client';
@@ -12,8 +12,8 @@ const isRecord = (value: unknown): value is Given =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * The key in `_meta` under which the original is carried past the library. It is random, so that no server can guess
- * it.
+ * The key in `_meta` under which the original of a part is kept while the library reads the reply. The key is random,
+ * so that no server can guess it.
  */
 const carried = `io.svc/${randomUUID()}`;
 

@@ -12,7 +12,7 @@ export type EndpointOptions = {
   apiKey?: string | undefined;
   timeoutMs: number;
   budgetMs: number;
-  /** The model that it is asked for: the language model, unless it is another. */
+  /** The kind of model that the endpoint is asked for; the language model by default. */
   asked?: ModelKind;
   sleep?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 };

@@ -48,7 +48,7 @@ export function outcomeOf(error: unknown): 'timeout' | 'limited' | 'refused' | '
 const isTimeout = (error: unknown): boolean =>
   ['TimeoutError', 'AbortError'].includes(String((error as { name?: unknown } | null)?.name));
 
-/** The models that an endpoint is asked for, as failures name them. */
+/** The kinds of models that an endpoint is asked for, as error messages name them. */
 export type ModelKind = 'language model' | 'embedding model (OPENAI_EMBEDDING_MODEL)';
 
 /**

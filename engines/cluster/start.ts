@@ -30,7 +30,7 @@ async function main(): Promise<number> {
     if (!(await isFree(config.port)))
       throw new EngineError(`Port ${config.port} is taken. Choose another: PORT=${config.port + 1} npm run cluster`);
     const starting = startCluster({ dataDir, port: config.port, env: process.env, report: print });
-    // The cluster's processes end with this one, so a stop during the start needs no more.
+    // The cluster's processes end with this process, so a stop during the start needs no further step.
     cluster = await Promise.race([starting, stopAsked.promise.then(() => undefined)]);
     if (cluster === undefined) return 0;
     const demo = await demoOrganization(cluster.url, dataDir, { help: true });

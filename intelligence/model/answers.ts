@@ -11,7 +11,7 @@ import type { AnswerAsk, Message, ModelAnswer, RewriteAsk } from './prompt.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 export type Answer = {
-  /** Empty when `has_context` is false. */
+  /** The text of the answer; empty when `has_context` is false. */
   text: string;
   /** Ids of the sources that the answer uses; empty when `has_context` is false. */
   used: string[];

@@ -51,7 +51,7 @@ const maxTurnLength = 2_000;
  * be twice as long.
  */
 const maxSituationLength = 4_000;
-/** In characters; longer than any question in one sentence. */
+/** The maximum length of a rewritten question, in characters; longer than any question in one sentence. */
 const maxRewriteLength = 500;
 
 export const turnsOf = (history: AnswerAsk['history'], clean: (text: string) => string): Message[] =>

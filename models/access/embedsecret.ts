@@ -11,11 +11,11 @@ import type { Place } from '../base/secretbox.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 
 const EmbedSecretModel = defineModel('EmbedSecret', 'embed_secrets', {
-  /** `<organization>:<mode>`. */
+  /** The id: `<organization>:<mode>`. */
   _id: string,
   org_id: string,
   mode: oneOf(modes),
-  /** Encrypted; see models/base/secretbox.ts. */
+  /** The secret, encrypted; see models/base/secretbox.ts. */
   secret: string,
   former: optional(
     nullable(

@@ -16,7 +16,7 @@ const InvitationModel = defineModel(
   {
     _id: string,
     org_id: string,
-    /** Normalized as in accounts. */
+    /** The invited address, normalized like the addresses of accounts. */
     email: string,
     role: oneOf(roles),
     status: oneOf(invitationStatuses),
@@ -74,7 +74,7 @@ export async function replaceInvitation(
   }
 }
 
-/** Newest first; `before` is the last id of the previous page. */
+/** The invitations of an organization, newest first; `before` is the last id of the previous page. */
 export async function listInvitations(orgId: string, limit: number, before?: string): Promise<Invitation[]> {
   return invitations()
     .find({ org_id: orgId, ...(before === undefined ? {} : { _id: { $lt: before } }) })

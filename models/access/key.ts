@@ -64,7 +64,7 @@ export async function findKey(orgId: string, keyId: string): Promise<Key | null>
   return collectionOf(KeyModel).findOne({ _id: keyId, org_id: orgId });
 }
 
-/** Newest first, including revoked keys; `before` is the last id of the previous page. */
+/** The keys of an organization, newest first and with revoked ones; `before` is the last id of the previous page. */
 export async function listKeys(orgId: string, limit: number, before?: string): Promise<Key[]> {
   return collectionOf(KeyModel)
     .find({ org_id: orgId, ...(before ? { _id: { $lt: before } } : {}) })

@@ -60,10 +60,12 @@ export type Notification = RecordOf<typeof NotificationModel>;
 export type NoticeSubject = {
   [F in 'task_id' | 'conv_id' | 'approval_id' | 'delivery_id' | 'topic' | 'gathered']?: string | undefined;
 };
-/** `about`: the ids of the meetings, tasks, customers, documents and interviews whose content it contains. */
+/**
+ * `about`: the ids of the meetings, tasks, customers, documents and interviews whose content the notification contains.
+ */
 export type Notice = Pick<Notification, 'key' | 'kind' | 'title' | 'body' | 'about'> &
   NoticeSubject & {
-    /** Set when the content expires earlier than notifications do. */
+    /** When the notification expires; set when its content expires earlier than notifications do. */
     expires_at?: Date | undefined;
   };
 
@@ -215,7 +217,7 @@ export async function countUnread(userId: string, orgIds: readonly string[]): Pr
   return collectionOf(NotificationModel).countDocuments({ ...shownTo(userId, orgIds), read: false });
 }
 
-/** Null when the user has no such notification. */
+/** Marks a notification as read; null when the user has no such notification. */
 export async function markRead(
   userId: string,
   orgIds: readonly string[],

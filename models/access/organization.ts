@@ -38,9 +38,9 @@ export const OrganizationModel = defineModel(
     name: string,
     environment: oneOf(environments),
     members: list(member),
-    /** The tags that the team uses, in the order of its lists. */
+    /** The tags that the team uses, in the order of the team's lists. */
     tags: optional(list(tag)),
-    /** When the team answers; absent: always. */
+    /** When the team answers; absent: at any time. */
     hours: optional(mixed<Hours>()),
     created_at: date,
   },
@@ -57,13 +57,13 @@ export async function setOrganizationTags(orgId: string, tags: Tag[]): Promise<v
   await collectionOf(OrganizationModel).updateOne({ _id: orgId }, { $set: { tags } });
 }
 
-/** Sets the hours in which the team answers; undefined: always. */
+/** Sets the hours in which the team answers; undefined: at any time. */
 export async function setOrganizationHours(orgId: string, hours: Hours | undefined): Promise<void> {
   const update = hours ? { $set: { hours } } : { $unset: { hours: '' as const } };
   await collectionOf(OrganizationModel).updateOne({ _id: orgId }, update);
 }
 
-/** In no particular order; unknown ids are left out. */
+/** The organizations with these ids, in no particular order; unknown ids are left out. */
 export async function listOrganizations(orgIds: readonly string[]): Promise<Organization[]> {
   return collectionOf(OrganizationModel)
     .find({ _id: { $in: [...orgIds] } })
@@ -198,7 +198,7 @@ export async function changeRole(orgId: string, actorId: string, userId: string,
   }
 }
 
-/** False when the user is not a member. */
+/** Sets whether a member is away; false when the user is not a member. */
 export async function setAway(orgId: string, userId: string, away: boolean): Promise<boolean> {
   const { matchedCount } = await collectionOf(OrganizationModel).updateOne(
     { _id: orgId, 'members.user_id': userId },

@@ -10,7 +10,7 @@ type Keys = Pick<SecretBox, 'mac' | 'macs'>;
 
 const purposeOf = (purpose: TokenPurpose): string => `mailed tokens: ${purpose}`;
 
-/** 43 characters with 256 bits. `id` need not be secret. */
+/** The token for an id: 43 characters with 256 bits. `id` need not be secret. */
 export const proofToken = (keys: Keys, purpose: TokenPurpose, id: string): string =>
   keys.mac(purposeOf(purpose), id).toString('base64url');
 
@@ -18,10 +18,7 @@ export const proofToken = (keys: Keys, purpose: TokenPurpose, id: string): strin
 export const proofHash = (keys: Keys, purpose: TokenPurpose, id: string): string =>
   hashToken(proofToken(keys, purpose, id));
 
-/**
- * The token with this stored hash, which an older secret key may have made; without a match, the token of the newest
- * key.
- */
+/** The token that has this stored hash, whichever secret key made it; without a match, the token of the newest key. */
 export function storedProofToken(keys: Keys, purpose: TokenPurpose, id: string, hash: string): string {
   const made = keys.macs(purposeOf(purpose), id).map((mac) => mac.toString('base64url'));
   return made.find((token) => hashToken(token) === hash) ?? proofToken(keys, purpose, id);

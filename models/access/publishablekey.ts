@@ -30,7 +30,7 @@ export async function rotatePublishableKey(orgId: string, mode: Mode, now: Date)
   return upsert(orgId, mode, { $set: fresh(orgId, mode, now) });
 }
 
-/** Null when the key does not exist or was replaced. */
+/** Finds a publishable key; null when it does not exist or was replaced. */
 export async function findPublishableKey(key: string): Promise<PublishableKey | null> {
   return collectionOf(PublishableKeyModel).findOne({ key });
 }

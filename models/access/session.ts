@@ -56,7 +56,7 @@ export type Session = RecordOf<typeof SessionModel>;
 
 const readSession = readerOf(SessionModel);
 
-/** Also returns revoked and expired sessions. */
+/** Finds a session, even one that is revoked or expired. */
 export async function findSession(orgId: string, sessionId: string): Promise<Readonly<Session> | null> {
   return readSession(orgId, sessionId);
 }

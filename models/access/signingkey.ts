@@ -17,7 +17,7 @@ export const SigningKeyModel = defineModel('SigningKey', 'signing_keys', {
    */
   number: unique(number),
   public_jwk: mixed<Record<string, unknown>>(),
-  /** Encrypted. */
+  /** The private key, encrypted. */
   private_jwk: string,
   created_at: date,
 });
@@ -30,8 +30,8 @@ export const signingKeySeals = sealedRecords(SigningKeyModel, ({ _id, private_jw
 ]);
 
 /**
- * Newest first. Reads the primary's local state: a process that lost the race to add a key must see the winner's key at
- * once, before a majority has it.
+ * The signing keys, newest first. Reads the primary's local state: a process that lost the race to add a key must see
+ * the winner's key at once, before a majority has it.
  */
 export async function listSigningKeys(): Promise<SigningKey[]> {
   return collectionOf(SigningKeyModel)

@@ -43,19 +43,19 @@ export const UserModel = defineModel(
   'users',
   {
     _id: string,
-    /** In lower case. */
+    /** The e-mail address, in lower case. */
     email: unique(string),
     /** Whether the owner of the address has proven it, by an identity provider or a mailed link. */
     email_verified: boolean,
     name: string,
     picture: optional(string),
-    /** PHC string (argon2id); absent for an account that only signs in through a provider. */
+    /** The password's hash as a PHC string (argon2id); absent for an account that only signs in through a provider. */
     password_hash: optional(string),
     identities: list(identity),
     /** Tokens contain this number; incrementing it signs the account out everywhere. */
     epoch: orElse(number, 0),
     proofs: optional(list(proof)),
-    /** The settings that the user chose; the others have their values in `initialNotices`. */
+    /** The notice settings that the user chose; every other setting has its value in `initialNotices`. */
     notices: optional(mixed<Partial<NoticeSettings>>()),
     created_at: date,
   },
@@ -87,7 +87,7 @@ export async function findUserByIdentity({ provider, subject }: Identity): Promi
   });
 }
 
-/** In no particular order; unknown ids are left out. */
+/** The users with these ids, in no particular order; unknown ids are left out. */
 export async function listUsers(userIds: readonly string[]): Promise<User[]> {
   return collectionOf(UserModel)
     .find({ _id: { $in: userIds } })
@@ -209,7 +209,7 @@ export async function setPicture(userId: string, picture: string | null): Promis
 
 export const noticesOf = ({ notices }: Pick<User, 'notices'>): NoticeSettings => ({ ...initialNotices, ...notices });
 
-/** Stores the given settings; the others are unchanged. Null when there is no such user. */
+/** Stores the given notice settings and leaves all others unchanged. Null when there is no such user. */
 export async function setNotices(userId: string, given: Partial<NoticeSettings>): Promise<User | null> {
   return collectionOf(UserModel).findOneAndUpdate(
     { _id: userId },

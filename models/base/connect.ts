@@ -27,15 +27,15 @@ export async function connectMongo(uri: string, { selectionMs = startMs } = {}):
     readConcern: { level: 'majority' },
     serverSelectionTimeoutMS: selectionMs,
     /*
-     * The driver's monitor detects a hanging server within the sum of these two times, and then fails all operations
-     * that wait for the server; with the defaults this takes 40 s. `timeoutMS` and `socketTimeoutMS` are not set,
-     * because they bound each command, and building an index or removing a whole site may take longer than a request
-     * may wait.
+     * The driver's monitor detects a hanging server within the sum of `heartbeatFrequencyMS` and `connectTimeoutMS`,
+     * and then fails all operations that wait for the server; with the defaults this takes 40 s. `timeoutMS` and
+     * `socketTimeoutMS` are not set, because they bound each command, and building an index or removing a whole site
+     * may take longer than a request may wait.
      */
     heartbeatFrequencyMS: 3_000,
     connectTimeoutMS: 5_000,
     maxPoolSize: 50,
-    // `prepareCollection` does both, with one command for each collection.
+    // `prepareCollection` creates the collections and the indexes, with one command for each collection.
     autoIndex: false,
     autoCreate: false,
   } as const;
@@ -83,7 +83,7 @@ async function connectWithin(ms: number, uri: string, options: mongoose.ConnectO
   }
 }
 
-/** The parser's own error may repeat the URI with its password, so it is replaced. */
+/** Parses the URI. The parser's own error may repeat the URI with its password, so its message is replaced. */
 function readUri(uri: string): ConnectionString {
   try {
     return new ConnectionString(uri);

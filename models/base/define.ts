@@ -115,7 +115,7 @@ export type Together = { session: mongoose.mongo.ClientSession; readConcern: { l
 
 /**
  * Runs reads that see one snapshot of all collections, whatever is written meanwhile. Each read repeats the read
- * concern, because the driver prefers the connection's to the session's.
+ * concern, because the driver prefers the connection's read concern to the session's.
  */
 export async function readTogether<T>(reads: (options: Together) => Promise<T>): Promise<T> {
   return mongoose.connection
@@ -126,8 +126,9 @@ export async function readTogether<T>(reads: (options: Together) => Promise<T>):
 type Ided = { _id: string };
 
 /**
- * Reads by primary key, of which those in the same turn of the event loop become one query for each organization, or one
- * query in all for a collection without shards. Nothing is cached, so each read returns the current state.
+ * Returns a loader of records by primary key. The reads of one turn of the event loop become one query for each
+ * organization, or a single query for a collection without shards. Nothing is cached, so each read returns the current
+ * state.
  */
 function loaderOf<R extends Ided>(model: Stores<never, Collection>, options: object) {
   const collection = acrossShards(model) as unknown as Everywhere<{ _id: string; org_id?: string }>;

@@ -13,7 +13,7 @@ const LeaseModel = defineModel(
   {
     /** The name of the lease. */
     _id: string,
-    /** The process that holds it. */
+    /** The process that holds the lease. */
     holder: string,
     until: date,
   },

@@ -24,7 +24,7 @@ const OneTimeStateModel = defineModel(
     purpose: string,
     /** SHA-256 of the browser's cookie, hexadecimal; absent for flows that do not begin in a browser. */
     browser: optional(string),
-    /** Encrypted JSON. */
+    /** The data to finish the flow, as encrypted JSON. */
     sealed: string,
     expires_at: date,
   },

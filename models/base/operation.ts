@@ -15,7 +15,7 @@ const OperationModel = defineModel(
     command: string,
     /** The id of a workflow or an organization, or what `ops find` looked for. */
     target: optional(string),
-    /** What came of it, as a sentence; missing when the process died before the end. */
+    /** The outcome of the act, as a sentence; missing when the process died before the act ended. */
     outcome: optional(string),
   },
   [{ fields: { at: -1 }, expireAfterSeconds: keptSeconds('operations') }],

@@ -8,7 +8,7 @@ export const sessionMs: number = 12 * 3_600_000;
 type Use = 'link' | 'session';
 type Keys = Pick<SecretBox, 'sign' | 'verify'>;
 
-/** A proof that is valid until a time. */
+/** A proof that is valid until the given time. */
 export const loginOf = (secrets: Keys, use: Use, until: Date): string =>
   `${until.getTime()}~${secrets.sign(`operator ${use}`, String(until.getTime()))}`;
 

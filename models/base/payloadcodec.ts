@@ -16,7 +16,7 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const encoding = Buffer.from('binary/encrypted');
 const purpose = 'temporal payloads';
-/** Bound to every value, so that no other sealed value of the deployment passes for a payload. */
+/** The text that every payload is bound to, so that no other sealed value of the deployment passes for a payload. */
 const bound = Buffer.from('temporal payload 1');
 const lineFeed = 10;
 
@@ -61,7 +61,7 @@ export function createPayloadCodec([newest, ...older]: readonly [Buffer, ...Buff
   };
 }
 
-/** One line of JSON with the metadata, whose values are in Base64, followed by the data. */
+/** A payload as plain bytes: one line of JSON with the metadata, whose values are in Base64, followed by the data. */
 function packed({ metadata, data }: Payload): Buffer {
   const entries = Object.entries(metadata ?? {}).map(([name, value]) => [name, Buffer.from(value).toString('base64')]);
   return Buffer.concat([Buffer.from(`${JSON.stringify(Object.fromEntries(entries))}\n`), Buffer.from(data ?? [])]);

@@ -1,10 +1,10 @@
 /**
- * The connection to Redis or Valkey, when `REDIS_URL` is set. Redis carries frames and counts rate limits; what must
- * last is in MongoDB. So the system works without Redis, and while Redis is unreachable.
+ * The connection to Redis or Valkey, when `REDIS_URL` is set. Redis delivers frames and counts rate limits; data that
+ * must last is in MongoDB. So the system works without Redis, and while Redis is unreachable.
  */
 import { Redis } from 'ioredis';
 
-/** In ms: a command that takes longer counts as failed, because a request waits for it. */
+/** The time limit of a command, in ms: a slower command counts as failed, because a request waits for it. */
 const commandMs = 500;
 /** The longest pause between two attempts to connect, in ms. */
 const longestPauseMs = 1_000;
@@ -12,8 +12,8 @@ const longestPauseMs = 1_000;
 let connection: Redis | undefined;
 
 /**
- * Connects in the background, and again after each lost connection, until `disconnectRedis`. Nothing waits for it.
- * `onAway` is called once for each lost connection.
+ * Connects in the background, and again after each lost connection, until `disconnectRedis`. No caller waits for the
+ * connection. `onAway` is called once for each lost connection.
  */
 export function connectRedis(url: string | undefined, onAway: (error: Error) => void): void {
   if (url === undefined) return;

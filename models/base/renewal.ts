@@ -16,7 +16,10 @@ export const notRenewing = (now: Date) => ({
   $or: [{ renewing_until: { $exists: false } }, { renewing_until: { $lte: now } }],
 });
 
-/** `which`: the record, with the values that it must still have. `also`: an update that is written with each step. */
+/**
+ * The lease of one record. `which`: the record, with the values that it must still have. `also`: an update that is
+ * written with each step.
+ */
 export function renewalTurns<T extends Renewable>(
   model: Model<T>,
   which: Partial<T> & Pick<T, '_id'>,

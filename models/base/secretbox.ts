@@ -73,7 +73,7 @@ export function createSecretBox([newest, ...older]: readonly [Buffer, ...Buffer[
 
 export type Key = { id: string; for(purpose: string): Buffer };
 
-/** The `id` is stored with each value and reveals nothing about the key. */
+/** A key and its `id`, which is stored with each value and reveals nothing about the key. */
 export function keyOf(secret: Buffer): Key {
   const derived = new Map<string, Buffer>();
   const derive = (purpose: string, bytes = 32): Buffer => Buffer.from(hkdfSync('sha256', secret, '', purpose, bytes));
@@ -90,5 +90,5 @@ export function keyOf(secret: Buffer): Key {
 const macOf = (key: Key, purpose: string, text: string): Buffer =>
   createHmac('sha256', key.for(purpose)).update(text).digest();
 
-/** Serialized as JSON, so that different pairs never give the same bytes. */
+/** The place as JSON, so that different places never give the same bytes. */
 const boundTo = ({ field, record }: Place): Buffer => Buffer.from(JSON.stringify([field, record]));

@@ -33,7 +33,7 @@ import { defined } from '../rules/base/defined.ts';
 
 export type ActOptions = {
   now: Date;
-  /** The message that the act brings. It gets the next position, and its beginning is shown in lists. */
+  /** The message that the act adds. It gets the next position, and its beginning is shown in lists. */
   message?: { body: string; byCustomer: boolean };
   /** The session of a customer's message, and the session's context. */
   session?: { id: string; context: Readonly<Record<string, unknown>> | undefined };
@@ -45,7 +45,7 @@ export type ActOptions = {
   /** The user id of the acting member. */
   by?: string;
   csat?: number;
-  /** When given, the act is refused in any other status. */
+  /** When given, the act is refused in any status that is not in this list. */
   from?: readonly ConversationStatus[];
   /** Called before the first message of a conversation; an error that it throws refuses the act. */
   begin?: () => Promise<void>;
@@ -132,7 +132,7 @@ function change(
   const gone = [
     ...(act === 'unassign' ? ['assigned_to'] : []),
     ...(context === null ? ['session_context'] : []),
-    // The customer has come back.
+    // A message of the customer ends the snooze.
     ...(act === 'message' ? ['snoozed'] : []),
     ...(waits ? [] : ['waiting_since']),
     ...(status === 'resolved' ? [] : ['resolved_at']),

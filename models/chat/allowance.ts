@@ -8,7 +8,7 @@ const AllowanceModel = defineModel(
   'Allowance',
   'allowances',
   {
-    /** `<quota>:<window>`. */
+    /** The id: `<quota>:<window>`. */
     _id: string,
     /** The organization of the first use. */
     org_id: string,

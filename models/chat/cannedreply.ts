@@ -12,7 +12,7 @@ const CannedReplyModel = defineModel(
   {
     _id: string,
     org_id: string,
-    /** The user id of the member whose reply it is; null: all members share it. */
+    /** The user id of the member who owns the reply; null: all members share it. */
     owner: nullable(string),
     shortcut: string,
     body: string,
@@ -31,7 +31,7 @@ export async function listCannedReplies(orgId: string, userId: string): Promise<
     .toArray();
 }
 
-/** Null when there is no such reply, or it belongs to another member. */
+/** Finds a reply that the member may use; null when there is none with this id, or it belongs to another member. */
 export async function findCannedReply(orgId: string, userId: string, replyId: string): Promise<CannedReply | null> {
   return collectionOf(CannedReplyModel).findOne({ _id: replyId, org_id: orgId, owner: { $in: [null, userId] } });
 }
@@ -56,7 +56,7 @@ export async function createCannedReply(
   return reply;
 }
 
-/** Null when the reply was removed meanwhile. @throws Problem CONFLICT when the shortcut is taken. */
+/** Changes a reply; null when it was removed meanwhile. @throws Problem CONFLICT when the shortcut is taken. */
 export async function changeCannedReply(
   { _id, org_id, shortcut }: CannedReply,
   change: Partial<Pick<CannedReply, 'owner' | 'shortcut' | 'body'>>,

@@ -52,7 +52,7 @@ export type Occasion = {
 
 export type SessionContext = { session_id: string; context: Readonly<Record<string, unknown>> };
 
-/** Serves the inbox: its sorted list for any modes and statuses, and its totals as a covered query. */
+/** The index of the inbox: of its sorted list for any modes and statuses, and of its totals as a covered query. */
 export const inboxIndex = {
   org_id: 1,
   mode: 1,
@@ -91,11 +91,11 @@ export type Snoozed = ValueOf<typeof snoozed>;
 const note = embedded({ note_id: string, author: string, body: string, mentions: list(string), at: date });
 export type Note = ValueOf<typeof note>;
 
-/** Serves the lists of one customer. */
+/** The index for the list of one customer's conversations. */
 export const customerIndex = { org_id: 1, mode: 1, customer_id: 1, _id: -1 } as const;
-/** Serves the lists of one tag. */
+/** The index for the list of the conversations with one tag. */
 export const tagIndex = { org_id: 1, tags: 1, last_message_at: -1, _id: -1 } as const;
-/** Serves the list of conversations that wait for a person, the longest wait first. */
+/** The index for the list of conversations that wait for a person, the longest wait first. */
 export const waitingIndex = { org_id: 1, mode: 1, waiting_since: 1, _id: 1 } as const;
 
 export const ConversationModel = defineModel(
@@ -124,7 +124,7 @@ export const ConversationModel = defineModel(
     session_context: optional(mixed<SessionContext>()),
     /** What the page sent with `context_update`. It can narrow the search, never widen it. */
     refinement: optional(mixed<Record<string, unknown>>()),
-    /** A member's user id. */
+    /** The user id of the assigned member. */
     assigned_to: optional(string),
     /** The number of customer messages that no member has seen. */
     unread: number,
@@ -158,7 +158,7 @@ export const ConversationModel = defineModel(
     preview: text,
     /** The beginning of the customer's last message, if there is one. */
     customer_preview: optional(string),
-    /** Absent until the first message; a conversation without a message is in no list. */
+    /** The time of the last message; absent until the first one. A conversation without a message is in no list. */
     last_message_at: optional(date),
     ticket: optional(ticket),
     events: list(ticketEvent),
@@ -168,7 +168,7 @@ export const ConversationModel = defineModel(
     untold: optional(list(mixed<Occasion>())),
     created_at: date,
     updated_at: date,
-    /** Only in test mode. */
+    /** When the conversation expires; set only in test mode. */
     expires_at: optional(date),
     pending: pendingField,
   },
@@ -248,7 +248,7 @@ export async function placeAnswer(
   return done;
 }
 
-/** The same condition as `answersIfSure`. */
+/** The condition of `answersIfSure` as a filter: the agent escalated by itself, and no member has taken over since. */
 const untakenCall = {
   status: 'escalated',
   'ticket.status': 'escalated',

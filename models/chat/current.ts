@@ -66,8 +66,8 @@ export async function provideConversation(
 }
 
 /**
- * Removes the customer's other conversations without a message, because this one was reopened. Clients connected to
- * them are told, and connect to this one.
+ * Removes the customer's other conversations without a message, because this one was reopened. Clients of the removed
+ * conversations are notified, and connect to this one.
  */
 export async function removeEmpty({ _id, org_id, mode, customer_id }: Conversation): Promise<void> {
   await collectionOf(ConversationModel).deleteMany({

@@ -39,7 +39,7 @@ export const CustomerModel = defineModel(
     verified: boolean,
     created_at: date,
     last_seen_at: date,
-    /** Only in test mode. */
+    /** When the customer's record expires; set only in test mode. */
     expires_at: optional(date),
     /** Set while the customer's data is being erased; the customer is no longer recognised. */
     erasing_at: optional(date),

@@ -45,11 +45,11 @@ export const ErasureModel = defineModel(
     status: oneOf(erasureStatuses),
     /**
      * The conversations whose messages and frames must be deleted, even after the conversations themselves are deleted.
-     * Emptied at the end.
+     * The list is emptied at the end.
      */
     conv_ids: list(string),
     found: mixed<Counts>(),
-    /** A member's user id. */
+    /** The user id of the member who requested the erasure. */
     requested_by: string,
     requested_at: date,
     erased_at: optional(date),
@@ -60,7 +60,7 @@ export const ErasureModel = defineModel(
 );
 export type Erasure = RecordOf<typeof ErasureModel>;
 
-/** False when the erasure was requested before. */
+/** Stores a requested erasure; false when it was requested before. */
 export async function createErasure(erasure: Erasure): Promise<boolean> {
   try {
     await collectionOf(ErasureModel).insertOne(erasure);

@@ -22,7 +22,7 @@ export type InboxFilter = {
   tag?: string | undefined;
   priority?: Priority | undefined;
   customerId?: string | undefined;
-  /** Only those with messages that no member has seen. */
+  /** True: only conversations with messages that no member has seen. */
   unread?: boolean;
   /** Bounds on the time of the last message: from `since` on, and before `until`. */
   since?: Date | undefined;
@@ -33,8 +33,9 @@ export type InboxFilter = {
 export type InboxPlace = { at: Date; convId: string };
 
 /**
- * Sorted by the latest activity, newest first, unless `sort` says otherwise. A conversation with a new message moves to
- * the top. So a caller that reads page by page gets it once, or finds it at the top when reading from the start again.
+ * Lists conversations by the latest activity, newest first, unless `sort` says otherwise. A conversation with a new
+ * message moves to the top. So a caller that reads page by page gets it once, or finds it at the top when reading from
+ * the start again.
  */
 export async function listInbox(
   orgId: string,

@@ -44,7 +44,7 @@ export const MessageModel = defineModel(
     mode: oneOf(modes),
     role: oneOf(messageRoles),
     body: text,
-    /** The position in the history. */
+    /** The position of the message in the conversation's history. */
     position: number,
     at: date,
     /** The sender's own id for the message; a second message with the same id from the same sender is a duplicate. */
@@ -76,11 +76,11 @@ export const MessageModel = defineModel(
     offers: optional(mixed<Offer[]>()),
     /** Answers only: the explanation for members of how it was made. */
     record: optional(mixed<Record<string, unknown>>()),
-    /** Members' messages only: the sender, and whether it was shown to the customer. */
+    /** Members' messages only: the sender, and whether the message was shown to the customer. */
     sender_id: optional(string),
     sender_name: optional(string),
     shown: optional(boolean),
-    /** Set on a customer's message that came by mail. */
+    /** The data of the mail, for a customer's message that came by mail. */
     mail: optional(mixed<MailOrigin>()),
     /**
      * Set on a member's reply, and on the agent's answer to a mail, until it is decided whether the customer gets it by
@@ -198,7 +198,7 @@ export async function findAnswer({ _id, org_id, conv_id }: MessageRef): Promise<
 }
 
 /**
- * Takes the right to answer a message over from the attempt that held it when `message` was read. False when another
+ * Takes over the right to answer a message from the attempt that held it when `message` was read. False when another
  * attempt has taken it since, or the message needs no answer any more. So an attempt that hung for a while cannot take
  * the right back.
  */

@@ -94,8 +94,8 @@ export async function storeReply(
   now: Date,
 ): Promise<Stored> {
   const intent = intentFor(conversationWork(orgId, convId), now);
-  // The intent is also stored in the conversation: if the process dies before the message is stored, it has already
-  // changed the status.
+  // The conversation stores the intent, too, because this act changes the status, and the process may die before the
+  // message is stored.
   const acted = await actOn(orgId, convId, 'reply', {
     now,
     message: { body, byCustomer: false },

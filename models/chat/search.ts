@@ -28,7 +28,7 @@ export type Found = {
 };
 export type Search = { orgId: string; modes: readonly Mode[]; words: readonly string[]; from: Date; until: Date };
 
-/** Every word must occur; the index looks for whole words, in any case and with any accents. */
+/** A text search that requires every word; the index looks for whole words, in any case and with any accents. */
 const phrases = (words: readonly string[]) => ({ $text: { $search: words.map((word) => `"${word}"`).join(' ') } });
 
 /**

@@ -23,7 +23,7 @@ async function changed(ref: Ref, update: Update): Promise<Conversation> {
   return done;
 }
 
-/** @throws Problem NOT_FOUND, as do the functions below. */
+/** Replaces the tags of a conversation. @throws Problem NOT_FOUND, as do the functions below. */
 export const setTags = (ref: Ref, tags: string[], now: Date): Promise<Conversation> =>
   changed(
     ref,

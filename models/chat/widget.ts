@@ -7,7 +7,7 @@ import { bytes, embedded, mixed, nullable, oneOf, optional, orElse, string } fro
 import { asksForEmail, outsideHours, type Greeting, type Picture, type WidgetLanguage } from '../rules/chat/look.ts';
 
 const picture = embedded({
-  /** A media type. */
+  /** The media type of the picture. */
   type: string,
   content: bytes,
   /** Hexadecimal; part of the picture's address, so that browsers may keep the picture. */
@@ -15,7 +15,7 @@ const picture = embedded({
 });
 
 const settings = {
-  /** `#rrggbb`, for the light theme. */
+  /** The accent colour, `#rrggbb`, for the light theme. */
   accent: nullable(string),
   /** What the agent is called. */
   agent_name: nullable(string),
@@ -33,7 +33,7 @@ const WidgetModel = defineModel('Widget', 'widgets', {
 });
 type Stored = RecordOf<typeof WidgetModel>;
 export type WidgetSettings = Pick<Stored, keyof typeof settings>;
-/** Without the bytes of the pictures. */
+/** A widget's settings, and the hashes of its pictures without their bytes. */
 export type Widget = WidgetSettings & { _id: string } & { [K in Picture]?: { sha256: string } };
 
 const defaults: WidgetSettings = {
@@ -52,11 +52,12 @@ export async function findWidget(orgId: string): Promise<Widget> {
 
 const recent = cached(findWidget);
 /**
- * Cached for less than a second, because every page with the widget reads it; a process sees its own changes at once.
+ * The widget's settings, cached for less than a second, because every page with the widget reads them; a process sees
+ * its own changes at once.
  */
 export const recentWidget = (orgId: string): Promise<Widget> => recent.read(orgId);
 
-/** Undefined when the organization has no such picture any more. */
+/** A picture of the widget; undefined when the organization has no such picture any more. */
 export async function findWidgetPicture(
   orgId: string,
   sha256: string,

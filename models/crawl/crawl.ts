@@ -26,11 +26,12 @@ export const CrawlModel = defineModel(
     url: string,
     status: oneOf(['crawling', ...crawlEndings]),
     /**
-     * Absent when the crawl has ended, so that a unique index allows one running crawl for each organization and mode.
+     * True while the crawl runs, and absent when it has ended, so that a unique index allows one running crawl for each
+     * organization and mode.
      */
     running: flag,
     max_pages: number,
-    /** Absent: known pages keep their segments. */
+    /** The segments of the pages that the crawl reads; absent: known pages keep their segments. */
     segments: optional(list(string)),
     authority: optional(oneOf(authorities)),
     replace: boolean,
@@ -56,7 +57,7 @@ export const CrawlModel = defineModel(
     error: optional(string),
     /** Incremented after each claim of pages. A claim is undone when the crawl has ended. */
     claims: optional(number),
-    /** The id of a user or a key, or the schedule. */
+    /** Who started the crawl: the id of a user or a key, or the schedule. */
     started_by: string,
     /** The workflow run in which a schedule began this crawl; each run begins at most one crawl. */
     firing: optional(string),
@@ -120,8 +121,8 @@ export function newCrawl(
 
 /**
  * Stores a new crawl, then runs `alongside` for further writes. Only one crawl per organization and mode can run, so no
- * other start races with these writes. After a crash between the two, the crawl runs without the further writes; its
- * caller got no reply that promised them.
+ * other start races with these writes. After a crash before the further writes, the crawl runs without them; its caller
+ * got no reply that promised them.
  * @throws Problem CRAWL_RUNNING, and what `alongside` throws; nothing is stored then.
  */
 export async function createCrawl<T>(crawl: Crawl, alongside: () => Promise<T>): Promise<T> {

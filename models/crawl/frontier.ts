@@ -27,7 +27,7 @@ export const FrontierModel = defineModel(
     depth: number,
     /** Whether a sitemap lists the address. */
     sitemap: optional(boolean),
-    /** The lowest cost is fetched first. */
+    /** The address with the lowest cost is fetched first. */
     cost: number,
     /** How often the site answered that the crawler should retry later. */
     tries: optional(number),

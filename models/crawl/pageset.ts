@@ -246,7 +246,8 @@ export async function removePagesAt(
 }
 
 /**
- * Makes the set that a replacing crawl has built the live one. Idempotent: without a new set nothing happens.
+ * Makes the new set of pages that a replacing crawl has built the live set. Idempotent: without a new set nothing
+ * happens.
  *
  * It is a transaction, so that no question sees both sets or neither. It only writes pages of one organization and
  * mode; their chunks and links are deleted later, through the removals. If a worker is killed in the middle, these

@@ -39,7 +39,7 @@ export async function createPruning(pruning: Pruning): Promise<Pruning> {
   return pruning;
 }
 
-/** Null when the pruning is finished. */
+/** Finds a prune request; null when the pruning is finished. */
 export async function findPruning(orgId: string, pruningId: string): Promise<Pruning | null> {
   return collectionOf(PruningModel).findOne({ _id: pruningId, org_id: orgId });
 }

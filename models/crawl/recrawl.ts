@@ -24,9 +24,9 @@ export const RecrawlModel = defineModel(
     _id: string,
     org_id: string,
     mode: oneOf(modes),
-    /** Canonical; each address has at most one schedule. */
+    /** The canonical start address; each address has at most one schedule. */
     url: string,
-    /** Absent on a removed schedule whose Temporal Schedule is not deleted yet. */
+    /** True, or absent on a removed schedule whose Temporal Schedule is not deleted yet. */
     active: flag,
     every_hours: number,
     max_pages: number,
@@ -96,7 +96,7 @@ export async function putRecrawl(
   return stored!;
 }
 
-/** Newest first; `before` is the `_id` of the last entry of the previous page. */
+/** The active schedules, newest first; `before` is the `_id` of the last entry of the previous page. */
 export async function listRecrawls(
   orgId: string,
   among: readonly Mode[],
@@ -114,7 +114,7 @@ export async function countRecrawls(orgId: string, among: readonly Mode[]): Prom
   return collectionOf(RecrawlModel).countDocuments(active(orgId, among));
 }
 
-/** Null when there is none, or it was removed. */
+/** Finds a schedule; null when there is none with this id, or it was removed. */
 export async function findRecrawl(orgId: string, scheduleId: string): Promise<Recrawl | null> {
   return collectionOf(RecrawlModel).findOne({ _id: scheduleId, org_id: orgId, active: true });
 }

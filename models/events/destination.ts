@@ -13,7 +13,7 @@ const DestinationModel = defineModel(
   'Destination',
   'destinations',
   {
-    /** `<orgId>:<mode>:<kind>` */
+    /** The id: `<orgId>:<mode>:<kind>` */
     _id: string,
     org_id: string,
     mode: oneOf(modes),

@@ -32,12 +32,12 @@ export const InboundModel = defineModel(
      * sender's name. A delivery that shares a key with a stored record is a repeat.
      */
     keys: list(string),
-    /** Empty when no connected organization owns the record; then it is shown to nobody. */
+    /** The organization's id; empty when no connected organization owns the record, which is then shown to nobody. */
     org_id: text,
     mode: oneOf(modes),
     /** Names an issue or a thread, for example. Records of one lane are processed in the order of their arrival. */
     lane: string,
-    /** `partOf(lane)`. */
+    /** The part of the lane: `partOf(lane)`. */
     part: number,
     /** The event type in the provider's terms, such as `Issue.update` or `app_mention`. */
     type: string,
@@ -222,7 +222,7 @@ const changeBy = (settled: Settled, now: Date) =>
         $inc: { attempts: 1 },
       };
 
-/** Notes whose data a record contains, so that the record is erased together with that customer or task. */
+/** Stores the ids of the customers and tasks whose data a record contains, so that the record is erased with them. */
 export async function noteAbout(id: string, about: readonly string[]): Promise<void> {
   await collectionOf(InboundModel).updateOne({ _id: id }, { $addToSet: { about: { $each: [...about] } } });
 }

@@ -17,7 +17,7 @@ export const LinkModel = defineModel(
   'Link',
   'links',
   {
-    /** `<provider>:<external>`. */
+    /** The id: `<provider>:<external>`. */
     _id: string,
     org_id: string,
     mode: oneOf(modes),

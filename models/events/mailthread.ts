@@ -52,7 +52,7 @@ export const MailThreadModel = defineModel(
     /** When the newest mails that contain only the agent's messages were written. */
     automatic_at: list(date),
     created_at: date,
-    /** Set in test mode only. */
+    /** When the thread expires; set in test mode only. */
     expires_at: optional(date),
   },
   [

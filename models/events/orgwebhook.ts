@@ -11,7 +11,7 @@ import { notifyEvents } from '../rules/events/announcement.ts';
 const OrgWebhookModel = defineModel('OrgWebhook', 'org_webhooks', {
   /** The organization's id. */
   _id: string,
-  /** Encrypted; null when there is no webhook. */
+  /** The URL of the Slack webhook, encrypted; null when there is no webhook. */
   slack_webhook_url: nullable(string),
   email_notifications: boolean,
   notify_on: list(oneOf(notifyEvents)),
@@ -35,7 +35,7 @@ export async function findOrgWebhook(orgId: string): Promise<OrgWebhookSettings>
   return (await collectionOf(OrgWebhookModel).findOne({ _id: orgId })) ?? initial;
 }
 
-/** Stores the given settings; the others are unchanged. */
+/** Stores the given settings and leaves all others unchanged. */
 export async function saveOrgWebhook(
   orgId: string,
   given: Partial<OrgWebhookSettings>,

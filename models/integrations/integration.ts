@@ -19,14 +19,14 @@ export const IntegrationModel = defineModel(
   'Integration',
   'integrations',
   {
-    /** `<org_id>:<provider>`. */
+    /** The id: `<org_id>:<provider>`. */
     _id: string,
     org_id: string,
     provider: oneOf(integrationProviders),
     status: oneOf(integrationStatuses),
     /** The name of the connected account at the provider. */
     account: optional(string),
-    /** Shown to members; never contains a secret. */
+    /** The settings of the connection, which members see; they never contain a secret. */
     settings: mixed<Record<string, unknown>>(),
     /** The provider's id of the account: Linear's workspace, Slack's team. Several organizations may share one. */
     workspace: optional(string),

@@ -31,7 +31,7 @@ export const ReleaseModel = defineModel(
     provider: oneOf(integrationProviders),
     /** The credentials as encrypted JSON. */
     sealed: string,
-    /** As in `Integration`. */
+    /** The provider's id of the account, as in `Integration`. */
     workspace: optional(string),
     expires_at: date,
     pending: pendingField,

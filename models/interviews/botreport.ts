@@ -20,7 +20,7 @@ export const BotReportModel = defineModel(
     mode: oneOf(modes),
     bot_id: string,
     event: string,
-    /** Absent when no interview has this bot. */
+    /** The interview that has this bot; absent when there is none. */
     interview_id: optional(string),
     received_at: date,
     expires_at: date,
@@ -30,7 +30,7 @@ export const BotReportModel = defineModel(
 );
 export type BotReport = RecordOf<typeof BotReportModel>;
 
-/** Null when it was stored before. */
+/** Stores a report; null when it was stored before. */
 export async function storeReport(report: BotReport): Promise<BotReport | null> {
   try {
     await collectionOf(BotReportModel).insertOne(defined(report));

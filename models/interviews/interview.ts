@@ -236,7 +236,7 @@ export async function storeResult(orgId: string, interviewId: string, result: Re
   await collectionOf(InterviewModel).updateOne(standing(orgId, interviewId), { $set: { ...result, updated_at: now } });
 }
 
-/** Null when there is no such interview in a state that allows a decision. */
+/** Stores the decision on a candidate; null when there is no such interview in a state that allows a decision. */
 export async function decideInterview(
   orgId: string,
   interviewId: string,

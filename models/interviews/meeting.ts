@@ -85,7 +85,7 @@ export async function listMeetings(owner: string, limit: number, after: string |
     .toArray();
 }
 
-/** Null when there is no such meeting. */
+/** Renames a meeting; null when there is no such meeting. */
 export async function renameMeeting(
   owner: string,
   meetingId: string,

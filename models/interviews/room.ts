@@ -41,7 +41,7 @@ export const RoomModel = defineModel(
     candidate_name: optional(string),
     questions: list(mixed<Question>()),
     passes: list(mixed<Pass>()),
-    /** Absent while the interview is scheduled: its links exist, but nobody is let in. */
+    /** When the room opened; absent while the interview is scheduled: its links exist, but nobody may enter. */
     opened_at: optional(date),
     /** When the candidate agreed to the recording; nothing is recorded before. */
     consented_at: optional(date),

@@ -14,7 +14,7 @@ export const SegmentModel = defineModel(
   'Segment',
   'transcript_segments',
   {
-    /** `<stream>:<id>` */
+    /** The id of the record: `<stream>:<id>` */
     _id: string,
     /** The id of the meeting or the interview. */
     stream: string,

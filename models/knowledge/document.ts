@@ -25,12 +25,12 @@ export const DocumentModel = defineModel(
     filename: string,
     file_type: oneOf(fileTypes),
     mime_type: string,
-    /** In bytes. */
+    /** The size of the file, in bytes. */
     file_size: number,
     sha256: string,
     /** What customers see as the name of the source; absent: the file name without its extension. */
     title: optional(string),
-    /** Where customers can read it. */
+    /** The address at which customers can read the document. */
     public_url: optional(string),
     /** Set when the text was written or changed through the API; it is used instead of the stored bytes. */
     text: optional(string),
@@ -38,7 +38,7 @@ export const DocumentModel = defineModel(
     /** Why the processing failed, as a sentence for members. */
     error: optional(string),
     segments: list(string),
-    /** Absent: the default of documents. */
+    /** The authority of the document; absent: the default of documents. */
     authority: optional(oneOf(authorities)),
     uploaded_by: string,
     /** Increments each time the document is to be processed; a worker with an older generation writes nothing. */
@@ -115,7 +115,7 @@ export async function findDocumentByHash(orgId: string, mode: Mode, sha256: stri
 /** Lists are read without the texts, which may be long. */
 const withoutText = { projection: { text: 0 } };
 
-/** Newest first; `before` is the `_id` of the last entry of the previous page. */
+/** The documents, newest first; `before` is the `_id` of the last entry of the previous page. */
 export async function listDocuments(
   orgId: string,
   modes: readonly Mode[],
@@ -377,7 +377,7 @@ export function readBytes({ _id, text }: Pick<Document, '_id' | 'text'>): Readab
   return text === undefined ? bucket().openDownloadStream(_id as never) : Readable.from([Buffer.from(text)]);
 }
 
-/** Idempotent. */
+/** Deletes the stored bytes of a document. Idempotent. */
 export async function removeBytes(docId: string): Promise<void> {
   try {
     await bucket().delete(docId as never);

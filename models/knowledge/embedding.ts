@@ -47,7 +47,7 @@ export type Lacking = Owner & {
   _id: string;
   live_generation: number;
   segments: string[];
-  /** The effective tier, including the default of the source type. */
+  /** The effective authority tier: the stored one, or else the default of the source type. */
   authority: Authority;
   tags_version: number;
 };

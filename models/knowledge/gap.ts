@@ -309,7 +309,10 @@ export async function listGaps(
   };
 }
 
-/** In ms. When questions wait longer than this, embedding is broken rather than late, so they are shown as gaps. */
+/**
+ * How long questions may wait for vectors, in ms. A longer wait means that embedding is broken rather than late, so the
+ * questions are then shown as gaps.
+ */
 const waitsAtMostMs = 3_600_000;
 
 export type WaitingGap = Pick<Gap, '_id' | 'question'> & { waiting: NonNullable<Gap['waiting']> };
@@ -333,7 +336,7 @@ export async function settleGap(orgId: string, gapId: string, answered: boolean)
   else await collectionOf(GapModel).updateOne(which, { $unset: { waiting: 1 } });
 }
 
-/** Returns how many of the gaps exist. */
+/** Sets the status of gaps; returns how many of them exist. */
 export async function setGapStatus(
   orgId: string,
   modes: readonly Mode[],

@@ -12,7 +12,8 @@ const comparedGaps = 2_000;
 const keptOwners = 16;
 const keptMs = 10 * 60_000;
 /**
- * In ms. The clocks of processes differ, so questions asked up to this long before the latest known one are read again.
+ * Questions that were asked up to this many ms before the latest known one are read again, because the clocks of
+ * processes differ.
  */
 const overlapMs = 5_000;
 

@@ -1,4 +1,4 @@
-/** Passages: chunks joined with their sources, as MongoDB has both now. */
+/** Passages: chunks joined with their sources, in their current state in MongoDB. */
 import { findChunks, type Chunk } from './chunk.ts';
 import { findSources } from './document.ts';
 import { findPageSources } from './page.ts';

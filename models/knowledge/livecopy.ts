@@ -24,15 +24,18 @@ export const LiveCopyModel = defineModel(
   {
     _id: string,
     org_id: string,
-    /** The mode that is copied to. */
+    /** The mode that receives the copies. */
     mode: oneOf(modes),
     /** The user id of the member who requested the copy. */
     requested_by: string,
     requested_at: date,
-    /** Absent once finished, so that a unique index allows one running copy per organization. */
+    /**
+     * True while the copy runs, and absent once it has finished, so that a unique index allows one running copy per
+     * organization.
+     */
     running: flag,
     finished_at: optional(date),
-    /** How many were copied; set when finished. */
+    /** The numbers of copied documents and pages; set when the copy has finished. */
     documents: optional(number),
     pages: optional(number),
     left_out: optional(list(leftOut)),
@@ -46,7 +49,7 @@ export const LiveCopyModel = defineModel(
 );
 export type LiveCopy = RecordOf<typeof LiveCopyModel>;
 
-/** Null when another copy is running. */
+/** Stores a new copy; null when another copy is running. */
 export async function createLiveCopy(copy: LiveCopy & { running: true }): Promise<LiveCopy | null> {
   try {
     await LiveCopyModel.create(copy);
@@ -65,7 +68,7 @@ export async function latestLiveCopy(orgId: string): Promise<LiveCopy | null> {
   return collectionOf(LiveCopyModel).findOne({ org_id: orgId }, { sort: { _id: -1 } });
 }
 
-/** Stores the result. Idempotent. */
+/** Stores the result of a copy. Idempotent. */
 export async function finishLiveCopy(
   orgId: string,
   copyId: string,

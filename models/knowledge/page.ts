@@ -20,7 +20,7 @@ export const PageModel = defineModel(
     _id: string,
     org_id: string,
     mode: oneOf(modes),
-    /** Canonical; unique within a set. */
+    /** The canonical address; unique within a set. */
     url: string,
     title: text,
     /** Whether the page belongs to the live set; false while its set is being built. */
@@ -30,7 +30,7 @@ export const PageModel = defineModel(
     /** The crawl that claimed the newest generation; ids of crawls grow with time. */
     claimed_by: optional(string),
     segments: list(string),
-    /** Absent: the default of pages. */
+    /** The authority of the page; absent: the default of pages. */
     authority: optional(oneOf(authorities)),
     tags_version: number,
     generation: number,
@@ -94,7 +94,7 @@ export async function findPageSources(orgId: string, mode: Mode, pageIds: readon
   return found.flatMap((page) => (page?.mode === mode && page.live ? [page] : []));
 }
 
-/** Newest first; `before` is the `_id` of the last entry of the previous page. */
+/** The visible pages, newest first; `before` is the `_id` of the last entry of the previous page. */
 export async function listPages(
   orgId: string,
   among: readonly Mode[],

@@ -11,7 +11,7 @@ export type Source = Generations & {
   org_id: string;
   mode: Mode;
   segments: string[];
-  /** The effective tier, including the default of the source type. */
+  /** The effective authority tier: the stored one, or else the default of the source type. */
   authority: Authority;
   /** Increments with each change of segments or authority. */
   tags_version: number;
@@ -71,7 +71,7 @@ export async function deleteSource(orgId: string, sourceId: string): Promise<voi
   else await deleteDocument(orgId, sourceId);
 }
 
-/** Null when the source is deleted. */
+/** Finds a document or page; null when it is deleted. */
 export async function findSource(orgId: string, sourceId: string): Promise<Source | null> {
   const filter = { _id: sourceId, org_id: orgId };
   if (isPage(sourceId)) {

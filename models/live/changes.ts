@@ -1,7 +1,7 @@
 /**
- * A change stream of what sockets must learn at once, whichever process did it: ended records, such as a revoked
- * session or a removed conversation, and appended frames where Redis (channels.ts) does not carry them. It only
- * notifies; a listener that missed a notification reads the collections.
+ * A change stream of what sockets must learn at once, whichever process made the change: ended records, such as a
+ * revoked session or a removed conversation, and appended frames where Redis (channels.ts) does not deliver them. It
+ * only notifies; a listener that missed a notification reads the collections.
  */
 import mongoose from 'mongoose';
 import { FrameModel, type Frame } from './frame.ts';

@@ -13,7 +13,10 @@ const againMs = 1_000;
 /** The fields of a frame (frame.ts) that channels need. */
 type Published = { stream: string; org_id: string; at: Date };
 
-/** The name contains the database's name, because several deployments may share a Redis. */
+/**
+ * The channel of a stream or an organization. Its name contains the database's name, because several deployments may
+ * share a Redis.
+ */
 const channelOf = (id: string): string => `${mongoose.connection.name}:frames:${id}`;
 
 /** Publishes appended frames. It waits for nothing and reports no failure: followers reread the log regularly. */

@@ -17,7 +17,7 @@ export const FrameModel = defineModel(
   'Frame',
   'frames',
   {
-    /** `<stream>:<seq>`, so that a number is never given twice. */
+    /** The id: `<stream>:<seq>`, so that a number is never given twice. */
     _id: string,
     org_id: string,
     /** The id of the record that sockets follow. */

@@ -90,7 +90,7 @@ export async function lastSeen({ orgId, personId }: Person, now: Date): Promise<
   return (await whenSeen(orgId, [personId], now)).get(personId);
 }
 
-/** Those of the members who have an open socket now. */
+/** The members among `userIds` who have an open socket now. */
 export async function membersHere(orgId: string, userIds: readonly string[], now: Date): Promise<string[]> {
   const seen = await whenSeen(
     orgId,

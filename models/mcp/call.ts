@@ -42,7 +42,7 @@ export const ToolCallModel = defineModel(
     auth_scope: oneOf(authScopes),
     /** The pin of the approved tool when the agent chose it. */
     pin: string,
-    /** JSON text, because MongoDB would read member names with `$` as operators. */
+    /** The arguments as JSON text, because MongoDB would read member names with `$` as operators. */
     arguments: string,
     arguments_sha256: string,
     state: oneOf(callStates),
@@ -63,7 +63,7 @@ export const ToolCallModel = defineModel(
     outcome: optional(oneOf(outcomes)),
     /** True when it is unknown whether the call had its effect. */
     unknown: optional(boolean),
-    /** The result as JSON. */
+    /** The result of the call, as JSON. */
     result: optional(string),
     created_at: date,
     ended_at: optional(date),
@@ -88,7 +88,7 @@ export const readQuestions = ({ questions }: ToolCall): CallQuestions | undefine
 /** The id of one question of a call: the round, and the question's number in it. */
 export const questionIdOf = ({ rounds = 0 }: ToolCall, number: number): string => `${rounds}.${number}`;
 
-/** Null when an earlier attempt at the answer has made this call. */
+/** Stores a new call; null when an earlier attempt at the answer has made this call. */
 export async function createToolCall(call: ToolCall): Promise<ToolCall | null> {
   try {
     await collectionOf(ToolCallModel).insertOne(call);
@@ -103,7 +103,7 @@ export async function findToolCall(orgId: string, callId: string): Promise<ToolC
   return collectionOf(ToolCallModel).findOne({ _id: callId, org_id: orgId });
 }
 
-/** Undefined when there is no such call. */
+/** The state of a call; undefined when there is no such call. */
 export async function callState(orgId: string, callId: string): Promise<CallState | undefined> {
   const found = await collectionOf(ToolCallModel).findOne(
     { _id: callId, org_id: orgId },
@@ -158,8 +158,8 @@ export const abandonedBy = (attempt: string, now: Date) => ({
 });
 
 /**
- * Takes over the call of a crashed attempt, so that it is sent again; only for calls that read. False when the attempt
- * is alive or another one was faster.
+ * Takes over the call of a crashed attempt, so that it is sent again; only for calls that change nothing. False when
+ * the attempt is alive or another one was faster.
  */
 export async function resend(
   call: ToolCall,

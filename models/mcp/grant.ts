@@ -47,7 +47,7 @@ const ToolGrantModel = defineModel(
      * SHA-256 (hexadecimal) of the cookie of the browser that started the sign-in; absent when an API key started it.
      */
     browser: optional(string),
-    /** Encrypted JSON of `GrantContent`. */
+    /** The content of the sign-in: encrypted JSON of `GrantContent`. */
     sealed: string,
     /** Whether the browser has returned. */
     returned: boolean,

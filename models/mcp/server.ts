@@ -30,7 +30,7 @@ const oauthSettings = embedded({
   grant_type: oneOf(grantTypes),
   token_url: optional(string),
   client_id: optional(string),
-  /** Encrypted. */
+  /** The client secret, encrypted. */
   client_secret: optional(string),
   scopes: optional(list(string)),
 });
@@ -52,7 +52,7 @@ export const ToolServerModel = defineModel('ToolServer', 'tool_servers', {
   server_label: text,
   endpoint_url: string,
   auth_type: oneOf(authTypes),
-  /** Encrypted. */
+  /** The access token, encrypted. */
   access_token: optional(string),
   oauth: optional(oauthSettings),
   /** Encrypted JSON: the tokens and client of the sign-in; see clients/mcp/oauth.ts. */
@@ -69,7 +69,10 @@ export const ToolServerModel = defineModel('ToolServer', 'tool_servers', {
   environment: optional(oneOf(environments)),
   enabled: boolean,
   rate_limit_per_min: number,
-  /** JSON text, because schemas have members such as `$ref`, which MongoDB would read as operators. */
+  /**
+   * The approved tools as JSON text, because schemas have members such as `$ref`, which MongoDB would read as
+   * operators.
+   */
   tools: string,
   last_discovered_at: optional(date),
   created_at: date,
@@ -125,7 +128,7 @@ export async function saveToolServer(server: ToolServer, version: number): Promi
   }
 }
 
-/** False when there was none. */
+/** Removes the tool server; false when there was none. */
 export async function removeToolServer(orgId: string): Promise<boolean> {
   const { deletedCount } = await collectionOf(ToolServerModel).deleteOne({ _id: orgId });
   recent.forget(orgId);

@@ -23,7 +23,7 @@ const ExtractionModel = defineModel(
   'Extraction',
   'task_extractions',
   {
-    /** `<meeting>:<organization>` */
+    /** The id: `<meeting>:<organization>` */
     _id: string,
     session_id: string,
     /** The transcript's version. */

@@ -83,7 +83,7 @@ export const TaskModel = defineModel(
     source_key: optional(string),
     review_status: oneOf(reviewStatuses),
     execution_status: oneOf(executionStatuses),
-    /** The running or latest execution. */
+    /** The id of the running or latest execution. */
     execution_id: optional(string),
     executed_at: optional(date),
     steps: optional(list(mixed<Step>())),

@@ -36,9 +36,9 @@ export type InvitationPort = (
 ) => Promise<InvitationLetter | null>;
 
 export type SenderDeps = {
-  /** Absent when this system sends no mails to candidates. */
+  /** Writes the mails to candidates; absent when this system sends none. */
   invitations?: InvitationPort;
-  /** For URLs that organizations entered. It checks each target address when it connects. */
+  /** The client for URLs that organizations entered. It checks each target address when it connects. */
   http: Http;
   slack: Slack;
   slackApp: { clientId: string; clientSecret: string } | undefined;
@@ -76,7 +76,9 @@ export type Composed = {
 };
 
 export type Sender<What> = {
-  /** True when no server is configured that could send it. The request is then stored instead, as in test mode. */
+  /**
+   * True when no server is configured that could send the request. The request is then stored instead, as in test mode.
+   */
   unsendable?(what: What, deps: SenderDeps): Promise<boolean>;
   /** @throws DeliveryRefused when the receiver did not accept the request. */
   send(what: What, deps: SenderDeps, signal: AbortSignal): Promise<Sent>;
@@ -87,6 +89,9 @@ export type Sender<What> = {
 };
 
 export type DeliverySender = Sender<Delivery> & {
-  /** Null when there is no destination. Senders without `compose` get no ticket events. */
+  /**
+   * Prepares a ticket event for the destination; null when there is none. Senders without `compose` get no ticket
+   * events.
+   */
   compose?(news: TicketNews, deps: SenderDeps): Promise<Composed | null>;
 };

@@ -35,7 +35,7 @@ export const unsigned = (message: string): Problem => new Problem('UNAUTHENTICAT
 /** A property of a value; undefined when the value is not an object. */
 export const member = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
-/** The same for a text property; undefined also when it is no text, is empty, or is too long for an id. */
+/** A text property of a value; undefined also when the property is no text, is empty, or is too long for an id. */
 export function textMember(value: unknown, name: string): string | undefined {
   const found = member(value, name);
   return typeof found === 'string' && found !== '' && found.length <= maxIdLength ? found : undefined;

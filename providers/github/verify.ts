@@ -1,8 +1,8 @@
 /**
  * Verifies webhooks of GitHub and finds the organization they belong to. Each webhook is signed with a secret that the
  * organization gave when it connected its repository. Before verification the body is read only to find the secrets to
- * try. GitHub signs no time, so an event is always applied with the issue's current state, and a replayed one does
- * nothing.
+ * try. GitHub signs no time, so an event is always applied with the issue's current state, and a replayed event has no
+ * effect.
  */
 import { githubExternal, githubIssueExternal } from './rules.ts';
 import type { Arrival, OwnedBy } from '../base/arrival.ts';

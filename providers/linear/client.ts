@@ -23,7 +23,7 @@ export type LinearIssue = {
   id: string;
   identifier: string;
   url: string;
-  /** ISO 8601. */
+  /** The time of the last change, in ISO 8601. */
   updatedAt: string;
   title: string;
   priority: number;
@@ -36,9 +36,9 @@ export type NewIssue = {
   id?: string;
   teamId: string;
   title: string;
-  /** Markdown. */
+  /** The issue's text, in Markdown. */
   description: string;
-  /** 0 none, 1 urgent, 2 high, 3 medium, 4 low. */
+  /** The priority: 0 none, 1 urgent, 2 high, 3 medium, 4 low. */
   priority?: number;
   /** A date, `YYYY-MM-DD`. */
   dueDate?: string;

@@ -76,7 +76,7 @@ export async function handleLinear(inbound: Inbound, deps: LinearDeps, signal: A
   const state = event.state ?? (await stateOf(inbound.org_id, event.stateId, deps, signal));
   if (!state) return { ignored: 'Linear does not know the state of the issue.' };
   const handled = await port.moved(link, state, event, inbound, deps, signal);
-  // Stored last. When the process dies before this, the event is handled again, which the port tolerates.
+  // The state is stored last. When the process dies before that, the event is handled again, which the port tolerates.
   await noteState(link._id, { stateId: event.stateId, seenAt: event.updatedAt });
   return handled;
 }

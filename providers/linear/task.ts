@@ -42,8 +42,8 @@ export const carryToLinear: Carry = async ({ link, known, task, told, deps, sign
     // is not news.
     if (known?.sending?.status !== undefined && known.sending.status === statusOfLinear(issue.state.type))
       await noteState(link._id, { seenAt: new Date(issue.updatedAt) });
-    // Stored before the request, because Linear's event about this change may arrive before the response and must be
-    // ignored.
+    // The new content is noted before the request, because Linear's event about this change may arrive before the
+    // response and must be ignored.
     await noteIssue(link._id, noteOf(news, known));
     await noteState(link._id, { stateId });
     const change = {
@@ -73,7 +73,7 @@ export const carryToLinear: Carry = async ({ link, known, task, told, deps, sign
  * stale. When the process dies before this ends, the retry does it again.
  */
 async function takeOver({ external }: Link, issue: LinearIssue, deps: IssueDeps): Promise<void> {
-  // Read again, because an event that arrived meanwhile may have changed the link.
+  // The link is read again, because an event that arrived meanwhile may have changed it.
   const link = await findLink('linear', external);
   if (!link?.known) return;
   // A later change is already known.

@@ -23,7 +23,7 @@ export type LinearSender = {
   id: string;
   own?: string;
   event: unknown;
-  /** Not covered by the signature. */
+  /** The id of Linear's delivery, which the signature does not cover. */
   delivery?: string;
 };
 

@@ -50,7 +50,7 @@ const maxReply = 500;
 
 export function createMailer({ egressAllow, lookup = dnsLookup, timeoutMs = 15_000 }: MailerOptions): Mailer {
   async function transport({ server, own }: MailRoute) {
-    // Loaded lazily, because most processes send no mail.
+    // The library is loaded lazily, because most processes send no mail.
     const { createTransport } = await import('nodemailer');
     const { host, port, secure, user, password } = server;
     const bracketed = host.includes(':') ? `[${host}]` : host;

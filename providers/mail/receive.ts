@@ -51,7 +51,7 @@ export type EmailDeps = Starter &
 const setupKey = 'AMAZON_SES_SETUP_NOTIFICATION';
 const dayMs = 86_400_000;
 
-/** Thrown for a mail that changes nothing; carries the reason. */
+/** Thrown for a mail that changes nothing; contains the reason. */
 class Ignored extends Error {
   readonly reason: MailReason;
   constructor(reason: MailReason, detail?: string) {
@@ -94,7 +94,7 @@ async function takeIn(
   const customer = await findCustomer(thread.org_id, thread.customer_id);
   if (!customer || customer.erasing_at) throw new Ignored('gone');
   await noteAbout(inbound._id, [customer._id]);
-  // Checked before the mail's content is parsed.
+  // The verdicts on spam and viruses are checked before the mail's content is parsed.
   const { spamVerdict, virusVerdict } = ses.receipt;
   if (virusVerdict?.status === 'FAIL') throw new Ignored('virus');
   if (spamVerdict?.status === 'FAIL') throw new Ignored('spam');
@@ -186,8 +186,8 @@ type Place = { customer: Readonly<Customer>; thread: MailThread; conversation: C
 type Words = { body: string; clientMessageId: string; mail: MailOrigin };
 
 /**
- * Stores the message in the thread's conversation. When that is gone or closed, the message goes into the customer's
- * current conversation.
+ * Stores the message in the thread's conversation. When that conversation is gone or closed, the message goes into the
+ * customer's current conversation.
  */
 async function say(place: Place, words: Words, mail: ReadMail, deps: EmailDeps): Promise<string> {
   const { customer, thread } = place;
@@ -212,7 +212,7 @@ async function sayIn(
   { clock, start, testConversationsPerMonth: limit }: EmailDeps,
 ): Promise<boolean> {
   const { _id: convId, org_id: orgId, mode, session_context } = conversation;
-  // Stored first, so that the reply refers to this mail.
+  // The mail is noted in its thread first, so that the reply refers to it.
   await noteIncoming(thread, mail);
   const standing = await findClientMessage(conversation, words.clientMessageId);
   if (standing) {

@@ -32,7 +32,7 @@ const received = z.object({
 
 export type SesReceived = z.infer<typeof received>;
 
-/** Undefined for any other notification, such as one about a bounce. */
+/** The report about a received mail; undefined for any other notification, such as one about a bounce. */
 export function readSes(text: string): SesReceived | undefined {
   try {
     return received.safeParse(JSON.parse(text)).data;

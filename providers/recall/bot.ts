@@ -36,7 +36,7 @@ export type Bot = {
    * for example while the bot is in the call. Succeeds also when they are already deleted or the bot is unknown.
    */
   erase(id: string, signal?: AbortSignal): Promise<boolean>;
-  /** Undefined while the service has not finished the transcript. */
+  /** The transcript of the bot's call; undefined while the service has not finished it. */
   transcript(id: string, signal?: AbortSignal): Promise<Heard[] | undefined>;
 };
 

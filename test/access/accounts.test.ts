@@ -94,7 +94,7 @@ const withoutIds = ({ status, body, headers }: Reply) => [
 ];
 
 describe('a forgotten password', () => {
-  it('a forgotten password is replaced through a mailed link, once; all logins and other links end, and the owner is notified', async () => {
+  it('a mailed link replaces a forgotten password once; all logins and other links end, and the owner is notified', async () => {
     const { email, password: old, token } = await api.newUser();
     expect((await forgot(email)).status).toBe(202);
     expect((await forgot(` ${email.toUpperCase()}`)).body.data).toEqual({ accepted: true });
@@ -118,7 +118,7 @@ describe('a forgotten password', () => {
     expect((await mailsTo(email, 3)).at(-1)!.subject).toBe('Your password was changed');
   });
 
-  it('a forgotten password gets the same answer for unknown and known addresses, and no mail is sent to unknown ones', async () => {
+  it('a request to reset a password gets the same answer for known and unknown addresses, and unknown ones get no mail', async () => {
     const { email } = await api.newUser();
     const nobody = `${randomUUID()}@example.com`;
     const [known, unknown] = [await forgot(email), await forgot(nobody)];
@@ -128,7 +128,7 @@ describe('a forgotten password', () => {
     expect(await greenMail.mailsOf(nobody)).toEqual([]);
   });
 
-  it('a forgotten password can be requested five times an hour per mailbox, with or without an account: 429', async () => {
+  it('a password reset can be requested five times an hour per mailbox, with or without an account; then requests get 429', async () => {
     for (const email of [(await api.newUser()).email, `${randomUUID()}@example.com`]) {
       const answers = [];
       for (let i = 0; i < 6; i++) answers.push(await forgot(email));
@@ -137,7 +137,7 @@ describe('a forgotten password', () => {
     }
   });
 
-  it('a forgotten password can be replaced by only one of several concurrent uses of a link', async () => {
+  it('of several concurrent uses of a reset link, only one replaces the forgotten password', async () => {
     const { email } = await api.newUser();
     await forgot(email);
     const token = await linkTo(email);
@@ -148,7 +148,7 @@ describe('a forgotten password', () => {
     expect((await login(email, won)).status).toBe(200);
   });
 
-  it('a forgotten password cannot be replaced by an invented link, a link of another kind, or after half an hour', async () => {
+  it('a forgotten password cannot be replaced through an invented link, a link of another kind, or a link older than half an hour', async () => {
     const user = await api.newUser();
     const { email } = user;
     await forgot(email);

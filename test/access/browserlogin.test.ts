@@ -62,7 +62,7 @@ describe('POST and DELETE /auth/browser', () => {
       }
   });
 
-  it('a wrong password sets no cookie, and signing out takes the cookie away', async () => {
+  it('a wrong password sets no cookie, and signing out removes the cookie', async () => {
     const { org } = await signedIn();
     const wrong = await api.request('POST', '/auth/browser', {
       body: { email: org.owner.email, password: 'not it' },

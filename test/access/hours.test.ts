@@ -1,4 +1,4 @@
-/** The hours of a team: who sets them, and what customers hear outside them. */
+/** The hours of a team: who sets them, and which answers customers get outside them. */
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { system } from '../kit/harness.ts';
 import { ChatClient } from '../kit/socket.ts';
@@ -14,7 +14,7 @@ const hours = (method: string, orgId: string, token: string, body?: unknown) =>
   api.request(method, `/orgs/${orgId}/hours`, { token, ...(body === undefined ? {} : { body: { hours: body } }) });
 
 describe('GET and PUT /orgs/{orgId}/hours', () => {
-  it('admins set the team’s hours, members see whether the team is there, and without hours it always is', async () => {
+  it('admins set the team’s hours, members see whether the team is there, and a team without hours is always there', async () => {
     const org = await api.newOrg();
     const bob = await api.join(org);
     expect((await hours('GET', org.orgId, bob.token)).body.data).toEqual({

@@ -33,7 +33,7 @@ const self = (token: string, at = api) => at.request('GET', '/support/developer-
 const inFuture = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
 
 describe('POST …/keys', () => {
-  it('a new key is a test key with default scopes unless told otherwise, and its token is shown once', async () => {
+  it('a new key is a test key with default scopes unless the request says otherwise, and its token is shown once', async () => {
     const { status, body } = await create();
     const { key, token } = body.data;
     expect(status).toBe(201);
@@ -248,7 +248,7 @@ describe('POST …/keys/{keyId}/rotate', () => {
     expect(await ends(short.key.key_id)).toBe(short.key.expires_at);
   });
 
-  it('rotating a key creates one successor, even for concurrent requests: 409', async () => {
+  it('of several concurrent requests to rotate a key, one creates its successor, and the others get 409', async () => {
     const { key } = (await create()).body.data;
     const answers = await Promise.all(Array.from({ length: 5 }, () => rotate(key.key_id, { overlap_seconds: 60 })));
     expect(answers.map((a) => a.status).sort()).toEqual([201, 409, 409, 409, 409]);
@@ -370,7 +370,7 @@ describe('a live key before the organization is live', () => {
     ]);
   });
 
-  it('a test key gets no warning from the same route', async () => {
+  it('a test key gets no warning from a route that warns a live key', async () => {
     const test = (await api.newKey(org)).token;
     const { body } = await api.request('GET', `/support/config/orgs/${org.orgId}`, { token: test });
     expect(body).not.toHaveProperty('warning');

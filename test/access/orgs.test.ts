@@ -141,7 +141,7 @@ describe('POST /orgs/{orgId}/members', () => {
     expect((await accept(tokenOf(invited), squatter)).body.code).toBe('LINK_OVER');
   });
 
-  it('an address without an account is invited by a link, and the address of the account that is created with it stays unproven', async () => {
+  it('an address without an account is invited by a link, and stays unproven when an account is created through that link', async () => {
     const org = await api.newOrg();
     const email = `${randomUUID()}@example.com`;
     const invited = await add(org, org.owner, email, 'member');
@@ -239,7 +239,7 @@ describe('PATCH /orgs/{orgId}/members/{userId}', () => {
     expect((await change(org, org.owner, org.owner.userId, 'god' as Role)).status).toBe(400);
   });
 
-  it('one owner stays when two step down or demote each other at the same time', async () => {
+  it('when the only two owners step down or demote each other at the same time, one of them stays an owner', async () => {
     for (let round = 0; round < 8; round++) {
       const org = await api.newOrg();
       const second = await joined(org, 'owner');
@@ -290,7 +290,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect([status, body.code]).toEqual([409, 'LAST_OWNER']);
   });
 
-  it('one owner stays when two leave at the same time', async () => {
+  it('when the only two owners leave at the same time, one of them stays', async () => {
     for (let round = 0; round < 8; round++) {
       const org = await api.newOrg();
       const second = await joined(org, 'owner');
@@ -301,13 +301,13 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     }
   });
 
-  it('one owner stays when two remove each other at the same time', async () => {
+  it('when the only two owners remove each other at the same time, one of them stays', async () => {
     for (let round = 0; round < 8; round++) {
       const org = await api.newOrg();
       const second = await joined(org, 'owner');
       const answers = await Promise.all([remove(org, org.owner, second.userId), remove(org, second, org.owner.userId)]);
       const stayed = answers[0].status === 200 ? org.owner : second;
-      // The slower one is refused, as the last owner or because they are no longer a member.
+      // The slower request is refused: it would remove the last owner, or its sender is no longer a member.
       expect(answers.map((a) => a.status).sort()).toEqual([200, expect.any(Number)]);
       expect([404, 409]).toContain(Math.max(...answers.map((a) => a.status)));
       expect((await membersOf(org, stayed)).members).toMatchObject([{ userId: stayed.userId, role: 'owner' }]);

@@ -99,7 +99,7 @@ describe('POST …/mint', () => {
     expect(body).not.toHaveProperty('step_up_token');
   });
 
-  it('minting a session stores neither the token nor the step-up token in plain text, not even for an Idempotency-Key', async () => {
+  it('minting a session stores neither the token nor the step-up token in plain text, not even with an Idempotency-Key', async () => {
     const { body } = await mint({ customer: { email: newEmail() }, stepUp: true }, { 'idempotency-key': randomUUID() });
     expect(body.step_up_token).toMatch(/^sut_[\w-]{43}$/);
     const stored = await sessionRecord(body.session_id);
@@ -188,7 +188,7 @@ describe('POST …/mint', () => {
       expect(Date.parse(fresh.body.expires_at)).toBeGreaterThan(Date.parse(first.body.expires_at));
       expect(fresh.body.customer_id).toBe(first.body.customer_id);
       expect((await ask(fresh.body.token)).status).toBe(200);
-      // The new session is now the replayed one.
+      // A replay now returns the new session.
       const replayed = await again();
       expect([replayed.body, replayed.headers.get('idempotent-replayed')]).toEqual([fresh.body, 'true']);
       // By now the Idempotency-Key may be reused for another request, as after a day.

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** Each would set `window.hacked` if it ran, at once or when it is clicked. */
+/** The script in each planted text. It sets `window.hacked` if it runs, at once or after a click. */
 const run = 'window.hacked=1';
 const planted = [
   `<script>${run}</script>`,

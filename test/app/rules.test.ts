@@ -86,7 +86,7 @@ describe('writing', () => {
       new Date(2026, 10, 27, 9),
       new Date(2026, 10, 30, 9),
     ]);
-    // On a Monday it is the next one.
+    // On a Monday, `week` is the next Monday.
     expect(snoozeTimes(new Date(2026, 10, 30, 8)).week).toEqual(new Date(2026, 11, 7, 9));
   });
 });

@@ -75,7 +75,7 @@ describe('the page /app', () => {
     await app.page.removeScriptToEvaluateOnNewDocument(identifier);
   });
 
-  it('a long list is loaded to its end on scrolling, even when it is loaded anew in the middle', async () => {
+  it('scrolling loads a long list to its end, even when the user switches to another list and back meanwhile', async () => {
     const stored = db().collection<{ _id: string; ordinal: number }>('conversations');
     const standing = (await stored.findOne({ _id: convId }))!;
     const { ticket: _, pending: __, ...plain } = standing as typeof standing & Record<string, unknown>;

@@ -141,7 +141,7 @@ async function accept(bird: string): Promise<void> {
   const interview = { token: org.owner.token, body: { role_title: bird } };
   expect((await api.request('POST', `/orgs/${org.orgId}/interviews`, interview)).status).toBe(201);
 }
-/** Waits until nothing is left of what people wait for. */
+/** Waits until all work that people wait for is done. */
 async function finished(): Promise<void> {
   await none('documents', { status: { $ne: 'indexed' } });
   await none('messages', { $or: [{ state: 'waiting' }, { shown: false }] });
@@ -220,7 +220,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it('the backups hold work that is started but unfinished, so that no sweeper would start it again', () => {
+it('the backups of these tests contain started, unfinished work that no sweeper would start again', () => {
   for (const [name, dumped] of Object.entries({ before, after }))
     expect([name, [...dumped.values()].flatMap(({ waiting }) => waiting)]).toEqual([name, []]);
 });
@@ -246,7 +246,7 @@ describe('MongoDB is older than Temporal', () => {
     await answered(`Once more: ${price('heron')}`);
   });
 
-  it('with a new Temporal namespace and an empty index, ops restart also finishes the removals, and the old namespace tells which to repeat', async () => {
+  it('with a new Temporal namespace and an empty index, ops restart also finishes the removals, and the old namespace lists those to repeat', async () => {
     await bring(before, 'now');
     await rm(join(env.DATA_DIR, 'search'), { recursive: true });
     const create = 'operator namespace create --namespace support-2 --retention 72h'.split(' ');
@@ -296,11 +296,11 @@ describe('Temporal is older than MongoDB', () => {
   });
 });
 
-it('ops restart covers every kind of record that starts workflows, except those that are taken up again without it', () => {
+it('ops restart covers every kind of record that starts workflows, except kinds whose work resumes without ops restart', () => {
   const known = new Set(unfinished.map(({ model }) => model.collection.name));
   const others = slices.flatMap(({ launchable }) => launchable.map((model) => model.collection.name));
   expect(others.filter((name) => !known.has(name)).toSorted()).toEqual([
-    // Their interview asks the bot's service, and reads the room, by itself.
+    // The workflow of their interview asks the bot's service, and reads the room, without a restart.
     'bot_reports',
     // Workers look for passages without vectors when they start, and maintenance for tags.
     'embedding_work',

@@ -22,7 +22,7 @@ let server: Server;
 let port: number;
 
 /**
- * Answers with what the server read. For a file that is its text, its hash and the permissions of the temporary file.
+ * Answers with what the server read: of a file its text, its hash and the permissions of the temporary file.
  */
 async function read(koa: Koa.Context): Promise<unknown> {
   if (koa.path === '/json') return { body: await jsonReader(1000)(koa) };
@@ -217,7 +217,7 @@ describe('a form', () => {
     });
   });
 
-  it.each(['json', 'urlencoded', 'octet-stream'])('a form boundary may contain %s', async (boundary) => {
+  it.each(['json', 'urlencoded', 'octet-stream'])('a form boundary may contain the word %s', async (boundary) => {
     expect((await postForm([file('a.md')], `--${boundary}`)).body.text).toBe('Text.');
   });
 

@@ -77,9 +77,9 @@ describe('a preflight', () => {
   );
 });
 
-describe('an answer', () => {
+describe('the answer to a page of another origin', () => {
   it.each(routes.map((route) => [label(route), route] as const))(
-    'a page may read the refusal of %s only when the route takes a session',
+    'a page of another origin may read the refusal of %s only when the route takes a session',
     async (_, route) => {
       const headers = { origin };
       const { status, headers: given } = await api.request(route.method, pathOf(route), { headers });

@@ -46,7 +46,7 @@ const page: Page = {
 const faultsOf = (record: object): string[] => Object.keys(new PageModel(record).validateSync()?.errors ?? {});
 
 describe('the type of a record', () => {
-  it('the type of a record has exactly the defined fields with their required, optional and nullable kinds', () => {
+  it('the type of a record has exactly the defined fields, each required, optional or nullable as defined', () => {
     const fields = {
       name: string,
       mode: oneOf(['live', 'test']),

@@ -244,7 +244,7 @@ describe('private addresses', () => {
   });
 });
 
-describe('rebinding', () => {
+describe('DNS rebinding', () => {
   it('a host name is resolved once per connection, and the connection uses the checked address', async () => {
     const port = await listen(createServer((_, reply) => reply.end('first')));
     await listen(
@@ -421,7 +421,7 @@ describe('request', () => {
     },
   );
 
-  it('a body that the caller does not want is skipped, without waiting for a long one', async () => {
+  it('a body that the caller does not want is skipped, and the request does not wait for the end of a long body', async () => {
     let ended = 0;
     const base = await serve((request, reply) => {
       reply.on('close', () => (ended += 1));
@@ -545,7 +545,7 @@ describe('size', () => {
     expect(await reasonOf(client().request(base))).toBe('protocol');
   });
 
-  it('a body in single bytes uses one buffer, and a full decoder applies backpressure', () => {
+  it('a body that arrives byte by byte uses one buffer, and a full decoder applies backpressure', () => {
     const done: Buffer[] = [];
     const drained: number[] = [];
     const options = {

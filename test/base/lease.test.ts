@@ -21,7 +21,7 @@ describe('a lease', () => {
     expect(await takeLease('sweep', 6_000, at(12), holder)).toBe(false);
   });
 
-  it('a lease that is given back is free at once, and no process can give back the lease of another', async () => {
+  it('a released lease is free at once, and no process can release the lease of another', async () => {
     expect(await takeLease('merge', 60_000, at(0), 'one')).toBe(true);
     await giveLease('merge', 'other');
     expect(await takeLease('merge', 60_000, at(1), 'other')).toBe(false);

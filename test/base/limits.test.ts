@@ -51,7 +51,7 @@ describe.each(['MongoDB', 'Redis'] as const)('limits counted in %s', (where) => 
     expect(await passed(2, () => other!.consume('eve', 1))).toBe(1);
   });
 
-  it('a refusal says when to try again, and a passed request how much is left', async () => {
+  it('a refused request gets Retry-After, and an accepted request gets the limit in RateLimit-Policy', async () => {
     const limit = createLimiter(config);
     expect(await limit('writes', 'ada')).toMatchObject({ 'RateLimit-Policy': '"writes";q=20;w=60' });
     expect(await passed(30, () => limit('writes', 'ada'))).toBe(19);
@@ -60,7 +60,7 @@ describe.each(['MongoDB', 'Redis'] as const)('limits counted in %s', (where) => 
   });
 
   if (where === 'Redis')
-    it('while Redis is unreachable each process counts by itself, and afterwards all count together again', async () => {
+    it('while Redis is unreachable each process counts by itself; afterwards all processes count together again', async () => {
       const rates = [createRate(config, 'sign_in'), createRate(config, 'sign_in')];
       const { port } = server!;
       server!.child.kill();

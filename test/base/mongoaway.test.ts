@@ -39,8 +39,8 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-describe('an API', () => {
-  it('the API waits 2.5 s for MongoDB, which is less than a starting process does', () => {
+describe('an API process whose MongoDB is stopped', () => {
+  it('the API waits 2.5 s for MongoDB, which is less than a starting process waits', () => {
     expect(mongoose.connection.getClient().options.serverSelectionTimeoutMS).toBe(2_500);
   });
 

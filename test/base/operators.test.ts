@@ -121,7 +121,7 @@ const tokenOf = (route: Route) => {
 };
 
 describe('the contracts', () => {
-  it('the contracts have fields of every kind, so that these tests cover them', () => {
+  it('the contracts have fields of every kind that these tests check', () => {
     expect(inBodies.length).toBeGreaterThan(25);
     expect(inBodies.some(([, field]) => field === 'context.productType')).toBe(true);
     expect(inBodies.some(([, field]) => field === 'conversation_history.0.body')).toBe(true);

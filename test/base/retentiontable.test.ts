@@ -22,17 +22,17 @@ describe('the table of retention', () => {
       const model = Object.values(mongoose.models).find(({ collection }) => collection.collectionName === name)!;
       const ttl = model.schema.indexes().filter(([, { expireAfterSeconds }]) => expireAfterSeconds !== undefined);
       expect(ttl).toHaveLength(1);
-      // 0: the record says when it expires.
+      // 0 means that the record itself says when it expires.
       expect([0, kept[name].days * 86_400]).toContain(ttl[0]![1].expireAfterSeconds);
     },
   );
 
-  it('a record expires as many days after its moment as the table says', () => {
+  it('the expiry of a record is its start time plus the number of days in the table', () => {
     const at = new Date('2026-01-01T00:00:00Z');
     for (const name of names) expect((expiryOf(name, at).getTime() - at.getTime()) / 86_400_000).toBe(kept[name].days);
   });
 
-  it('the operating document shows the table', async () => {
+  it('docs/operating.md shows every row of the table of retention', async () => {
     const text = await readFile(new URL('../../docs/operating.md', import.meta.url), 'utf8');
     for (const name of names) {
       const { days, from, why } = kept[name];

@@ -224,7 +224,7 @@ describe('the limit parameter of a list', () => {
     ['1.5', 400, undefined],
     ['many', 400, undefined],
   ])(
-    'the list limit %s is answered with %i, and a list never has more than 100 entries',
+    'a request with the list limit %s gets the status %i, and a list never has more than 100 entries',
     async (limit, status, seen) => {
       const answer = await fetch(`${url}/things?limit=${limit}`);
       expect([answer.status, ((await answer.json()) as { seen?: string }).seen]).toEqual([status, seen]);
@@ -287,7 +287,7 @@ describe('the parameters of an address', () => {
 });
 
 describe('the OpenAPI document', () => {
-  it('the OpenAPI document is valid with these routes, names the signature and describes raw bodies', async () => {
+  it('the OpenAPI document of signed and raw routes is valid, names the signature header and describes raw bodies', async () => {
     const document = (await (await fetch(`${url}/openapi.json`)).json()) as Record<string, any>; // oxlint-disable-line typescript/no-explicit-any -- as above
     expect((await new Validator().validate(document)).errors ?? []).toEqual([]);
     const event = document['paths']['/hooks/event'].post;

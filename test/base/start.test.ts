@@ -107,8 +107,8 @@ describe('the sweeper', () => {
     const [many, one] = [newId('org'), newId('org')];
     await waiting(many, idsOf(many, 150));
     await waiting(one, idsOf(one, 1));
-    // The starts of the large organization end only after the single one. If they all came first, the sweep would not
-    // end.
+    // The starts of the large organization end only after the one start of the small organization. If the large
+    // organization came first with all its starts, the sweep would not end.
     const single = Promise.withResolvers<void>();
     const ctx = starter(async (id) => {
       if (id === `${one}:0`) single.resolve();

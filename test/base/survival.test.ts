@@ -200,7 +200,7 @@ describe('SIGTERM', () => {
     const ask = 'GET /health/live HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n';
     socket.write(ask);
     await once(socket, 'data');
-    // Written to the kernel at once; this process, which is the server too, reads it in a later turn.
+    // The kernel has the request at once; this process, which is the server too, reads it in a later turn.
     socket.write(ask);
     const closed = api.close();
     let answer = '';

@@ -386,7 +386,7 @@ describe('a client that resumes', () => {
     await until(async () => tab.shown.get(message!.reply_id!)?.body === 'The beginning.', 'the whole answer');
   });
 
-  it('a long history starts with the last messages; earlier ones are paged over REST and the socket', async () => {
+  it('a socket first gets the last messages of a long history; earlier messages come page by page over REST or the socket', async () => {
     const client = await newClient();
     const convId = client.convId!;
     const at = new Date();
@@ -660,7 +660,7 @@ describe('who may connect', () => {
     expect(client.frames.map(({ type }) => type)).toEqual(['error']);
   });
 
-  it('a session of another organization gets close 4404, as for an unknown organization', async () => {
+  it('a socket with a session of another organization is closed with 4404, as for an unknown organization', async () => {
     const foreign = await mint(api, await api.newOrg());
     for (const orgId of [org.orgId, 'org_00000000000000000000000000']) {
       const client = await clientOf({ orgId, token: foreign.token }).connect(here.url);

@@ -187,7 +187,7 @@ describe('one client address', () => {
     expect((await tries(embed(newAddress()))).isOpen).toBe(true);
   });
 
-  it('a client address has a limit of embed messages per minute over all its visitors; minted sessions are not counted', async () => {
+  it('a client address has a limit of embed messages per minute over all its visitors; messages of minted sessions are not counted', async () => {
     const address = newAddress();
     const visitors = await Promise.all([tries(embed(address)), tries(embed(address), there.url)]);
     for (let i = 0; i < 5; i += 1) {

@@ -77,7 +77,7 @@ async function newMissed(orgId: string): Promise<Customer> {
   return customer;
 }
 
-/** The message's final state, and the frames the customer gets after it. */
+/** The message's final state, and the frames that the customer gets after it. */
 async function outcomeOf(customer: Customer, id: string, before: number) {
   const { ticket } = await customer.settled();
   const message = await MessageModel.findById(id).lean();
@@ -123,21 +123,21 @@ describe('a message whose conversation is resolved before a worker takes it', ()
     },
   );
 
-  it('a question without an answer in a conversation that is already resolved is no miss, does not escalate, and announces no person', async () => {
+  it('in a resolved conversation, a question without an answer is not counted as a miss, does not escalate, and announces no person', async () => {
     const { customer, ids } = asked.get('missing')!;
     for (const id of ids) expect((await customer.answered(id)).body).toBe(ownSentences.notFound.en);
     const { status, misses, ticket, events } = await customer.settled();
     expect([status, misses, ticket, events]).toEqual(['resolved', 0, undefined, []]);
   });
 
-  it('a message that asks for a person escalates the conversation, as its answer says, even when it is already resolved', async () => {
+  it('a message that asks for a person escalates even a conversation that is already resolved, and the answer says so', async () => {
     const { customer, ids } = asked.get('calling')!;
     expect((await customer.answered(ids[0]!)).body).toBe(ownSentences.called.en);
     expect(await customer.settled()).toMatchObject({ status: 'escalated', ticket: { reason: 'asked' } });
     expect(statusesShown(await customer.frames())).toEqual(['resolved', 'escalated']);
   });
 
-  it('a message in a conversation that a member has taken over since is not answered by the agent but left to the member', async () => {
+  it('the agent leaves a message to the member who has taken over the conversation before a worker takes the message', async () => {
     const { customer, ids } = asked.get('taken')!;
     expect((await customer.settled()).status).toBe('pending');
     expect((await MessageModel.findById(ids[0]).lean())?.state).toBe('left');
@@ -166,7 +166,7 @@ describe('a customer’s message', () => {
       strict: false,
       segments: [],
       generated_by: 'extractive',
-      // One attempt, unless it was lost because the machine was busy.
+      // There was one attempt, unless an attempt was lost because the machine was busy.
       attempts: (await MessageModel.findById(id).lean())?.attempts,
       ms: { total: expect.any(Number) },
     });
@@ -380,7 +380,7 @@ describe('a customer’s message that reopens a resolved conversation', () => {
     await until(async () => !(await customer.conversation()).pending?.length, 'the intent to be settled');
   });
 
-  it('a message that reopens a conversation leaves no unsent workflow signal behind when the process survives', async () => {
+  it('when the API process survives, a message that reopens a conversation leaves no unsent workflow signal behind', async () => {
     const orgId = await newOrg([]);
     const customer = await newCustomer(orgId);
     await customer.ask('Hello!');
@@ -430,7 +430,7 @@ describe('the product that is searched', () => {
 describe('a message that arrives while a member marks the conversation as read', () => {
   beforeAll(stopWorkers);
 
-  it('a message stays unread when it is added to the unread count before a member reads the conversation, but stored after that', async () => {
+  it('a message that is counted as unread before a member reads the conversation, but stored afterwards, stays unread', async () => {
     const customer = await newCustomer(newId('org'));
     const { org_id: orgId } = await customer.conversation();
     const messages = MessageModel.collection;
@@ -449,7 +449,7 @@ describe('a message that arrives while a member marks the conversation as read',
 });
 
 describe('the greeting of a socket that connects', () => {
-  it('a new socket is told the current status, and then gets the frames after the client’s resume number, or after the end of the log', async () => {
+  it('a new socket gets the current status, then the frames after the client’s resume number or, without one, only new frames', async () => {
     const customer = await newCustomer(newId('org'));
     await customer.say('Hello');
     const chosen = await customer.conversation();
@@ -536,7 +536,7 @@ describe('a worker that is killed while it answers', () => {
   afterAll(stopWorkers);
 
   it.each(faults)(
-    'when a worker is killed at “%s”, another goes on: one answer, one end frame, no frame missing, at most one ticket',
+    'when a worker is killed at “%s”, another finishes its work: one answer, one end frame, no frame missing, at most one ticket',
     async (fault) => {
       const { customer, id, signal } = left.get(fault)!;
       expect(signal).toBe('SIGKILL');
@@ -562,7 +562,7 @@ describe('a worker that is killed while it answers', () => {
 
   // test/soak/ freezes whole processes; their pollers hold on to tasks for a minute.
   it.each(['between chunks', 'answer unstored'] as const)(
-    'a suspended worker (%s) writes nothing more when it resumes',
+    'a worker that was suspended (%s) writes nothing when it resumes after another worker has answered',
     async (fault) => {
       await stopWorkers();
       await expectNothingOfSleeper(system, orgId, fault, 'sleep');
@@ -570,10 +570,10 @@ describe('a worker that is killed while it answers', () => {
   );
 });
 
-describe('a worker that is killed after an escalation by misses, while it gives an answer it is certain of', () => {
+describe('a worker that is killed while it gives a certain answer in a conversation that was escalated after misses', () => {
   const known = 'What does the gannet card cost?';
   const announced = ['typing', 'reply_start', 'reply_chunk'];
-  /** Each case also lists the frames the customer gets. A stored answer is part of the history, so it is shown. */
+  /** Each case also lists the frames that the customer gets. A stored answer is part of the history, so it is shown. */
   const cases: [AnswerFault, 'takes over' | 'does nothing', 'left' | 'answered', string[]][] = [
     ['answer claimed', 'takes over', 'left', []],
     ['answer unstored', 'takes over', 'left', []],
@@ -602,7 +602,7 @@ describe('a worker that is killed after an escalation by misses, while it gives 
   afterAll(stopWorkers);
 
   it.each(cases)(
-    'when a worker is killed at “%s” and the member %s, the message ends as “%s”',
+    'when a worker is killed at “%s” in an escalated conversation and the member %s, the message’s final state is “%s”',
     async (fault, member, state, shown) => {
       const { customer, id, before, signal } = left[cases.findIndex(([f, m]) => f === fault && m === member)]!;
       expect(signal).toBe('SIGKILL');
@@ -701,7 +701,7 @@ describe('an organization whose answers come from a language model', () => {
   });
 
   const losesNothing = async (_: string, script: readonly Script[]): Promise<void> => {
-    // The script twice, in case a busy machine loses an attempt.
+    // The script is given twice, in case a busy machine loses an attempt.
     model.script(...script, ...script);
     const customer = await newCustomer(orgId);
     const answer = await customer.ask(question);
@@ -718,7 +718,7 @@ describe('an organization whose answers come from a language model', () => {
     ['writes what is no answer, twice', [nonsense, nonsense]],
   ])('when a model %s, the answer is quoted from the sources, and the record says why', losesNothing);
 
-  it('the text is streamed while the model writes; after a kill between two pieces it is rewritten under the same id', async () => {
+  it('the answer is streamed while the model writes; when the worker is killed, another restarts the answer under the same id', async () => {
     await stopWorkers();
     const patient = { ...models(), OPENAI_TIMEOUT_MS: '60000' };
     const text = 'It costs 12 EUR a year, and nothing for students under 26.';

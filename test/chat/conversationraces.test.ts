@@ -173,8 +173,8 @@ describe('a customer who writes back after a member has answered', () => {
   });
 });
 
-describe('the intent of a message', () => {
-  it('the intent to signal a workflow is stored with the conversation only for a message that changes its status, and once for concurrent messages', async () => {
+describe('the intent to signal a workflow', () => {
+  it('the intent to signal a workflow is stored only for a message that changes the status, and once for concurrent messages', async () => {
     const convId = await begin();
     const saying = async (key: string) => {
       const done = await act(convId, 'message', { ...said(key), intents: ({ moved }) => (moved ? [intent(key)] : []) });
@@ -212,7 +212,7 @@ describe('a resolved ticket that is escalated again', () => {
 describe('marking a conversation as read', () => {
   const unread = async (convId: string) => (await read(convId)).unread;
 
-  it('a message stays unread when it is added to the unread count before the conversation is read, but stored after that', async () => {
+  it('a message that is counted as unread before the conversation is read, but stored afterwards, stays unread', async () => {
     const convId = await begin();
     await act(convId, 'message', said('One'));
     const { reads } = await act(convId, 'message', said('Two'));
@@ -224,7 +224,7 @@ describe('marking a conversation as read', () => {
     expect(await unread(convId)).toBe(0);
   });
 
-  it('marking as read between two messages does not make the second one count twice', async () => {
+  it('a message that arrives after the conversation was marked as read is counted as unread once', async () => {
     const convId = await begin();
     await act(convId, 'message', said('One'));
     await markRead(orgId, convId);
@@ -233,14 +233,14 @@ describe('marking a conversation as read', () => {
     expect(await unread(convId)).toBe(1);
   });
 
-  it('reading also clears the unread count of a message that was never stored because its process died', async () => {
+  it('marking a conversation as read also clears the unread count of a message that was never stored because its process died', async () => {
     const convId = await begin();
     await act(convId, 'message', said('Never stored'));
     await markRead(orgId, convId);
     expect(await unread(convId)).toBe(0);
   });
 
-  it('taking a duplicate from before the reading out of the unread count leaves later messages unread', async () => {
+  it('removing an earlier duplicate from the unread count after the conversation was read leaves later messages unread', async () => {
     const convId = await begin();
     await act(convId, 'message', said('One'));
     const { reads } = await act(convId, 'message', said('One'));
@@ -311,7 +311,7 @@ describe('a customer with several unresolved conversations', () => {
 });
 
 describe('the context that a session was minted with', () => {
-  it('each session’s first message stores the context that the session was minted with; a session without context removes it', async () => {
+  it('each session’s first message stores the context of the session, or removes the stored one when the session has no context', async () => {
     const convId = await begin();
     const say = (id: string, context?: Record<string, unknown>) =>
       act(convId, 'message', { ...said(id), session: { id, context } });
@@ -346,7 +346,7 @@ describe('the list of conversations', () => {
     expect(await countInbox(own, { modes: ['test'] })).toEqual({ count: 0, unread: 0 });
   });
 
-  it('the list of conversations pages over conversations of the same moment without repeating any', async () => {
+  it('the pages of the list of conversations repeat and omit none, even when several conversations have the same time', async () => {
     const own = newId('org');
     const now = new Date();
     for (let i = 0; i < 7; i++) {
@@ -365,7 +365,7 @@ describe('the list of conversations', () => {
     expect(seen).toEqual(seen.toSorted().toReversed());
   });
 
-  it('the list of conversations is read page by page from its index, and the totals without reading records', async () => {
+  it('the list of conversations is read page by page from an index, and its totals are counted without reading records', async () => {
     const own = newId('org');
     let at = Date.now();
     for (const status of ['open', 'resolved'] as const) {
@@ -449,7 +449,7 @@ describe('the claim to answer a message', () => {
     expect(await claimAnswer(message, 'first')).toBe(true);
     const second = { ...message, attempt: 'first' };
     expect(await claimAnswer(second, 'second')).toBe(true);
-    // The sleeper was frozen past its timeout, and continues with the state it had read.
+    // The sleeping worker was frozen past its timeout, and continues with the state that it had read.
     expect([await claimAnswer(message, 'sleeper'), await claimAnswer(second, 'sleeper')]).toEqual([false, false]);
     expect(await holdsAnswer(orgId, message._id, 'second')).toBe(true);
     await settleMessage(orgId, message._id, 'answered');

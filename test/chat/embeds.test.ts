@@ -251,7 +251,7 @@ describe('a signed e-mail', () => {
     expect(await CustomerModel.countDocuments({ org_id: orgId }, everyRecord)).toBe(0);
   });
 
-  it('a signed e-mail is refused without a secret, and with the secret of the other mode or another organization', async () => {
+  it('a signed e-mail is refused when no embed secret exists, and when the secret of another mode or organization signed it', async () => {
     expect(await refusal(visit({ email, sig: signed('', email) }))).toMatchObject({ code: 'UNAUTHENTICATED' });
     const live = await secretOf('live');
     expect(await refusal(visit({ email, sig: signed(live, email) }))).toMatchObject({ code: 'UNAUTHENTICATED' });

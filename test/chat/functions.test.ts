@@ -75,7 +75,7 @@ describe('chooseFunction', () => {
     ['arguments that are no object', calling('cancel_order', '[1]'), 'no JSON object'],
     ['arguments that are no JSON', calling('cancel_order', 'order A-1042'), 'no JSON object'],
     ['arguments that do not fit', calling('cancel_order', { order: 'B' }), 'do not fit'],
-  ])('chooseFunction asks the model once to correct %s, and then fails', async (_, wrong, told) => {
+  ])('chooseFunction asks the model once to correct %s, and fails when the model does not', async (_, wrong, told) => {
     server.script(wrong, calling('cancel_order', { order: 'A-1042' }));
     expect(await choose()).toEqual({ call: { name: 'cancel_order', arguments: { order: 'A-1042' } } });
     expect(server.requests[1]!.body.messages.at(-1)).toMatchObject({

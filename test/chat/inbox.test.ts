@@ -117,7 +117,7 @@ describe('GET /support/inbox/orgs/{orgId}', () => {
   it('the inbox lists the latest activity first, filters by status and assignee, and its totals follow the filter', async () => {
     const own = await api.newOrg();
     const secret = (await api.newKey(own)).token;
-    // Sequentially, because an answer counts as activity too.
+    // The conversations begin one after the other, because an answer counts as activity too.
     const talks: Talk[] = [];
     for (const _ of range(3)) {
       talks.push(await talk(own, secret));
@@ -290,7 +290,7 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
     expect((await stored(one.convId)).unread).toBe(0);
   });
 
-  it('reading a conversation returns the context that the backend gave the session, even after it was revoked, and the page’s context', async () => {
+  it('reading a conversation returns the context that the backend gave the session, even a revoked session, and the page’s context', async () => {
     const customer = { email: `${randomUUID()}@customer.example` };
     const context = { productType: 'retail', plan: 'gold' };
     const { token, sessionId } = await api.newSession(org, { key, body: { customer, context } });
@@ -370,7 +370,7 @@ describe('POST …/{convId}/reply', () => {
     );
   });
 
-  it('a reply by an API key has the name given, or else the organization’s; a member cannot choose a name', async () => {
+  it('a reply by an API key is under the name in the request, or else the organization’s name; a member cannot choose a name', async () => {
     const one = await talk(org, key);
     await post(org, `/${one.convId}/reply`, { body: 'One' }, key);
     await post(org, `/${one.convId}/reply`, { body: 'Two', sender_name: 'Anna' }, key);
@@ -382,7 +382,7 @@ describe('POST …/{convId}/reply', () => {
     expect(names).toEqual(['Test Organization', 'Anna']);
   });
 
-  it('a reply repeated with the same client_message_id or Idempotency-Key is one reply, also concurrently', async () => {
+  it('a reply repeated with the same client_message_id or Idempotency-Key is stored and shown once, even when sent concurrently', async () => {
     const one = await talk(org, key);
     await settled(one);
     const again = { body: 'Once.', client_message_id: 'mine' };

@@ -42,7 +42,7 @@ const about = (convId: string) => (frame: { conversation: { conv_id: string } })
   frame.conversation.conv_id === convId;
 
 describe('the socket of a member', () => {
-  it('a member sees a customer who asks for a person, the notification, and what a colleague does', async () => {
+  it('a member’s socket shows a customer’s request for a person, the notification about it, and the acts of colleagues', async () => {
     const org = await api.newOrg();
     const bob = await api.join(org);
     const [ada, other] = [await opened(org, org.owner), await opened(org, bob)];
@@ -62,7 +62,7 @@ describe('the socket of a member', () => {
     await ada.frame('conversation', (one) => about(convId)(one) && one.conversation.status === 'pending');
   });
 
-  it('a member sees who looks at a conversation and who writes, and that they are gone when their page closes', async () => {
+  it('a member sees which colleagues read or write in a conversation, until those colleagues close their page', async () => {
     const org = await api.newOrg();
     const bob = await api.join(org);
     const convId = await (await customer(org)).say('Hello?');
@@ -138,7 +138,7 @@ describe('the socket of a member', () => {
     expect(refused.status).toBe(404);
   });
 
-  it('a member who reconnects gets what changed since, or is told to load the inbox again when too much changed', async () => {
+  it('a member who reconnects gets the changes that were missed, or a request to reload the inbox when there are too many changes', async () => {
     const org = await api.newOrg();
     const early = await (await customer(org)).say('Hello?');
     const first = await opened(org, org.owner);
@@ -166,7 +166,7 @@ describe('the socket of a member', () => {
     expect(late.all('conversation').length).toBeLessThan(10);
   });
 
-  it('a member sees what happens at another API process, and continues there when their own process is killed', async () => {
+  it('a member’s socket shows changes made at another API process, and a member whose own process is killed continues there', async () => {
     const org = await api.newOrg();
     const env = systemEnv('shared');
     const second = await startProcess('api/server.ts', env);

@@ -236,7 +236,7 @@ describe('in a conversation', () => {
     await chat.close();
   });
 
-  it('a first answer that only offers passages is no miss; each one after an ignored offer is a miss, and the second miss escalates', async () => {
+  it('the first answer that only offers passages is no miss; each further one after an ignored offer is, and the second miss escalates', async () => {
     const { chat, says } = await customer();
     await says(near[0]!);
     const second = await says(near[1]!);
@@ -249,7 +249,7 @@ describe('in a conversation', () => {
     await chat.close();
   });
 
-  it('an answer in between, such as the one to a chosen offer, resets the count of misses', async () => {
+  it('an answer between two misses, such as the answer to a chosen offer, resets the count of misses', async () => {
     const { chat, says } = await customer();
     await says(near[0]!);
     const second = await says(near[1]!);

@@ -23,7 +23,7 @@ const suggest = async (convId: string) => {
   expect(status).toBe(200);
   return body.suggestion;
 };
-/** A conversation with these messages of the customer, each sent after the agent has dealt with the previous one. */
+/** A conversation with these messages of the customer, each sent after the agent has answered the previous one. */
 async function conversation(...said: string[]): Promise<string> {
   const { token } = await api.newSession(org);
   let convId = '';
@@ -38,7 +38,7 @@ async function conversation(...said: string[]): Promise<string> {
   }
   return convId;
 }
-/** What a message of a customer leaves behind. */
+/** The numbers of stored records that a customer's message increases: messages, gaps and tool calls. */
 const stored = async (): Promise<number[]> =>
   Promise.all(
     ['messages', 'gaps', 'tool_calls'].map((name) => db().collection(name).countDocuments({ org_id: org.orgId })),

@@ -14,7 +14,7 @@ const { opened, met, visited } = shopping(api);
 type Who = 'anonymous' | 'visitor' | 'verified';
 type Happens = 'called' | 'denied' | 'handed_off' | 'confirm' | 'step_up' | 'member';
 const everybody: readonly Who[] = ['anonymous', 'visitor', 'verified'];
-/** Written out here, so that the rule is not tested against itself. */
+/** The customers that each scope allows, repeated here so that the rule is not tested against itself. */
 const reached: Readonly<Record<AuthScope, readonly Who[]>> = {
   public: everybody,
   verified_visitor: ['visitor', 'verified'],
@@ -31,7 +31,7 @@ const onceReached: Readonly<Record<RiskTier, Happens>> = {
   human_only: 'handed_off',
 };
 const tiers = Object.keys(onceReached) as RiskTier[];
-/** The scope does not matter for these two tiers. */
+/** The two tiers for which the scope does not matter. */
 const forAll: readonly RiskTier[] = ['read_public', 'human_only'];
 
 /** One noun per tier and scope, so that a message selects exactly one tool. */

@@ -28,7 +28,7 @@ const requestedSchema = {
   },
   required: ['reason'],
 };
-/** A tool that asks one question and returns the answer it got. */
+/** A tool that asks one question and returns the answer that it got. */
 const asking: TestTool = {
   ...cancel,
   answer: (_given, _meta, answers) =>
@@ -133,7 +133,7 @@ describe('a tool that asks the customer something', () => {
     expect(shop.mcp.calls).toHaveLength(3);
   });
 
-  it('a tool that asks the customer something gets no answer after the question’s deadline, and no further call', async () => {
+  it('a tool that asks the customer something gets no answer after the question’s deadline, and is not called again', async () => {
     const shop = await opened([{ tool: asking, ...terms }]);
     const { client } = await met(shop);
     client.say(please);

@@ -139,7 +139,7 @@ describe('a tool that the customer has to confirm', () => {
     expect(told).toEqual(['approved', 'asked_customer']);
   });
 
-  it('a confirmation without arguments shows the tool’s description instead', async () => {
+  it('a request to confirm a call without arguments shows the tool’s description in place of arguments', async () => {
     const description = 'Closes the bank account for good. Whoever reads this agrees.';
     const close = { name: 'close_account', description, inputSchema: { type: 'object', properties: {} } };
     const { org, key } = await opened(api, 'customer_confirm', 'public', close);

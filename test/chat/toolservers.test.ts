@@ -127,7 +127,7 @@ describe('a server that is broken', () => {
     expect(await answerAfter(client, 'Please track my parcel B-8')).toContain('Bremen');
   });
 
-  it('a broken server hangs: a read times out, and a write ends with an unknown outcome and escalates the conversation', async () => {
+  it('a broken server hangs: a call that reads times out, and one that writes has an unknown outcome and escalates the conversation', async () => {
     const hanging = { answer: () => new Promise<never>(() => undefined) };
     const shop = await opened([
       // Eight seconds, so that both calls reach the server even on a busy machine. A call whose time is over is never sent.
@@ -142,7 +142,7 @@ describe('a server that is broken', () => {
     expect(shop.mcp.calls).toHaveLength(2);
   });
 
-  it('a broken server redirects a call to localhost: the redirect is not followed, with or without the token', async () => {
+  it('a broken server redirects a call to localhost: the call fails, and localhost gets no request', async () => {
     const shop = await opened([read]);
     const inner = createServer((_request, response) => response.end('{}'));
     let reached = 0;
@@ -451,7 +451,7 @@ describe('the rate limit of tool calls', () => {
     client.say(please);
     const calls = db().collection<{ _id: string }>('tool_calls');
     const held = await until(
-      // More than once if the minute ends just then.
+      // The call is held back more than once if the minute ends just then.
       async () => (await calls.findOne({ org_id: shop.org.orgId, held_back: { $gte: 1 } })) ?? false,
       'the call to be held back',
     );

@@ -42,7 +42,7 @@ const kindsOf = async ({ token }: TestUser, convId: string): Promise<string[]> =
 };
 
 describe('tags and priority', () => {
-  it('setting tags replaces those of the conversation and drops duplicates, and lists are filtered by a tag', async () => {
+  it('setting tags replaces the conversation’s tags and drops duplicates, and lists can be filtered by a tag', async () => {
     const [one, two] = [await (await customer()).say('Hello?'), await (await customer()).say('Hello?')];
     const tagged = await call('PUT', `/${one}/tags`, { tags: [' cards ', 'refund', 'cards'] }, key);
     expect(tagged.body.conversation.tags).toEqual(['cards', 'refund']);
@@ -57,7 +57,7 @@ describe('tags and priority', () => {
     expect((await call('PUT', `/${one}/tags`, { tags: ['x'.repeat(51)] })).status).toBe(400);
   });
 
-  it('a priority is set and removed, and lists are filtered by it and by the customer', async () => {
+  it('the priority of a conversation can be set and removed, and lists can be filtered by priority and by customer', async () => {
     const { say, customerId } = await customer();
     const convId = await say('Hello?');
     expect((await call('PUT', `/${convId}/priority`, { priority: 'urgent' })).body.conversation.priority).toBe(
@@ -70,7 +70,7 @@ describe('tags and priority', () => {
     expect((await call('PUT', `/${convId}/priority`, { priority: 'now' })).status).toBe(400);
   });
 
-  it('lists are filtered by the time of the last message', async () => {
+  it('lists of conversations can be filtered by the time of the last message', async () => {
     const began = new Date();
     const convId = await (await customer()).say('Hello?');
     const { last_message_at: last } = (await call('GET', `/${convId}`)).body.conversation;
@@ -98,7 +98,7 @@ describe('tags and priority', () => {
     ]);
     const read = async (at: number, token = bob.token) =>
       (await call('PUT', `/${convId}/read`, { position: at }, token)).body.conversation.read_position;
-    // Nobody has read what is not there yet.
+    // A read position beyond the last message is not stored.
     expect([await read(0), await read(10_000, org.owner.token)]).toEqual([position, expect.any(Number)]);
     expect((await readings(org.owner))[1]).toBeLessThan(10_000);
     const unread = await call('DELETE', `/${convId}/read`, undefined, bob.token);
@@ -152,7 +152,7 @@ describe('the list of waiting customers', () => {
 });
 
 describe('a snoozed conversation', () => {
-  it('a snoozed conversation comes back when the customer writes', async () => {
+  it('the snooze of a conversation ends when the customer writes', async () => {
     const { say } = await customer();
     const convId = await say('Hello?');
     const { conversation } = (await call('POST', `/${convId}/snooze`, { until: 'reply' })).body;
@@ -164,11 +164,11 @@ describe('a snoozed conversation', () => {
     expect((await call('DELETE', `/${convId}/snooze`)).body.conversation.snoozed).toBeNull();
   });
 
-  it('a snoozed conversation comes back at the time that was set, and its assignee is notified', async () => {
+  it('the snooze of a conversation ends at the time that was set, and the assignee is notified', async () => {
     const convId = await (await customer()).say('Hello?');
     await call('POST', `/${convId}/assign`, { user_id: bob.userId }, bob.token);
     const end = new Date(Date.now() + 1_500).toISOString();
-    // A later time first: the workflow that waits for it hears of the earlier one.
+    // The snooze first gets a later time, so the workflow that waits for that time must learn of the earlier one.
     await call('POST', `/${convId}/snooze`, { until: new Date(Date.now() + 3_600_000).toISOString() });
     const { conversation } = (await call('POST', `/${convId}/snooze`, { until: end })).body;
     expect(conversation.snoozed.until).toBe(end);
@@ -187,7 +187,7 @@ describe('a snoozed conversation', () => {
 });
 
 describe('a note', () => {
-  it('a note is for members: those whom it mentions are told, and the customer sees nothing of it', async () => {
+  it('a note is for members: those whom it mentions are notified, and the customer sees nothing of it', async () => {
     const { say, token, customerId } = await customer();
     const convId = await say('Hello?');
     const body = { body: 'He called about the gannet card.', mentions: [bob.userId, org.owner.userId, bob.userId] };

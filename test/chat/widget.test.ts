@@ -71,7 +71,7 @@ async function demo(
   return { page, chat };
 }
 
-/** Waits until the log equals these lines; a pattern stands for any matching line. */
+/** Waits until the log equals these lines; a pattern equals any line that matches it. */
 async function shows(chat: Chat, lines: readonly (string | RegExp)[]): Promise<void> {
   let seen: string[] = [];
   await until(

@@ -92,7 +92,7 @@ describe('a customer who is asked to confirm a tool call', () => {
     const { page, chat } = await demo(publishable);
     await askedIn(chat);
     expect(await askIn(chat)).toEqual(asked);
-    // No typing indicator while the widget waits for the customer.
+    // The typing indicator is off while the widget waits for the customer.
     expect(await chat.inside("root.querySelector('.dots')")).toBeNull();
     expect(mcp.calls).toEqual([]);
     const tab = async (): Promise<unknown> => {

@@ -225,7 +225,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 `;
 
 describe('support-platform org', () => {
-  it('one of several organizations must be chosen, and going live and back takes one command each', async () => {
+  it('a user of several organizations must choose one, and going live and back takes one command each', async () => {
     const owner = await api.newUser();
     const env = await login('orgs', owner.email);
     expect(await cli(['docs', 'list'], { env })).toMatchObject({
@@ -363,7 +363,7 @@ describe('support-platform docs, ask, gaps', () => {
     expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('opening.txt: already there') });
   });
 
-  it('docs add reports a file that cannot be read with a reason for its owner', async () => {
+  it('docs add names a file that cannot be read, and the reason in plain words', async () => {
     const ended = await withKey('docs', 'add', join(root, 'test', 'fixtures', 'encrypted.docx'));
     expect(ended).toMatchObject({
       code: 1,

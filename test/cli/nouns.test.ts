@@ -55,7 +55,7 @@ function of(own: TestOrg, token?: string) {
 
 describe('a command defined by a table', () => {
   it.each(described)(
-    'the route of the command %s exists, accepts what it sends, and returns what it shows',
+    'the route of the command %s exists, accepts what the command sends, and returns what the command shows',
     (_, one) => {
       const [method, path] = one.route.split(' ');
       const shape = (text: string) => text.replaceAll(/\{\w+\}/g, '{}');

@@ -248,7 +248,7 @@ describe('a page whose URL no longer has its text', () => {
 });
 
 describe('a page whose canonical link names another page', () => {
-  it('a page whose canonical link names another page stays when that page leads back, is forbidden, fails, or is the front page', async () => {
+  it('a page whose canonical link names another page stays when that page redirects back, is forbidden, fails, or is the front page', async () => {
     const names = (name: string, to: string) =>
       page(name, `The dunlin text called ${name} is here.`, [], `<link rel="canonical" href="${to}">`);
     const site = await siteOf({

@@ -17,7 +17,7 @@ const fixture = (name: string): Buffer => readFileSync(new URL(`../fixtures/page
 
 let pages: Pages;
 beforeAll(() => {
-  // Generous, for busy machines; the limits have their own tests.
+  // The time limit is generous, for busy machines; the limits have their own tests.
   pages = createPages({ timeoutMs: 100_000, agent: 'SupportBot' });
 });
 afterAll(() => pages.close());
@@ -155,7 +155,7 @@ describe('the main text', () => {
       'Service: Transfer; Price: 7.70 EUR at once; Abroad: 7.70 EUR at once\n' +
       'Service: Since June\nService: Statement; Price: 2.20 EUR';
     expect(textOf(await read(`<main>${table}</main>`))).toContain(expected);
-    // The same on a page whose main text Readability has to find.
+    // The table is read in the same way on a page whose main text Readability has to find.
     const words = '<p>A sentence about fees, of which there are many, and of what they are for.</p>'.repeat(40);
     expect(textOf(await read(`<div class="post">${words}${table}${words}</div>`))).toContain(expected);
   });
@@ -210,7 +210,7 @@ describe('the main text', () => {
         '<div id="comments-and-complaints"><h2>Complaints</h2><p>Write to us.</p></div>',
         ['Help > Complaints', 'Write to us.'],
       ],
-      // The second list:
+      // The second list, written after the rules:
       [
         'MkDocs',
         '<h2 id="cookies">Cookies<a class="headerlink" href="#cookies" title="Permanent link">#</a></h2><p id="cookies">We set two.</p>',
@@ -426,7 +426,7 @@ describe('hostile pages', () => {
     expect(taken.join('').length).toBeLessThanOrEqual(200_000);
   });
 
-  it('table cells of enormous spans make a page refused, unless a cell is alone in its row', async () => {
+  it('a page is refused for table cells with enormous spans, unless each of these cells is alone in its row', async () => {
     const cell = '<td rowspan="100000" colspan="100000">x</td>';
     const rows = `<tr>${cell}<td rowspan=0>y</td><td>z</td></tr>`.repeat(20_000);
     expect(await reasonOf(read(`<table>${rows}</table>`))).toBe('too_much_text');
@@ -434,7 +434,7 @@ describe('hostile pages', () => {
     expect(textOf(await read(`<table>${lines}<tr><td>Fee</td><td>9 EUR</td></tr></table>`))).toContain('Fee: 9 EUR');
   });
 
-  it('elements nested 3,000 deep are flattened, and 100,000 deep refused', async () => {
+  it('a page with elements nested 3,000 deep is read, and one with elements nested 100,000 deep is refused', async () => {
     expect(textOf(await read(`${'<div>'.repeat(3_000)}Deep text.`))).toContain('Deep text.');
     expect(await reasonOf(read(`${'<div>'.repeat(100_000)}Deep text.`))).toBe('too_deep');
   });
@@ -530,7 +530,7 @@ describe('processes that read pages', () => {
     await own.close();
   });
 
-  it('processes that read pages end a running and a queued page on the caller’s signal, with the signal’s reason', async () => {
+  it('the caller’s signal ends the reading of a running and of a queued page, with the signal’s reason', async () => {
     const own = createPages({ timeoutMs: 100_000 });
     const abort = new AbortController();
     const reading = own.read(endless, { signal: abort.signal });

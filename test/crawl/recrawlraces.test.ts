@@ -78,7 +78,7 @@ function gate() {
 }
 
 describe('two concurrent changes of one schedule', () => {
-  it('concurrent changes of a schedule end with the state of the record, even when the older change writes to Temporal last', async () => {
+  it('after concurrent changes, the Temporal Schedule agrees with the stored record, even when the older change is written last', async () => {
     const org = newId('org');
     const { _id } = await put(org, 6);
     const [reached, held] = [gate(), gate()];
@@ -97,7 +97,7 @@ describe('two concurrent changes of one schedule', () => {
     expect([table.get(_id), changes]).toEqual([12, ['put 6', 'put 12', 'put 12']]);
   });
 
-  it('concurrent changes of a schedule leave nothing in Temporal or MongoDB when the newer one is the removal', async () => {
+  it('concurrent changes of a schedule leave nothing in Temporal or MongoDB when the newer change is the removal', async () => {
     const org = newId('org');
     const { _id } = await put(org, 6);
     const [reached, held] = [gate(), gate()];
@@ -116,7 +116,7 @@ describe('two concurrent changes of one schedule', () => {
     expect(table.has(_id)).toBe(false);
   });
 
-  it('concurrent changes of a schedule create a new schedule after a removal, and the removal’s later steps do not affect it', async () => {
+  it('a change after a removal creates a new schedule, and the removal’s later steps do not affect the new schedule', async () => {
     const org = newId('org');
     const first = await put(org, 6);
     await remove(org, first._id);
@@ -182,7 +182,7 @@ describe('concurrent requests for a schedule of one site', () => {
 });
 
 describe('the crawl that a cancel request selects', () => {
-  it('the crawl to cancel stays the same when the request is repeated, however it ended and whatever crawl runs by then', async () => {
+  it('a repeated cancel request selects the same crawl as before, even when that crawl has ended and another one runs', async () => {
     const orgId = newId('org');
     const started = async () => {
       const crawl = crawlOf(orgId);

@@ -62,7 +62,7 @@ async function forbidden(): Promise<{ host: string; connections: () => number }>
 const userAgent = 'TestBot/1.0 (+https://bot.example)';
 function renderer(allowed: Site[], options: Partial<RendererOptions> = {}): Renderer {
   const http = createHttp({ userAgent, egressAllow: allowed.map(({ host }) => host) });
-  // Generous, for busy machines.
+  // The limits are generous, for busy machines.
   const limits = { timeoutMs: 60_000, settleMs: 40_000, ...options.limits };
   const made = createRenderer({ executablePath: chromium, http, userAgent, ...options, limits });
   cleanups.push(async () => {
@@ -107,7 +107,7 @@ const app = scripted(`(await fetch('/data')).text()`);
 const data: RequestListener = (_, reply) => reply.end('Text from a script');
 
 describe('a page without static text', () => {
-  it('a page without static text gets its text after its scripts have run, requested with our user agent', async () => {
+  it('a page without static text is read once its scripts have run; all its requests are made with our user agent', async () => {
     const shop = await site({
       '/app':
         '<!doctype html><main></main><script src="/a.js"></script><link rel="stylesheet" href="/a.css"><img src="/a.png">',
@@ -126,7 +126,7 @@ describe('a page without static text', () => {
     expect(new Set(shop.asked.map(({ headers }) => headers['user-agent']))).toEqual(new Set([userAgent]));
   });
 
-  it('a page without static text is read at the target of redirects and script navigation, after the caller has allowed each', async () => {
+  it('a page without static text is read at the target of redirects and script navigation, if the caller allows each URL', async () => {
     const shop = await site({
       '/old': (_, reply) => reply.writeHead(302, { location: '/middle' }).end(),
       '/middle': `<main></main><script>location.replace('/new')</script>`,

@@ -57,7 +57,7 @@ describe('a host that asks for a pause', () => {
     expect([site.hits.get('/a'), site.hits.get('/b')]).toEqual([1, undefined]);
   });
 
-  it('a host that asks for a pause is asked for a page at most three times, however long the pauses between', async () => {
+  it('a host that asks for pauses is asked for each page at most three times, however long the pauses are', async () => {
     const site = await siteOf({ '/a': answer(503, { 'retry-after': '590' }) });
     const opened = await crawlerOf(site).open(`${site.url}/`, signal);
     const last = await opened.fetch(`${site.url}/a`, { tries: 2, signal });
@@ -266,7 +266,7 @@ describe('a host that does not exist', () => {
     expect(await opened.fetch('https://mistyped.example/help', { signal })).toEqual(refused);
   });
 
-  it('a host that does not exist is named in the error when a page redirects to it as another spelling', async () => {
+  it('when a page redirects to another spelling of its host that does not exist, the error names that spelling', async () => {
     const http = at({ 'http://a.example/robots.txt': '', 'http://a.example/': 'https://www.a.example/' });
     const opened = await crawlerOf(await siteOf({}), { http }).open('http://a.example/', signal);
     expect(opened.unavailable).toBeUndefined();
@@ -299,7 +299,7 @@ describe('sitemaps', () => {
     });
   });
 
-  it('malformed sitemaps and long pauses are reported', async () => {
+  it('malformed sitemaps and a long Crawl-delay are reported as problems', async () => {
     const site = await siteOf({ '/map.xml': '<urlset><url', '/gone.xml': answer(500) });
     site.pages['/robots.txt'] =
       `User-agent: *\nCrawl-delay: 60\nSitemap: /map.xml\nSitemap: /gone.xml\nSitemap: /none.xml`;
@@ -317,7 +317,7 @@ describe('sitemaps', () => {
     ]);
   });
 
-  it('an ordinary page at the default URL of the sitemap is no problem unless robots.txt names it', async () => {
+  it('an ordinary page at the default URL of the sitemap is reported as a problem only if robots.txt names that URL', async () => {
     const site = await siteOf({ '/sitemap.xml': page('Oops', 'There is no such page.') });
     const opened = await crawlerOf(site).open(`${site.url}/`, signal);
     expect(await opened.listSitemaps(10, signal)).toEqual({ urls: [], files: [], forbidden: [], problems: [] });

@@ -104,7 +104,7 @@ describe('readSitemap', () => {
       [],
       'broken',
     ],
-  ])('readSitemap handles malformed input: %s', async (_label, text, expected, stopped) => {
+  ])('readSitemap reads malformed input as far as possible: %s', async (_label, text, expected, stopped) => {
     const found = await read(text);
     expect({ locs: found.entries, stopped: found.stopped }).toEqual({ locs: expected, stopped });
   });
@@ -225,7 +225,7 @@ describe('walkSitemaps', () => {
     expect(few.problems).toEqual([{ url: `${site}/2.xml`, reason: expect.stringContaining('too many') }]);
   });
 
-  it('walkSitemaps reports the broken sitemap and keeps the others', async () => {
+  it('walkSitemaps reports a broken sitemap and lists the pages of the others', async () => {
     const found = await walk({
       '/sitemap.xml': index('/a.xml', '/b.xml'),
       '/a.xml': '<urlset><url',

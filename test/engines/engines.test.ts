@@ -116,7 +116,7 @@ describe('a download', () => {
     server.close();
   });
 
-  it('a full disk becomes a clear sentence, even when another program reports it', async () => {
+  it('the error for a full disk is a clear sentence, even when another program reports the full disk', async () => {
     const full = Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', path: '/data/x' });
     expect(readable(full)).toEqual(new EngineError('The disk is full (at /data/x). Free some space and try again.'));
     await expect(run('/bin/sh', ['-c', 'echo "write: no space left on device" >&2; exit 1'])).rejects.toThrow(
@@ -205,7 +205,7 @@ describe('the log of a guarded process', () => {
     ],
     ['{"s":"E","msg":"a"}\n{"s":"E","msg":"b","attr":{"error":{"code":9}}}', 'Its last lines:\na\nb {"code":9}'],
     ['', 'It said nothing.'],
-  ])('the MongoDB log is explained by a sentence: %s', (lines, sentence) => {
+  ])('the log of a failed MongoDB process is explained by a sentence: %s', (lines, sentence) => {
     expect(explainMongod(lines)).toBe(sentence);
   });
 });
@@ -528,18 +528,18 @@ case "$*" in *--include=dev*) mkdir -p "$FOLDER/node_modules/typescript";; esac
       return calls.split('\n').filter(Boolean);
     }
 
-    it('a start installs no development packages, and a later test adds them', async () => {
+    it('npm start installs no development packages, and a later test run installs them', async () => {
       expect(await callsOf('engines/start.ts')).toEqual([expect.stringMatching(/^ci .*--omit=dev/)]);
       expect(await callsOf('engines/start.ts')).toEqual([]);
       expect(await callsOf('test/run.ts')).toEqual([expect.stringMatching(/^install --no-save .*--include=dev/)]);
     });
 
-    it('a start after a test run neither installs nor removes packages', async () => {
+    it('npm start after a test run neither installs nor removes packages', async () => {
       await callsOf('test/run.ts');
       expect(await callsOf('engines/start.ts')).toEqual([]);
     });
 
-    it('a start after a change of the lock file keeps the development packages of an earlier test', async () => {
+    it('npm start after a change of the lock file keeps the development packages of an earlier test run', async () => {
       await callsOf('test/run.ts');
       await writeFile(join(folder, 'package-lock.json'), '{"packages":{"":{}}}');
       expect(await callsOf('engines/start.ts')).toEqual([expect.stringMatching(/^install --no-save .*--include=dev/)]);

@@ -50,7 +50,7 @@ async function planned(orgId: string) {
 }
 
 describe('a ticket’s events', () => {
-  it('the deliveries of a ticket are planned but not yet sent while the state of the destination is unknown', async () => {
+  it('a ticket’s deliveries are planned but not yet sent while it is unknown whether the destination answers', async () => {
     const receiver = await newReceiver();
     const { orgId, line, lines } = await planned(await newOrg(receiver.url));
     expect(lines).toEqual([{ line, left: { kind: 'more', slow: false } }]);

@@ -76,7 +76,7 @@ describe('processInbound', () => {
     expect(await InboundModel.countDocuments({ org_id: orgId, status: 'processed', body: '' })).toBe(4);
   });
 
-  it('concurrent inbound events are stored, and only one of several with the same key', async () => {
+  it('all concurrent inbound events are stored, except that of several events with the same key only one is stored', async () => {
     const orgId = newId('org');
     now = start;
     const key = randomUUID();
@@ -110,7 +110,7 @@ describe('processInbound', () => {
     expect(seen).toEqual(['b1', 'a1', 'a2']);
   });
 
-  it('processInbound of one part leaves the events of other parts, which other workers process at the same time', async () => {
+  it('processInbound for one part of the lanes leaves the other parts’ events to workers that run at the same time', async () => {
     const orgId = newId('org');
     now = start;
     await stored(orgId, 'a', 'a1');
@@ -119,7 +119,7 @@ describe('processInbound', () => {
     const seen: string[] = [];
     const handled = Promise.withResolvers<void>();
     const handler: NonNullable<Handlers['linear']> = async ({ body }) => {
-      // The one part's handler ends only when the other part's has.
+      // The handler of the one part's event ends only after the handler of the other part's event.
       if (body === 'a1') await handled.promise;
       seen.push(body);
       handled.resolve();
@@ -131,7 +131,7 @@ describe('processInbound', () => {
     expect(seen).toEqual(['b1', 'a1']);
   });
 
-  it('processInbound of all parts says that it is behind once it finds as many events as it may claim, and processes these', async () => {
+  it('processInbound for all parts reports a backlog once it finds as many events as it may claim, and processes these', async () => {
     const orgId = newId('org');
     now = start;
     await Promise.all(Array.from({ length: 201 }, (_, n) => stored(orgId, `lane ${n}`, 'x')));

@@ -179,7 +179,7 @@ describe('a conversation that is assigned', () => {
 });
 
 describe('a customer’s message to an assigned conversation', () => {
-  it('a message in an assigned conversation notifies the assignee once, and again after that is read or a member replied', async () => {
+  it('a message in an assigned conversation notifies the assignee once, and again after the notice is read or a member replied', async () => {
     const org = await newOrg();
     const ada = await customer(org);
     const convId = await ada.say('Hello?');
@@ -342,7 +342,7 @@ describe('a tool call that waits for a member’s approval', () => {
 });
 
 describe('a delivery that was given up', () => {
-  it('a delivery that was given up notifies members with its id, and once per destination until that is read', async () => {
+  it('a delivery that was given up notifies members with its id, once per destination until the notice is read', async () => {
     const receiver = await startReceiver(status(500));
     const org = await newSender(receiver.url);
     await choose(org, { notify_on: ['delivery_failed'] });

@@ -51,7 +51,7 @@ async function failed(count: number, subject: Subject, line?: string): Promise<s
 }
 
 describe('POST …/recover', () => {
-  it('recovering deliveries starts one workflow per ticket with recovered deliveries at once, and no others', async () => {
+  it('recovering deliveries immediately starts one workflow for each ticket or line that has recovered deliveries', async () => {
     const tickets = Array.from({ length: 3 }, () => ({
       ticket_id: `tkt_${randomUUID()}`,
       conv_id: `conv_${randomUUID()}`,

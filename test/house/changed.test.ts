@@ -34,8 +34,8 @@ const examples: readonly [changed: string, folders: string[], tests: string[], n
   ['docs/operating.md', ['test/house/'], [], smoke.filter((path) => path.startsWith('test/base/h'))],
 ];
 
-describe('a change', () => {
-  it.each(examples)('a change of %s runs the tests that depend on it', (changed, folders, tests, not) => {
+describe('the tests that run after a change', () => {
+  it.each(examples)('a change of %s runs the tests that depend on that file', (changed, folders, tests, not) => {
     const runs = chosen(changed);
     expect(runs).toEqual(expect.arrayContaining([...folders.flatMap(all), ...tests]));
     expect(runs.filter((test) => not.includes(test))).toEqual([]);
@@ -64,12 +64,12 @@ describe('a change', () => {
     expect(new Set(both).size).toBe(both.length);
   });
 
-  it('a removed test and a soak test are never chosen', () => {
+  it('no change runs a removed test or a soak test', () => {
     expect(chosen('test/chat/gone.test.ts', 'test/soak/fuzz.test.ts')).toEqual([]);
   });
 });
 
-describe('the tables', () => {
+describe('the tables of changed.ts', () => {
   it('the tables of changed.ts name existing files only', () => {
     const paths = sources.map(({ path }) => path);
     const missing = [...smoke, ...Object.keys(narrow), ...Object.values(narrow).flat()].filter(
@@ -78,7 +78,7 @@ describe('the tables', () => {
     expect(missing).toEqual([]);
   });
 
-  it('every long test runs for some change', () => {
+  it('every long-running test is run by a change of some file', () => {
     for (const [test, prefixes] of Object.entries(narrow)) {
       const changed = sources.map(({ path }) => path).find((path) => isIn(path, prefixes[0]!));
       expect([test, changed]).toEqual([test, expect.any(String)]);

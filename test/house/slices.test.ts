@@ -54,7 +54,7 @@ describe('models/rules/base/holdings.ts', () => {
     },
   );
 
-  it('exactly the collections with the field `about` are listed as holding copies by it', () => {
+  it('holdings lists exactly the collections with the field `about` as those whose copies are found by that field', () => {
     const saying = Object.values(mongoose.models).filter(({ schema }) => schema.path('about') !== undefined);
     const listed = copies.filter(({ by }) => by === 'about').map(({ collection }) => collection as string);
     expect(saying.map((model) => model.collection.collectionName).toSorted()).toEqual(listed.toSorted());

@@ -350,7 +350,7 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
     expect(await list(own, 'slack')).toMatchObject([{ status: 'disconnected' }]);
   });
 
-  it('the state of a Slack grant is accepted once, and the final page runs no script from its address', async () => {
+  it('the OAuth state of a Slack grant is accepted once, and the final page runs no script from its address', async () => {
     const own = await system.api().newOrg();
     const begun = await put(own, 'slack', {});
     expect((await grant(begun)).headers.get('location')).toContain('connected');

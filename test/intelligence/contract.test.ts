@@ -166,7 +166,7 @@ afterEach(() => {
 });
 
 const offline = createOffline({ embedding: withoutEmbedding });
-/** No server listens at this endpoint. */
+/** The jobs with a model that always fails, because no server listens at its endpoint. */
 const failing = (failed?: (error: unknown) => void) => intelligenceAt('http://127.0.0.1:1/v1', failed);
 
 /** Records what a customer sees while an answer is written, and how often the answer was restarted. */
@@ -202,12 +202,12 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
     expect(seen.shown).toBe(written.text);
   });
 
-  it('answer is the same without a listener', async () => {
+  it('answer returns the same result with and without a listener', async () => {
     const { listener } = watching();
     expect(await jobsOf().answer(asked)).toEqual(await jobsOf().answer(asked, { listener }));
   });
 
-  it('answer shows and returns nothing when the passages do not answer', async () => {
+  it('answer shows and returns no text when the passages do not answer the question', async () => {
     const { seen, listener } = watching();
     const written = await jobsOf().answer(unanswered, { listener });
     expect([written.text, written.used, written.by.generated_by, seen.shown]).toEqual([undefined, [], by, '']);
@@ -329,31 +329,31 @@ describe('the fallback', () => {
     expect(failures).toHaveLength(1);
   });
 
-  it('the fallback withdraws what was shown of an answer that the model did not finish', async () => {
+  it('the fallback withdraws the shown part of an answer that the model did not finish', async () => {
     const { seen, listener } = watching();
     server.script({ kind: 'truncate', after: 60 }, { kind: 'status', status: 401 });
     const written = await intelligenceAt(server.baseUrl).answer(asked, { listener });
     expect([seen.again, seen.shown, written.by.generated_by]).toEqual([1, written.text, 'extractive']);
   });
 
-  it('the fallback answers at once without the model when that is requested', async () => {
+  it('with `atOnce`, the fallback answers without calling the model', async () => {
     expect(await intelligenceAt(server.baseUrl).answer(asked, { atOnce: true })).toEqual(await offline.answer(asked));
     expect(server.requests).toEqual([]);
   });
 
-  it('with `atOnce`, questions are written offline and no model is called', async () => {
+  it('with `atOnce`, the fallback writes interview questions without calling the model', async () => {
     const jobs = intelligenceAt(server.baseUrl);
     expect(await jobs.writeQuestions(order, { atOnce: true })).toEqual(await offline.writeQuestions(order));
     expect(server.requests).toEqual([]);
   });
 
-  it('an asked interview question is recognized without a call of the model', async () => {
+  it('without calling the model, the fallback recognizes an interview question that was asked', async () => {
     const ask = { questions: [question], asked: [], text: question.body };
     expect(await intelligenceAt(server.baseUrl).recognizeQuestion(ask)).toBe(question.question_id);
     expect(server.requests).toEqual([]);
   });
 
-  it('an abort is passed on and does not count as a failure of the model', async () => {
+  it('the fallback passes on an abort by the caller and does not report it as a failure of the model', async () => {
     const failures: unknown[] = [];
     const leaving = new AbortController();
     server.script({ kind: 'hang' });
@@ -365,7 +365,7 @@ describe('the fallback', () => {
     expect(failures).toEqual([]);
   });
 
-  it('an error of the listener is passed on and does not count as a failure of the model', async () => {
+  it('the fallback passes on an error of the listener and does not report it as a failure of the model', async () => {
     const failures: unknown[] = [];
     const listener: Listener = {
       piece: async () => Promise.reject(new Error('not stored')),

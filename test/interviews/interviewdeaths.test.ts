@@ -69,7 +69,7 @@ describe('a worker that is killed', () => {
     const final = await Promise.all([mine.bring('completed'), mine.bring('cancelled')]);
     workers.delete(first);
     await first.kill();
-    // No worker is there to decide.
+    // No worker is running that could decide.
     expect((await mine.call('POST', `/${ids[0]}/start`)).status).toBe(503);
     await startWorker();
     await Promise.all(states.map((status, n) => finish(ids[n]!, rest[status])));

@@ -163,7 +163,7 @@ describe('concurrent operations', () => {
     }
   });
 
-  it('of a concurrent start and cancel, both take effect with the start first, or the start is refused', async () => {
+  it('when a start and a cancel are concurrent, either both take effect, the start first, or the start is refused', async () => {
     for (let n = 0; n < 8; n++) {
       const id = await mine.create();
       const [start, cancel] = await Promise.all(['start', 'cancel'].map((what) => mine.call('POST', `/${id}/${what}`)));

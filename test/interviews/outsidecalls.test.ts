@@ -134,7 +134,7 @@ describe('an interview in an external call', () => {
     expect(history.at(-1)).toMatchObject({ operation: 'no_show', actor: 'bot', cause: 'candidate_no_show' });
   });
 
-  it('after the service refused a bot, a rejoin gets one, which leaves when the interview is cancelled', async () => {
+  it('after the service has refused a bot, a rejoin request gets a bot, which leaves when the interview is cancelled', async () => {
     service.refusals.push(507);
     const id = await mine.create({ meeting_url: 'https://meet.example/1' });
     await mine.call('POST', `/${id}/start`);

@@ -15,7 +15,7 @@ import * as pdfs from '../kit/badpdfs.ts';
 
 let files: Files;
 beforeAll(() => {
-  // Less than in production, so that files that use up their time take only three seconds.
+  // The processor time is less than in production, so that files that use it up take only three seconds.
   files = createFiles({ timeoutMs: 55_000, spares: 0, pdfSeconds: 3 });
 });
 afterAll(() => files.close());
@@ -42,7 +42,7 @@ function children(): number[] {
   );
 }
 
-/** Also returns the highest memory that any child process used meanwhile, in MiB. */
+/** Awaits `work`; also returns the highest memory that any child process used meanwhile, in MiB. */
 async function watching<T>(work: Promise<T>): Promise<{ result: T; peakMb: number }> {
   let peakMb = 0;
   const look = setInterval(() => {

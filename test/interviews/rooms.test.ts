@@ -58,7 +58,7 @@ describe('an interview room', () => {
     expect(await detail(await mine.create())).not.toHaveProperty('room');
   });
 
-  it('the room links of a scheduled interview are refused before its start and after its end, and show later changes', async () => {
+  it('the room links of a scheduled interview are refused before its start and after its end; the room shows later changes', async () => {
     const at = { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() };
     const made = (await mine.call('POST', '', { role_title: 'Baker', questions, ...at })).body.data;
     const { interview_id: id, room } = made as { interview_id: string; room: Links };
@@ -154,7 +154,7 @@ describe('a solo interview', () => {
     expect((await detail(id)).transcript).toHaveLength(3);
   });
 
-  it('a solo interview sends a client that resumes the missed frames, and a new client the history', async () => {
+  it('a solo interview sends the missed frames to a client that resumes, and the history to a new client', async () => {
     const { room } = await started();
     const candidate = await enter(room.candidate_url);
     candidate.send(agree);

@@ -1,7 +1,7 @@
 /**
  * Random stories of conversations. Customers write, leave, return on another device and repeat messages, while two APIs
  * and two workers crash. One API and one worker crash at any time; the other API crashes in the middle of a message,
- * and the other worker in the middle of an answer. Often the latter is only paused and continues later. In the end
+ * and the other worker in the middle of an answer. Often that worker is only paused and continues later. In the end
  * every client must have exactly the history of the server.
  */
 import { afterAll, beforeAll, expect } from '@jest/globals';

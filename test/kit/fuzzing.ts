@@ -100,8 +100,8 @@ type Values = Record<string, string[]>;
  */
 type Caller = { common: Values; of: Record<string, Values>; headers: Record<string, string> };
 /**
- * The probability that a parameter gets an existing value; 0.7 for the others. The mode always gets one, because a key
- * is refused in every mode but its own.
+ * The probability that a parameter gets an existing value; 0.7 for parameters not listed here. The mode always gets an
+ * existing value, because a key is refused in every mode but its own.
  */
 const probabilities: Record<string, number> = { 'path.orgId': 0.9, 'query.mode': 1, 'query.environment': 1 };
 

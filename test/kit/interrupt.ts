@@ -11,7 +11,7 @@ import { Context } from '@temporalio/activity';
 type Write = (...args: unknown[]) => Promise<unknown>;
 type Collection = Record<'insertOne' | 'insertMany' | 'updateOne' | 'bulkWrite' | 'findOneAndUpdate', Write>;
 
-/** Tells the parent process first, because a stopped process cannot send anything. */
+/** Stops the process or the activity. It tells the parent process first, because a stopped process sends nothing. */
 async function fall(): Promise<void> {
   await new Promise<void>((resolve) => {
     if (process.send) process.send({ type: 'fallen' }, undefined, undefined, () => resolve());

@@ -13,7 +13,7 @@ const holdMs = () => 5 + Math.random() ** 2 * 120;
 for (const name of ['_write', '_writev']) {
   const write = Socket.prototype[name];
   Socket.prototype[name] = function late(...given) {
-    // Its own output is sent at once, as pipes do. Otherwise the last output of a process would be lost.
+    // The program's own output is sent at once, as pipes do. Otherwise the last output of a process would be lost.
     if (this._isStdio || Math.random() > heldBack) return write.apply(this, given);
     setTimeout(() => {
       if (this.destroyed) given.at(-1)(new Error('The connection was closed.'));

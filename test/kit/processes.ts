@@ -36,7 +36,7 @@ export type SystemEnv = Record<string, string> & { DATA_DIR: string };
 const nowhere = 'http://127.0.0.1:1';
 /** Addresses of other services for every test that sets none, so that no test reaches a real service. */
 const servicesNowhere = Object.keys(defaultServices).map((name) => `${name}=${nowhere}`);
-/** These addresses, overridden by those that a test sets. */
+/** The addresses of `servicesNowhere`, overridden by those that a test sets. */
 const servicesWith = (set?: string): string => [...servicesNowhere, set].filter(Boolean).join(',');
 
 /** Limits high enough for hundreds of tests within a minute from one machine. A test about a limit sets its own. */

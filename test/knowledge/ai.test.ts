@@ -59,7 +59,7 @@ describe('createAi', () => {
 });
 
 describe('answer', () => {
-  it('answer() returns the ids of the sources the model named, without duplicates and unknown numbers', async () => {
+  it('answer() returns the ids of the sources that the model named, without duplicates and without numbers of no source', async () => {
     server.reply = () => grounded(' 49 EUR a year. ', [1, 1, 7, 0, -1]);
     expect(await ai().answer(ask)).toEqual({ text: '49 EUR a year.', used: ['a'], has_context: true });
   });
@@ -171,7 +171,7 @@ describe('answer', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('answer() drops response_format when the endpoint does not support it, and remembers that', async () => {
+  it('answer() omits response_format from this and all later requests when the endpoint does not support it', async () => {
     const client = ai();
     server.script({ kind: 'status', status: 400, message: "Unknown parameter: 'response_format'" });
     expect((await client.answer(ask)).has_context).toBe(true);
@@ -187,7 +187,7 @@ describe('answer', () => {
     });
   });
 
-  it('an answer is aborted by the caller’s signal', async () => {
+  it('the caller’s signal aborts answer()', async () => {
     server.script({ kind: 'hang' });
     const abort = new AbortController();
     const running = ai().answer(ask, { signal: abort.signal });
@@ -241,7 +241,7 @@ describe('stream', () => {
     expect(waits).toHaveLength(2);
   });
 
-  it('a stream is aborted by the caller’s signal in the middle', async () => {
+  it('the caller’s signal aborts a stream in the middle', async () => {
     server.script({ kind: 'stall', after: 70 });
     const abort = new AbortController();
     const running = (async () => {
@@ -322,7 +322,7 @@ describe('embed', () => {
     server.script(...Array.from({ length: 12 }, () => ({ kind: 'status', status: 500 }) as const));
     for (const text of ['a', 'b', 'c'])
       await expect(client.embedQuestion(text)).rejects.toMatchObject({ code: 'MODEL_FAILED' });
-    // Each of the three is retried, up to four attempts when the machine is fast enough.
+    // Each of the three questions is retried, up to four attempts when the machine is fast enough.
     const asked = server.requests.length;
     expect(asked).toBeGreaterThan(3);
     await expect(client.embedQuestion('d')).rejects.toMatchObject({ code: 'MODEL_FAILED' });

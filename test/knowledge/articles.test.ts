@@ -18,7 +18,7 @@ async function fresh() {
 const boxes = '# Safe deposit boxes\n\nA small safe deposit box costs 60 EUR a year.';
 
 describe('POST /orgs/{orgId}/documents/text', () => {
-  it('a new article answers a formerly unanswered question, and the gaps that it names are resolved', async () => {
+  it('a new article answers a formerly unanswered question, and resolves the gaps whose ids the request gives', async () => {
     const { at, write, ask, indexed } = await fresh();
     const question = 'What does a small safe deposit box cost?';
     expect((await ask(question)).has_context).toBe(false);
@@ -77,7 +77,7 @@ describe('GET and PUT /orgs/{orgId}/documents/{docId}/text', () => {
     expect((await ask('What does a small safe deposit box cost?')).answer).toContain(`${price} EUR`);
   });
 
-  it('an uploaded text can be changed, and a table or a text in another encoding cannot', async () => {
+  it('an uploaded UTF-8 text can be changed; reading a table or a text in another encoding gets 409', async () => {
     const { org, token, at, indexed } = await fresh();
     const upload = async (name: string, content: string | Uint8Array<ArrayBuffer>) =>
       (await api.upload(org.orgId, token, { name, content })).body.document;
@@ -97,7 +97,7 @@ describe('GET and PUT /orgs/{orgId}/documents/{docId}/text', () => {
     }
   });
 
-  it('writing the text of another document gets 409, and another organization’s request gets 404', async () => {
+  it('replacing a text by that of another document gets 409, and a request of another organization gets 404', async () => {
     const { at, write, indexed } = await fresh();
     const one = (await write({ name: 'Boxes', text: boxes })).body.document;
     const other = (await write({ name: 'Vault', text: 'The vault opens at nine.' })).body.document;

@@ -59,7 +59,7 @@ it('a document is processed in the backlog while another document of its organiz
   expect(await queuesOf(await indexed(org, token, 'The knot tariff costs two euros.'))).toEqual(['documents']);
 });
 
-it('a document queued before the other one was noticed moves to the backlog when its processing starts', async () => {
+it('a document moves to the backlog at the start of its processing if its upload had not noticed another one in processing', async () => {
   const { org, token } = await fresh();
   const first = await indexed(org, token, 'The dunlin tariff costs nine euros.');
   // Uploads of one mode do not check for documents of the other mode.

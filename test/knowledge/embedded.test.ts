@@ -189,7 +189,7 @@ describe('passages without embeddings', () => {
     expect(await embeddedBy(docId)).toBeUndefined();
   });
 
-  it('passages without embeddings are written in batches: a failed attempt loses little, and the next one continues from there', async () => {
+  it('passages are embedded in batches: the next attempt continues after the batches that a failed attempt has written', async () => {
     const docs: string[] = [];
     for (let at = 0; at < 3; at += 1) docs.push(await stored(Array.from({ length: 40 }, (_, n) => `Fact ${at} ${n}.`)));
     let written = 0;
@@ -260,7 +260,7 @@ describe('a document that changes while it is being embedded', () => {
     expect(await embeddedBy(docId)).toBe(models.model);
   });
 
-  it('a replaced document does not count as embedded until the new text is', async () => {
+  it('a replaced document does not count as embedded until its new text is embedded', async () => {
     const docId = await stored(['The old text.']);
     await embed();
     await publish(docId, ['The new text.'], 2);

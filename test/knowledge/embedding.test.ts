@@ -46,7 +46,7 @@ describe('the embedding models', () => {
   /** One embedder for all tests, because loading the models takes longer than all of them. */
   let shared: Embedder;
   beforeAll(() => {
-    // Generous, for busy machines; the timeout has its own test.
+    // The timeout is generous, for busy machines; it has its own test.
     shared = createEmbedder({ folder: process.env['TEST_EMBEDDING']!, timeoutMs: 60_000 });
   });
   afterAll(() => shared.close());
@@ -190,7 +190,7 @@ describe('the embedding process', () => {
     expect(failures).toEqual(['The embedding process did not answer in time.']);
   });
 
-  it('a killed embedding process fails only the text in progress; a new process answers the others', async () => {
+  it('a killed embedding process fails only the text in progress; a new process embeds the other texts', async () => {
     let started = 0;
     start({ onStart: () => (started += 1) });
     await embedder.embed([question('hello')]);
@@ -218,7 +218,7 @@ describe('the embedding process', () => {
     expect((await faults()) - before).toBeLessThan(40_000);
   });
 
-  it('the embedding process returns only the vectors of the requested models, and cached headings do not change them', async () => {
+  it('the embedding process returns only the vectors of the requested models, and cached headings do not change the vectors', async () => {
     const text = passage('It is free.', 'Ordering a new card');
     const [whole] = await start().embed([text]);
     const [use] = await embedder.embed([text], { models: ['use'] });
@@ -238,7 +238,7 @@ describe('the embedding process', () => {
     expect(await ask()).toEqual(alone);
   });
 
-  it('the embedding process handles urgent texts before patient ones, and skips aborted ones', async () => {
+  it('the embedding process embeds urgent texts before patient ones, and skips texts whose call was aborted', async () => {
     start();
     const order: string[] = [];
     const note = (name: string) => () => void order.push(name);
@@ -254,7 +254,7 @@ describe('the embedding process', () => {
     await expect(embedder.embed(patient, { signal: leaving.signal })).rejects.toThrow('not wanted');
   });
 
-  it('the embedding process fails its calls when the models’ files are missing, and crashes nothing else', async () => {
+  it('when the models’ files are missing, the calls of the embedding process fail, and nothing else crashes', async () => {
     start({ folder: '/nowhere' });
     const asked = embedder.embed([question('hello')]);
     await expect(asked).rejects.toThrow(EmbeddingFailed);

@@ -109,7 +109,7 @@ describe('the embedding processes', () => {
   const ask = (text: string) => local.parts(text, modelNames);
   const passage = { heading: 'Cards', text: 'Order one in the app.' };
 
-  it('the embedding processes are separate for questions and for passages, and the latter runs at a lower priority', async () => {
+  it('the embedding processes are separate for questions and passages; the process for passages has a lower priority', async () => {
     await start();
     expect(local.pids()).toEqual({ questions: undefined, passages: undefined });
     await ask('hello');

@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 const urls = (): string[] => services.map(({ url }) => url);
 
-it('a service returns the same vectors of questions, sentences and passages as a local process', async () => {
+it('an embedding service returns the same vectors of questions, sentences and passages as a local process', async () => {
   const [remote, own] = [embeddingOf(urls()), embeddingOf([])];
   await until(async () => own.state().state === 'ready', 'the models');
   const passages = Array.from({ length: 5 }, (_, n) => ({ heading: 'Fees', text: `Card ${n} costs ${n} EUR a year.` }));
@@ -51,7 +51,7 @@ it('a service returns the same vectors of questions, sentences and passages as a
     expect(await ask(remote)).toEqual(await ask(own));
 });
 
-it('every question still gets its vector when one of two services hangs or is killed', async () => {
+it('every question still gets its vector when one of two embedding services hangs or is killed', async () => {
   const embedding = embeddingOf(urls());
   const asked = (name: string) =>
     Promise.all(Array.from({ length: 12 }, (_, n) => embedding.question(`${name} ${n}?`)));
@@ -64,7 +64,7 @@ it('every question still gets its vector when one of two services hangs or is ki
   services.unshift(await startProcess('workers/embedding.ts', env));
 });
 
-it('while the only service is away, questions fail with the reason; its next answer restores the state', async () => {
+it('questions fail with the reason while the only embedding service is stopped; its next answer restores the state “ready”', async () => {
   const one = await startEmbeddingService({ folder: folder(), host: '127.0.0.1', port: 0, niceness: 0 });
   const embedding = embeddingOf([one.url]);
   await embedding.question('before?');
@@ -78,7 +78,7 @@ it('while the only service is away, questions fail with the reason; its next ans
   await again.close();
 });
 
-describe('the service', () => {
+describe('the embedding service', () => {
   let service: EmbeddingService;
   beforeAll(async () => {
     const room = { questions: 3, passages: 2 };

@@ -29,7 +29,7 @@ const stream = (bytes: Buffer): Readable => Readable.from([bytes]);
 let files: Files;
 let folder: string;
 beforeAll(async () => {
-  // Generous, for busy machines; the time limit has its own test.
+  // The time limit is generous, for busy machines; it has its own test.
   files = createFiles({ timeoutMs: 55_000 });
   folder = await mkdtemp(join(tmpdir(), 'files-'));
 });
@@ -82,7 +82,7 @@ describe('the help centre in test/fixtures', () => {
     return chunks.map((chunk) => `${chunk.heading}\n${chunk.text}`).join('\n\n');
   };
 
-  it('the help centre in test/fixtures has each expected answer in the file that the question names', async () => {
+  it('the passages of each file in test/fixtures contain the expected answers to the questions that name the file', async () => {
     const contents = new Map<string, string>();
     for (const { filename } of facts.documents) contents.set(filename, await passages(filename));
     for (const { source, contains } of facts.questions) {
@@ -452,7 +452,7 @@ describe('XLSX', () => {
       .join('')}</row>`;
   const merged = (...references: string[]): string =>
     `<mergeCells>${references.map((reference) => `<mergeCell ref="${reference}"/>`).join('')}</mergeCells>`;
-  it('a merged cell is repeated in every row and column it covers, a merged title once', async () => {
+  it('a merged cell is repeated in every row and column that it covers, but a merged title is read once', async () => {
     const source = bad.makeXlsx({
       rows: [
         sheetRow(1, { A: 'Plans of this year' }),
@@ -502,7 +502,7 @@ describe('XLSX', () => {
     ]);
   });
 
-  it('hidden rows, columns and values are skipped, and a cell merged from them stays', async () => {
+  it('hidden rows, columns and values are skipped, but a cell that is merged from a hidden row into a visible one is read', async () => {
     const source = bad.makeXlsx({
       before: '<cols><col min="3" max="3" hidden="1"/></cols>',
       styles:
@@ -613,7 +613,7 @@ describe('XLSX', () => {
     ]);
   });
 
-  it('of a million empty styled rows, the two with content are read', async () => {
+  it('in a sheet with a million empty styled rows, the two rows with content are read', async () => {
     expect(rows(await readHere(bad.millionRowsXlsx(), 'xlsx'))).toEqual([
       [
         ['Service', 'Gold card'],
@@ -631,7 +631,7 @@ describe('DOCX', () => {
     return blocks.map((block) => (block.kind === 'row' ? JSON.stringify(block.cells) : block.text));
   };
 
-  it('a merged cell is repeated in every row and column it covers', async () => {
+  it('a merged cell is repeated in every row and column that it covers', async () => {
     const cell = (content: string, properties = ''): string =>
       `<w:tc><w:tcPr>${properties}</w:tcPr>${bad.paragraph(content)}</w:tc>`;
     const restart = '<w:vMerge w:val="restart"/>';

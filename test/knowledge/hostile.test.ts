@@ -352,7 +352,7 @@ describe('an upload whose process was killed', () => {
   });
 });
 
-describe('after all these requests', () => {
+describe('after hostile uploads and requests', () => {
   it('a good file is indexed and answers questions', async () => {
     const mine = await api.newOrg();
     const key = (await api.newKey(mine)).token;

@@ -61,7 +61,7 @@ describe('the help centre of a bank', () => {
     },
   );
 
-  it('the help centre of a bank answers a question again under the same Idempotency-Key, so that a deleted document is not replayed', async () => {
+  it('the help centre of a bank answers a repeated Idempotency-Key anew, so that no deleted document is replayed', async () => {
     const place = await knowing(system(), [{ name: 'a.md', content: 'The heron account has no monthly fee.' }]);
     const ask = async () =>
       system().request('POST', `/orgs/${place.orgId}/kb/query`, {
@@ -370,7 +370,7 @@ describe('with a language model and an embedding model configured', () => {
     ],
     ['a hang', () => Array.from({ length: 10 }, () => ({ kind: 'hang' }) as const)],
   ])(
-    'after %s from the model, the sources answer, `explain` gives the reason, and the model answers next',
+    'after %s from the model, the sources answer, `explain` gives the reason, and the model writes the next answer',
     async (_, failures) => {
       // The first scripted failure is used up by embedding the question.
       model.script({ kind: 'status', status: 500 }, ...failures());

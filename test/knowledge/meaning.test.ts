@@ -85,7 +85,7 @@ async function place(
 }
 
 const hours = { name: 'hours.md', content: 'Our branches open at nine in the morning and close at five.' };
-/** A question that shares no word with the passage it is about. */
+/** A question that shares no word with the passage that it is about. */
 const inOtherWords = 'Wie sind die Öffnungszeiten?';
 
 const waiting = async (): Promise<number> => {
@@ -94,7 +94,7 @@ const waiting = async (): Promise<number> => {
 };
 
 describe('an uploaded document', () => {
-  it('an uploaded document is found by words at once, and by embeddings once the background work is done, as its status says', async () => {
+  it('an uploaded document is found by words at once, and by embeddings once its status says that it is embedded', async () => {
     const here = await place();
     const before = await waiting();
     const docId = await here.add(hours);
@@ -169,7 +169,7 @@ describe('a document of a few pages', () => {
     });
   });
 
-  it('no question becomes a gap while vectors are missing; once they exist, those without an answer do', async () => {
+  it('no question becomes a gap while vectors are missing; once they exist, the questions without an answer become gaps', async () => {
     const here = await place();
     const nonsense = 'Who won the chess championship of 1997?';
     const docId = await here.add(hours);

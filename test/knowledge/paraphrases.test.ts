@@ -95,7 +95,7 @@ afterAll(async () => {
 });
 
 describe('the help centre, asked in customers’ own words', () => {
-  it('the help centre answers half of the questions right, offers the section for most others, and is seldom wrong', async () => {
+  it('the help centre answers over half of the questions right, offers the right section for most others, and seldom errs', async () => {
     const outcomes: Record<string, string[]> = { right: [], offered: [], wrong: [], missed: [] };
     for (const [, question, heading] of table.answered) {
       const { confidence, offers, candidates, degraded } = await explained(question);
@@ -124,7 +124,7 @@ describe('the help centre, asked in customers’ own words', () => {
     }
   });
 
-  it('most follow-ups are answered from what they refer to, and a new subject is seldom mistaken for one', async () => {
+  it('most follow-ups are answered from the section that they refer to; a new subject is seldom mistaken for a follow-up', async () => {
     const outcomes: Record<string, string[]> = { right: [], offered: [], wrong: [], missed: [], honest: [], false: [] };
     for (const { said, asked, heading } of followups) {
       const history = said.map((body, at) => ({ role: at % 2 === 0 ? 'customer' : 'ai', body }));
@@ -142,7 +142,7 @@ describe('the help centre, asked in customers’ own words', () => {
     expect(outcomes['honest']).toContain('do you do mortgages');
   });
 
-  it('the help centre answers no question it has no answer to, and offers sections for at most half of them', async () => {
+  it('the help centre gives no answer to unanswerable questions, and offers sections for at most half of them', async () => {
     const seen = await Promise.all(
       table.unanswered.map(async ([, question]) => (await explained(question)).confidence),
     );
@@ -175,7 +175,7 @@ describe('the help centre, asked in customers’ own words', () => {
   });
 });
 
-describe('by embeddings as by words', () => {
+describe('answers by embeddings and by words', () => {
   it('a passage of another segment is never scored, offered or mentioned', async () => {
     const staff = 'The emergency door of the vault opens with the code 4711.';
     const guarded = await organization([
@@ -224,7 +224,7 @@ describe('a help centre in four languages', () => {
     return counts;
   }
 
-  it('questions in four languages find answers, also from other languages when theirs has no documents', async () => {
+  it('questions in four languages find answers, also in other languages when their own language has no documents', async () => {
     const { documents } = await readLanguages();
     const mixed = await organization(documents.map(({ name, bytes }) => ({ name, content: new Uint8Array(bytes) })));
     // Measured in this order of languages, of 10 questions with an answer and 5 without: right 4, 4, 4, 5; offered

@@ -81,7 +81,7 @@ describe('adding and querying chunks', () => {
     expect(await ids('opened at what hour')).toEqual(['d1:1:1']);
   });
 
-  it('the search leaves out excluded generations of a source, also together with a segment and a tier', async () => {
+  it('the search leaves out excluded generations of a source, also when it filters by a segment and a tier', async () => {
     await search.add(table, [
       row('d1', 0, 'gold card', { segments: ['a'] }),
       row('d1', 1, 'gold card', { id: 'd1:2:0', generation: '2', segments: ['a'] }),

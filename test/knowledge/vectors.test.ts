@@ -105,7 +105,7 @@ describe('the vector search', () => {
     expect(one.candidates.map(({ id, cosines }) => [id, cosines])).toContainEqual(['near:1:0', [1]]);
   });
 
-  it('the search tells how near passages of different sources are to each other, without copies and translations', async () => {
+  it('the search reports how near passages of different sources are to each other, and leaves out copies and translations', async () => {
     const angles = { a: 0, copy: 0.1, b: 40, c: 90, d: 180 };
     await search.addVectors(vectors, [
       ...Object.entries(angles).map(([source, angle]) => vectorOf(source, [angle])),

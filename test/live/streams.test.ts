@@ -172,7 +172,7 @@ const lines = (from: number, to: number) => Array.from({ length: to - from + 1 }
 describe('a socket', () => {
   it('the frame rate of a socket is counted from the start of the socket, not from that of the process', () => {
     const before = performance.now();
-    // Constructed as the `ws` server constructs it.
+    // The test constructs the socket as the `ws` server does.
     const socket = new LiveSocket(...([null, undefined, {}] as unknown as [null]));
     expect(socket.countedFrom).toBeGreaterThanOrEqual(before);
   });
@@ -287,7 +287,7 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
       expect([await lost.closed(), lost.state.reason]).toEqual([4404, 'NOT_FOUND']);
     });
 
-    it('a socket beyond the limit of its credential is closed with 4429', async () => {
+    it('a socket is closed with 4429 when its credential has reached its limit of sockets', async () => {
       const { board, badge } = await newBoard();
       await follow(board, badge);
       await follow(board, badge);
@@ -295,7 +295,7 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
       expect([await third.closed(), third.state.reason]).toEqual([4429, 'RATE_LIMITED']);
     });
 
-    it('a socket beyond the limit of its IP address is refused with 429 before the handshake', async () => {
+    it('a socket is refused with 429 before the handshake when its IP address has reached its limit of sockets', async () => {
       const headers = { 'x-forwarded-for': '203.0.113.7' };
       const { board } = await newBoard();
       for (let n = 0; n < config.socketsPerAddress; n += 1) {
@@ -319,7 +319,7 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
       await until(async () => bystander.shown().length === 1, 'the frame to come');
     });
 
-    it('a URL that belongs to no stream is handled as an ordinary request', async () => {
+    it('a connection to a URL that belongs to no stream is refused with 404', async () => {
       const { state } = connect('/elsewhere');
       await until(async () => state.refused !== undefined, 'the answer');
       expect(state.refused).toBe(404);

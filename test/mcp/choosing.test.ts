@@ -19,7 +19,7 @@ afterAll(() => embedder.close());
 
 type Sentences = (texts: readonly string[]) => Promise<Float32Array[]>;
 /**
- * What the agent does with a message: the name of the tool it calls, `?` when it asks for an argument, or null for
+ * What the agent does with a message: the name of the tool that it calls, `?` when it asks for an argument, or null for
  * neither.
  */
 async function chosen(tools: object[], message: string, sentences: Sentences | undefined): Promise<string | null> {

@@ -87,7 +87,7 @@ describe('a tool server of revision 2026-07-28', () => {
     expect(await failureOf(mcp.callTool(at(server.url), ask))).toMatchObject({ reason: 'protocol', sent: true });
   });
 
-  it('a server can report that its tool failed', async () => {
+  it('a failure of a tool that the server reports is returned as a result with `isError`', async () => {
     server.tools = [
       { ...order, answer: () => ({ isError: true, content: [{ type: 'text', text: 'No such order.' }] }) },
     ];
@@ -146,7 +146,7 @@ describe('a tool server of revision 2026-07-28', () => {
     ]);
   });
 
-  it('a result may have unknown kinds of content beside text', async () => {
+  it('a result may have content of unknown kinds besides text', async () => {
     const content = [
       { type: 'text', text: 'Sent.' },
       { type: 'hologram', beams: 3 },

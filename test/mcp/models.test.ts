@@ -106,7 +106,7 @@ describe('the audit log', () => {
     ['when', { $set: { ts: new Date(0) } }],
     ['the hash of its arguments', { $set: { arguments_sha256: sha256('others') } }],
     ['a field that is gone', { $unset: { tool: 1 as const } }],
-  ])('the audit log reveals an event with this altered: %s', async (_what, change) => {
+  ])('the audit log reveals an alteration of an event: %s', async (_what, change) => {
     const rows = await chain();
     await rows.updateOne(row(3), change);
     expect(await verifyAudit(orgId, secrets)).toEqual({
@@ -136,7 +136,7 @@ describe('the audit log', () => {
       intact: false,
       first_broken: { seq: 7, reason: 'unsigned' },
     });
-    // Events appended by the system afterwards do not make it valid.
+    // Events that the system appends afterwards do not make the chain valid.
     await auditWriter({ clock: () => now, secrets })(entry(7));
     expect((await verifyAudit(orgId, secrets)).first_broken).toEqual({ seq: 7, reason: 'unsigned' });
   });
@@ -259,7 +259,7 @@ describe('a tool call', () => {
     expect(tally(all)).toBe(1);
   });
 
-  it('a tool call takes the first of concurrent decisions, and none after the deadline', async () => {
+  it('a tool call accepts the first of concurrent decisions, and no decision after the deadline', async () => {
     const call = await stored();
     const decide = (index: number, at = now) =>
       decideCall(call, { by: 'member', approved: index % 2 === 0, actor: `usr_${index}`, at }, []);
@@ -274,7 +274,7 @@ describe('a tool call', () => {
     });
   });
 
-  it('a tool call is claimed by one sender; a call that only reads can be taken over by one other after a time limit', async () => {
+  it('one sender claims a tool call; after its time limit, one other sender can take over a call that only reads', async () => {
     const call = await stored({ state: 'agreed', risk_tier: 'read_private' });
     const claims = await Promise.all(
       times(6, (index) => moveCall(orgId, call._id, 'send', { attempt: `attempt_${index}` })),

@@ -87,7 +87,7 @@ describe('with a client secret', () => {
     expect(JSON.stringify(put.body)).not.toContain(machine.client_secret);
     expect((await call('POST', '/discover')).body.tools).toMatchObject([{ source_name: 'ping' }]);
     expect(accepted).toContain('machine');
-    // Neither appears in the workflow histories, which operators can see.
+    // Neither the secret nor the token appears in the workflow histories, which operators can see.
     const connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! });
     const temporal = new Client({ connection });
     const histories = await until(async () => {
@@ -288,7 +288,7 @@ describe('when an access token has expired', () => {
     expect(authority.granted).toEqual(['refresh_token', 'refresh_token']);
   });
 
-  it('a request that is refused only after another one’s refresh uses the refreshed token', async () => {
+  it('a request whose token is refused after another request has refreshed the token is repeated with the new token', async () => {
     const { call } = await signedIn();
     const serve = mcp.intercept!;
     const before = accepted.length;

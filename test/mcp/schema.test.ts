@@ -28,7 +28,7 @@ describe('schemaCheck', () => {
     [{ order: 'A1', count: 0 }, 'count must be >= 1'],
     [{ order: 'A1', other: 1 }, 'must NOT have unevaluated properties'],
     ['A1', 'must be object'],
-  ])('schemaCheck validates %j: %s', (value, problem) => {
+  ])('schemaCheck validates %j; the reported problem: %s', (value, problem) => {
     const fit = schemaCheck(order)(value);
     expect(fit.fits ? undefined : fit.problem).toEqual(problem && expect.stringContaining(problem));
   });
@@ -59,12 +59,12 @@ describe('schemaCheck', () => {
       { a: 1 },
     ],
     ['https://json-schema.org/draft/2020-12/schema', { prefixItems: [{ type: 'string' }], items: false }, ['a'], [1]],
-  ])('schemaCheck reads a schema as the version that it names: %s', ($schema, schema, good, bad) => {
+  ])('schemaCheck reads a schema by the JSON Schema version that it names: %s', ($schema, schema, good, bad) => {
     const check = schemaCheck({ $schema, ...schema });
     expect([check(good).fits, check(bad).fits]).toEqual([true, false]);
   });
 
-  it('a pattern of another regular expression dialect is not enforced, and a note says where it is', () => {
+  it('a pattern in another dialect of regular expressions is not enforced, and a note names its place in the schema', () => {
     const schema = {
       type: 'object',
       properties: {

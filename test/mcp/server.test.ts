@@ -207,7 +207,7 @@ describe('POST /support/mcp/orgs/{orgId}/discover', () => {
       approved_tools: [],
       last_discovered_at: first.body.discovered_at,
     });
-    // Approved by its name; its definition is the discovered one.
+    // The tool is approved by its name; its definition is the discovered one.
     const approved = await put({
       approved_tools: [{ source_name: 'orderStatus', risk_tier: 'read_public', auth_scope: 'public' }],
     });
@@ -266,7 +266,7 @@ describe('POST /support/mcp/orgs/{orgId}/discover', () => {
     await own.close();
   });
 
-  it('discovering gets 409 without a server, and a failing server is reported without its own text', async () => {
+  it('discovering gets 409 without a server, and the error of a failing server does not repeat the server’s text', async () => {
     const { discover, put, audit } = await organization();
     expect((await discover()).status).toBe(409);
     const own = await startTestMcp();

@@ -12,7 +12,7 @@ modelsIn('tooluse');
 
 const now = new Date('2096-01-02T03:04:05Z');
 const orgId = newId('org');
-/** In ms, longer than a busy machine takes for a write. */
+/** How long a turn waits for a call, in ms: longer than a busy machine takes for a write. */
 const long = { patienceMs: 60_000 };
 const tool = { tool_name: 'track_parcel', pin: 'p', risk_tier: 'read_public', auth_scope: 'public' };
 

@@ -6,7 +6,7 @@ const expectOneHistory = chatStories('chatstories');
 
 describe('a conversation under random interleavings', () => {
   it.each([2, 3, 4, 5, 6, 7])(
-    'a conversation under random interleavings and crashes has the same history everywhere (seed %i)',
+    'after random interleavings and crashes, the database and all devices have the same conversation history (seed %i)',
     async (seed) => {
       await expectOneHistory(seed);
     },

@@ -55,7 +55,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** Repeats a request until the balancer, an API process and its engines are all there. */
+/** Repeats a request until the balancer, an API process and its engines are all available. */
 async function untilDone(ask: () => Promise<Reply>, wanted: readonly number[]): Promise<Reply> {
   return until(async () => {
     const reply = await ask().catch(() => undefined);

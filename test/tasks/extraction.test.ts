@@ -94,7 +94,7 @@ describe('POST /meetings/{sessionId}/extract-tasks', () => {
       const made = { settings: { timezone: 'Europe/Berlin' }, ...defined({ started_at }) };
       const id = (await api.request('POST', '/meetings', { token: ada.token, body: made })).body.data
         .meeting_id as string;
-      // Sent in two batches, the later one first.
+      // The transcript is sent in two batches, the later one first.
       await say(id, segmentsOf(lines().slice(2), 2));
       await say(id, segmentsOf(lines().slice(0, 2)));
       const { due_date } = (await extract(id)).body.data.tasks.find(({ title }: { title: string }) =>

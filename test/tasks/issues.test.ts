@@ -117,7 +117,7 @@ describe('a change of a task', () => {
     await standsInGithub(number, { title: 'Call the bank again' });
     await change(taskId, { status: 'completed' });
     await until(async () => (await issueOf(taskId)).state.id === linearStates.done, 'the state there');
-    // The events of the creation and of the two changes.
+    // Three events: one about the creation, and one about each of the two changes.
     await quiet(taskId, issue.id, 3);
     await arrived(number, 'issues.closed');
     expect(inputsOf(issue.id).slice(1)).toEqual([{ stateId: linearStates.done }]);
@@ -174,7 +174,7 @@ describe('a change of a task', () => {
       await change(taskId, { status: 'pending' });
       await until(async () => (await issueOf(taskId)).state.id === linearStates.todo, 'the state in Linear');
       await standsInGithub(number, { state: 'open' });
-      // The events of the creation and of two changes.
+      // Three events: one about the creation, and one about each of two changes.
       await quiet(taskId, issue.id, 3);
       await known(issue.id, 'pending');
       expect((await taskOf(taskId)).history.map(({ source }: { source: string }) => source)).toEqual([
@@ -188,7 +188,7 @@ describe('a change of a task', () => {
       const { taskId, issue } = await executed();
       system.linear().fault({ fits: isMove(issue.id), lose: true });
       await change(taskId, { status: 'completed' });
-      // The events of the creation and of the change.
+      // Two events: one about the creation, and one about the change.
       await quiet(taskId, issue.id, 2);
       const { updatedAt } = await issueOf(taskId);
       const answered = Promise.withResolvers<void>();
@@ -337,7 +337,7 @@ describe('POST /webhooks/github', () => {
     // The change is sent to Linear, and not back to GitHub.
     await until(async () => (await issueOf(taskId)).state.id === linearStates.canceled, 'the state in Linear');
     expect((await issueOf(taskId)).title).toBe('Renamed in GitHub');
-    // The first three are from the test itself.
+    // The test itself sent the first three requests.
     const told = patchesOf(number).slice(3);
     const by = told.length > 0 && { history: (await taskOf(taskId)).history, inLinear: inputsOf(issue.id) };
     expect({ told, by }).toEqual({ told: [], by: false });

@@ -20,7 +20,7 @@ const anything: unknown = new Proxy(() => undefined, {
   apply: () => anything,
 });
 
-describe('the words for operators', () => {
+describe('the descriptions that operators see', () => {
   it('every workflow has an entry in `kinds`, and no entry is left of a removed workflow', () => {
     expect(Object.keys(kinds).toSorted()).toEqual(Object.keys(workflows).toSorted());
   });
@@ -30,7 +30,7 @@ describe('the words for operators', () => {
     expect([...new Set(named)].toSorted()).toEqual(Object.keys(activities).toSorted());
   });
 
-  it('a summary names the kind, the subject and the organization in at most 400 bytes', () => {
+  it('the summary of a workflow names its kind, its subject and its organization in at most 400 bytes', () => {
     expect(introduced('processDocument', 'document:doc_1:2', 'org_1', 'test').staticSummary).toBe(
       'Document doc_1:2 of org_1',
     );

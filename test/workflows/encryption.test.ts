@@ -25,7 +25,7 @@ describe('the payload codec', () => {
   const payload = { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('"secret words"') };
   const bytes = (value: Uint8Array | null | undefined): string => Buffer.from(value ?? []).toString();
 
-  it('a payload is decrypted to what it was, and its encrypted form reveals only the id of the key', async () => {
+  it('a payload is decrypted to its original content, and its encrypted form reveals only the id of the key', async () => {
     const codec = createPayloadCodec([newKey]);
     const [sealed] = await codec.encode([payload]);
     expect(Object.keys(sealed!.metadata!)).toEqual(['encoding', 'encryption-key-id']);
@@ -129,7 +129,7 @@ describe('the database of Temporal', () => {
     return Object.values(words).filter((word) => files.some((bytes) => bytes.includes(word)));
   }
 
-  it('the database contains no planted text of any kind of workflow, whether activities succeed or fail', async () => {
+  it('the database contains no readable text of any kind of workflow, whether its activities succeed or fail', async () => {
     const kinds = Object.keys(plainStories) as Kind[];
     await plant(kinds, { encrypted: true, fails: false });
     await plant(kinds, { encrypted: true, fails: true });

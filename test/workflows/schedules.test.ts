@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => connection.close());
 
-it('maintenance starts at once, and its next run does not overlap with the first', async () => {
+it('the maintenance workflow starts as soon as its schedule is created, and its next run waits for the first to end', async () => {
   const prefix = `${randomUUID()}-`;
   const client = new Client({ connection });
   // Every worker of the fleet does this when it starts.

@@ -90,7 +90,7 @@ export function stories() {
     bundle: () => ({ code }),
     /** The server's clock, which jumps ahead with each run. */
     now: () => server.env.currentTimeMs(),
-    /** Advances the server's clock by this time; it stands still while nobody waits for a result. */
+    /** Advances the server's clock by this time. The clock stands still while nobody waits for a result. */
     pass: (ms: number) => server.env.sleep(ms),
   };
 }

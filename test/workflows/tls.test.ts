@@ -1,6 +1,6 @@
 /**
- * Temporal behind TLS with client certificates and an API key, as a hosted one is: a proxy that demands both stands
- * before the real server.
+ * Temporal behind TLS with client certificates and an API key, like a hosted one: a proxy in front of the real server
+ * demands both.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
@@ -21,11 +21,11 @@ let folder: string;
 let proxy: http2.Http2SecureServer;
 let behind: http2.ClientHttp2Session;
 let env: SystemEnv;
-/** The requests that were let through, by method. */
+/** The gRPC methods of the requests that the proxy has passed on. */
 const passed = new Set<string>();
 const sessions = new Set<http2.ServerHttp2Session>();
 
-/** Passes a call on with its trailers, which carry its status. */
+/** Passes a call on with its trailers, which contain its status. */
 function forward(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders): void {
   stream.on('error', () => undefined);
   if (headers.authorization !== `Bearer ${apiKey}`) {

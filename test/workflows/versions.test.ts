@@ -100,7 +100,7 @@ afterAll(async () => {
   await connection.close();
 });
 
-it('short workflows end on the version that began them, long ones go on with the next version, and none fails', async () => {
+it('short workflows end on the worker version that began them, long ones continue on the next version, and none fails', async () => {
   await start('1');
   await promote('1');
   for (const kind of kinds) {

@@ -1,4 +1,4 @@
-/** The visible parts of an interview room. It shows the state it is given and reports what people do. */
+/** The visible parts of an interview room. It shows the state that it gets and reports what people do. */
 import type { LinkState } from '../live/connection.ts';
 import { make } from '../live/elements.ts';
 import type { Entry, Room, Suggestion } from './state.ts';

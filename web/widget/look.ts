@@ -14,9 +14,9 @@ export type Look = {
   askEmail: 'never' | 'on_escalation' | 'first';
   /** Whether the launcher is hidden, because the team is away. */
   hidden: boolean;
-  /** Undefined when the team has no hours. */
+  /** Whether the team is there now; undefined when the team has no hours. */
   open: boolean | undefined;
-  /** When the team is back; only while it is away. */
+  /** When the team is back; only while the team is away. */
   back: Date | undefined;
   /** Addresses of pictures. */
   logo: string | undefined;

@@ -18,7 +18,7 @@ import { activities, attemptsElsewhere, kindOf, seeAttempts } from './kinds.ts';
 export type Shown = {
   /** One word, also the search attribute `Status`. Each change of it is a Temporal action. */
   status?: string;
-  /** The services that this is about, also the search attribute `Provider`. */
+  /** The services that the workflow is about, also the search attribute `Provider`. */
   providers?: readonly string[];
   /** What the workflow waits for besides its activities and timers. */
   waitsFor?: string | undefined;
@@ -32,7 +32,7 @@ export type Shown = {
 
 type Wait = { what: string; since: number; until?: number };
 
-// Each workflow has its own modules, so these belong to one workflow.
+// Each workflow has its own modules, so these variables belong to one workflow.
 const waits = new Set<Wait>();
 let shown: Shown = {};
 let status: { word: string; since: number } | undefined;
@@ -115,7 +115,7 @@ function render({ ended = false } = {}): void {
     ['since', iso(since)],
     ['waits for', awaited.join('; ') || 'nothing'],
     ['until', Number.isFinite(until) ? iso(until) : 'without a time'],
-    // A workflow is not told of the attempts of its open activities.
+    // A workflow does not learn of the attempts of its open activities.
     ['failed last', shown.failed ?? (open.some((wait) => wait.until === undefined) ? attemptsElsewhere : 'nothing')],
     ['you can', youCan(ended).join('<br>') || 'leave it: nothing is left to do'],
   ];
@@ -125,7 +125,7 @@ function render({ ended = false } = {}): void {
   setCurrentDetails([first, table, ...(shown.more === undefined ? [] : [shown.more])].join('\n\n'));
 }
 
-/** What must be mended comes first, then the retry, and ending the work last. */
+/** What operators can do: first what must be repaired, then the retry, and last how to stop the workflow. */
 function youCan(ended: boolean): readonly string[] {
   const own = shown.can ?? [];
   if (ended) return own;

@@ -4,7 +4,7 @@
  */
 import { isCancellation, type LocalActivityOptions } from '@temporalio/workflow';
 
-/** Without retries, because a step that failed is repeated as a normal activity. */
+/** The options of a local activity: without retries, because a step that failed is repeated as a normal activity. */
 export const inTask = {
   startToCloseTimeout: '1 minute',
   scheduleToStartTimeout: '1 second',

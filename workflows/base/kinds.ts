@@ -13,17 +13,17 @@ type KindOf = {
   readonly title: string;
   readonly does: string;
   /**
-   * Whether it ends within an hour. Such a workflow stays on the version of the workers that began it. Others move to
-   * the current version, so changes of their code are guarded by `patched`.
+   * Whether the workflow ends within an hour. Such a workflow stays on the version of the workers that began it. Others
+   * move to the current version, so changes of their code are guarded by `patched`.
    */
   readonly isShort?: true;
   readonly stop: { readonly by: 'update' | 'terminating' } | { readonly instead: string };
 };
 
-/** What the details say about failed attempts of open activities. `ops show` replaces it with the failure. */
+/** What the details say about failed attempts of open activities. `ops show` replaces this text with the failure. */
 export const attemptsElsewhere = 'nothing, or an attempt that is repeated: see Pending Activities';
 
-/** What the details say first that an operator can do; `ops show`, which it names, leaves it out. */
+/** The first thing that the details say an operator can do; `ops show`, which this text names, leaves it out. */
 export const seeAttempts = (workflowId: string): string =>
   `see its attempts: \`npm run -s cli -- ops show ${workflowId}\``;
 

@@ -1,5 +1,5 @@
 /**
- * Carries the trace of whoever started or signalled a workflow to its activities and children: from the memo of the
+ * Passes the trace of whoever started or signalled a workflow on to its activities and children: from the memo of the
  * start, or the header of the latest signal or update. The workflow makes no spans of its own.
  */
 import { workflowInfo, type WorkflowInterceptorsFactory } from '@temporalio/workflow';

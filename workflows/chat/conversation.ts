@@ -35,7 +35,7 @@ const local = proxyLocalActivities<ConversationActivities>(inTask);
 /** The signal that a message, a member's reply or a change of status was stored. */
 export const attend = defineSignal(attendSignal);
 
-/** Customers write again within a minute, or not for a long time. */
+/** The duration of an idle timer: customers write again within a minute, or not for a long time. */
 const idle = '1 minute';
 
 /** `since`: the count of signals when the timer started. */

@@ -13,7 +13,7 @@ const activities = proxyActivities<ErasureActivities>({
   startToCloseTimeout: '10 minutes',
 });
 
-/** Longer than any answer (10 minutes) and any request that was admitted before the erasure. */
+/** The wait before the repetition, longer than any answer (10 minutes) and any request admitted before the erasure. */
 const untilQuiet = '15 minutes';
 
 export async function eraseCustomer(ref: ErasureRef): Promise<void> {

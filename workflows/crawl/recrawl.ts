@@ -9,7 +9,7 @@ import { crawlSiteWork } from '../../models/rules/crawl/work.ts';
 export type RecrawlRef = { orgId: string; scheduleId: string };
 
 const activities = proxyActivities<RecrawlActivities>({
-  // Retries last through an outage; the schedule skips firings meanwhile.
+  // Retries continue through an outage; the schedule skips firings meanwhile.
   ...throughOutages,
   // A few commands to MongoDB and Temporal, whose own retries end within 20 s.
   startToCloseTimeout: '2 minutes',
@@ -29,7 +29,7 @@ export async function recrawlSite(ref: RecrawlRef): Promise<Begun> {
   // The record was removed, so this leftover schedule is removed as well.
   if (begun.state === 'gone') await activities.arrangeRecrawl(ref);
   if (begun.state === 'begun') {
-    // The id has the same form as for every other crawl, so that the status and the cancellation find it.
+    // The id has the same form as for every other crawl, so that requests for the status or a cancellation find it.
     const { id, args } = crawlSiteWork(ref.orgId, begun.crawlId);
     await startChild(crawlSite, {
       workflowId: id,

@@ -165,7 +165,7 @@ const redeliver = 'Deliveries of a stopped line stay recorded, and can be redeli
 
 const answerOf = ({ status }: Shown): string => (status === undefined ? 'no answer' : `answered ${status}`);
 
-/** Who has to mend a destination that does not take what is sent to it. */
+/** A sentence that says who must repair a destination that does not accept deliveries. */
 function mendOf(wait: Shown): string {
   const { kind, status } = wait;
   if (kind === 'webhook') return `Tell the organization, which mends its receiver: ${answerOf(wait)}.`;

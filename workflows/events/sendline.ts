@@ -8,7 +8,7 @@ import { lineSignal } from '../../models/rules/events/work.ts';
 
 export type LineRef = { orgId: string; line: string };
 
-/** A delivery of the line was stored. */
+/** The signal that a delivery of the line was stored. */
 export const lineNews = defineSignal(lineSignal);
 
 export async function sendLine(ref: LineRef): Promise<void> {

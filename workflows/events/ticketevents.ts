@@ -10,7 +10,7 @@ import { ticketEventSignal } from '../../models/rules/chat/work.ts';
 /** `tryNow`: the next attempts were requested in the previous run, which ended before it made them. */
 export type TicketRef = { orgId: string; convId: string; ticketId: string; tryNow?: boolean };
 
-/** An event of the ticket was stored. */
+/** The signal that an event of the ticket was stored. */
 export const ticketEvent = defineSignal(ticketEventSignal);
 
 export async function ticketEvents({ tryNow, ...ref }: TicketRef): Promise<void> {

@@ -9,7 +9,7 @@ const { giveBack } = proxyActivities<ReleaseActivities>({
   // Two calls of at most 15 s.
   startToCloseTimeout: '1 minute',
   scheduleToCloseTimeout: releaseTriedForMs,
-  // No person waits for it, so retries may be an hour apart.
+  // No person waits for the revocation, so retries may be an hour apart.
   retry: { ...throughOutages.retry, maximumInterval: '1 hour' },
 });
 

@@ -78,7 +78,7 @@ const { removeInterview, forgetInterview } = proxyActivities<InterviewActivities
   startToCloseTimeout: '2 minutes',
 });
 
-/** Longer than any request that stores a part of the transcript. */
+/** The wait before the removal is repeated, longer than any request that stores a part of the transcript. */
 const untilQuiet = '5 minutes';
 
 export async function interview({ orgId, interviewId, state: carried }: InterviewRef): Promise<InterviewStatus> {

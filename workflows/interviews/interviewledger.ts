@@ -17,7 +17,7 @@ import {
 } from '../../models/rules/interviews/interview.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
-/** Each is one read or one write of MongoDB. */
+/** Each of these activities is one read or one write of MongoDB. */
 const { loadInterview, storeInterview } = proxyLocalActivities<InterviewActivities>({
   startToCloseTimeout: '10 seconds',
   retry: { initialInterval: '100 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },

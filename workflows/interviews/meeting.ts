@@ -22,7 +22,7 @@ const { removeMeeting, forgetMeeting, removeMeetingTasks } = proxyActivities<Mee
 /** The signal that the owner deleted the meeting. */
 export const removeNow = defineSignal(removeMeetingSignal);
 
-/** Longer than any request that stores segments or a summary. */
+/** The wait before the removal is repeated, longer than any request that stores segments or a summary. */
 const untilQuiet = '5 minutes';
 
 export async function meeting({ meetingId, expiresAt }: MeetingRef): Promise<void> {

@@ -25,8 +25,9 @@ const indexing = { ...throughOutages, startToCloseTimeout: '1 hour' } as const;
 const { readDocument } = proxyActivities<DocumentActivities>(reading);
 const { indexDocument } = proxyActivities<DocumentActivities>(indexing);
 /**
- * A person waits for this, so it comes before the background work of the queue. When no worker takes it at once, or the
- * vectors do not come in time, the document is found only by its words until it is embedded in the background.
+ * A person waits for this embedding, so it comes before the background work of the queue. When no worker takes it at
+ * once, or the vectors do not come in time, the document is found only by its words until it is embedded in the
+ * background.
  */
 const embedding = {
   heartbeatTimeout: throughOutages.heartbeatTimeout,

@@ -24,10 +24,10 @@ const { embedSome } = proxyActivities<EmbeddingActivities>({
   startToCloseTimeout: '30 minutes',
 });
 
-/** Sources were published. */
+/** The signal that sources were published. */
 export const wake = defineSignal(wakeSignal);
 
-/** Uploads often follow each other within seconds. */
+/** The workflow ends after this time without a signal; uploads often follow each other within seconds. */
 const idle = '10 seconds';
 
 export async function embedPassages(ref: EmbeddingRef): Promise<void> {

@@ -3,7 +3,7 @@ import { isCancellation, log, proxyActivities, sleep } from '@temporalio/workflo
 import { throughOutages } from '../base/options.ts';
 import type { MaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
 
-/** For work that is repeated soon anyway: the next run does what this one could not. */
+/** Options for work that is repeated soon anyway: the next run does what this one could not. */
 const tried = { ...throughOutages, retry: { maximumAttempts: 3 } };
 
 const activities = proxyActivities<MaintenanceActivities>({

@@ -16,7 +16,7 @@ export async function retagSource(ref: SourceRef): Promise<void> {
   await activities.retagSource(ref);
 }
 
-/** Longer than any request whose stored reply could mention a document. */
+/** The wait before stored replies are removed, longer than any request whose reply could mention a document. */
 const untilQuiet = '5 minutes';
 
 /**

@@ -9,7 +9,10 @@ const { eraseCopies } = proxyActivities<CopyActivities>({
   startToCloseTimeout: '2 minutes',
 });
 
-/** Longer than any request or step of an execution (up to 6 minutes) that was in flight when the task was removed. */
+/**
+ * The wait before the repetition, longer than any request or step of an execution (up to 6 minutes) that was in flight
+ * when the task was removed.
+ */
 const untilQuiet = '10 minutes';
 
 export async function eraseTask({ taskId }: { taskId: string }): Promise<void> {

@@ -66,7 +66,7 @@ async function askBack(deps: CallDeps, call: ToolCall): Promise<void> {
   });
 }
 
-/** Tells the customer that a member is being asked; shown until the answer is there. */
+/** Tells the customer that a member is being asked; the notice is shown until the answer arrives. */
 async function tellWaiting(deps: CallDeps, call: ToolCall): Promise<void> {
   const message = await collectionOf(MessageModel).findOne({ _id: call.message_id, org_id: call.org_id });
   if (!message) return;

@@ -43,7 +43,7 @@ export const invitedReply = z.object({ invitation, link: invitationLink });
 export const invitationList = z.object({ invitations: z.array(invitation), cursor });
 
 export const invitationToken = z.strictObject({ token });
-/** What a person with the link sees before accepting. */
+/** What a person with an invitation's link sees before accepting the invitation. */
 export const invitationSeen = z.object({
   org_name: z.string(),
   email: z.string(),

@@ -54,5 +54,5 @@ export const oidcCallbackQuery = z.object({
   error: z.string().max(200).optional(),
   error_description: z.string().max(2000).optional(),
 });
-/** A redirect has a `Location` and no body. */
+/** A redirect has a `Location` header and no body. */
 export const redirectReply = z.object({});

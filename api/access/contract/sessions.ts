@@ -18,7 +18,10 @@ import {
 
 export { orgParams };
 
-/** The context of a customer's session: any JSON object within bounds. A `context_update` frame carries one too. */
+/**
+ * The context of a customer's session: any JSON object within bounds. A `context_update` frame contains such a context,
+ * too.
+ */
 export const context = z
   .looseObject({
     productType: z.string().max(maxProductTypeLength).optional().meta({

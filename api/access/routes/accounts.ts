@@ -47,7 +47,7 @@ export const accountRoutes = [
     errors: ['LINK_OVER'],
     async handle({ body }, ctx) {
       const hash = hashToken(body.token);
-      // Checked before hashing, so that a made-up token does not cost a password hash.
+      // The token is checked before the password is hashed, so that a made-up token does not cost a password hash.
       if (!(await findUserByProof('password_reset', hash, ctx.clock()))) throw deadLink();
       const user = await resetPassword(hash, await passwords(ctx.config).hash(body.password), ctx.clock());
       if (!user) throw deadLink();

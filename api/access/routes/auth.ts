@@ -178,7 +178,7 @@ export const authRoutes = [
     body: contract.loginBody,
     reply: contract.browserReply,
     envelope: true,
-    // A reply that is stored for an `Idempotency-Key` would come without its cookie.
+    // A reply that is stored for an `Idempotency-Key` would be repeated without its cookie.
     asksOnly: true,
     errors: ['BAD_LOGIN', 'RATE_LIMITED', 'ORIGIN_NOT_ALLOWED'],
     async handle({ body, principal, cookies }, ctx) {

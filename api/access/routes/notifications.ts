@@ -1,4 +1,4 @@
-/** Routes by which members read their own notifications, and choose how they are told. */
+/** Routes by which members read their own notifications, and choose how they are notified. */
 import { jwt } from '../auth.ts';
 import * as contract from '../contract/notifications.ts';
 import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';

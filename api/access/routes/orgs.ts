@@ -136,7 +136,8 @@ export const orgRoutes = [
     limit: 'writes',
     errors: ['ALREADY_MEMBER', 'CONFLICT'],
     async handle({ body, principal }, ctx) {
-      // Checked before the look-up, so that a member who may not add anybody learns nothing about accounts.
+      // The role is checked before the account is looked up, so that a member who may not add anybody learns nothing
+      // about it.
       checkAdding(principal.role, body.role);
       const user = await findUserByEmail(normalizeEmail(body.email));
       // Anybody can register any address with a password, so an unverified address identifies nobody.

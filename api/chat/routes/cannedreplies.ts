@@ -31,7 +31,7 @@ function checkSharing({ role }: MemberPrincipal, ...shared: boolean[]): void {
     throw new Problem('MISSING_ROLE', { message: 'Only admins and owners change what all members have.' });
 }
 
-/** @throws Problem NOT_FOUND, also for another member's own reply. */
+/** @throws Problem NOT_FOUND, also for a reply that belongs to another member only. */
 async function mine({ orgId, userId }: MemberPrincipal, replyId: string): Promise<CannedReply> {
   const found = await findCannedReply(orgId, userId, replyId);
   if (!found) throw noSuchReply();

@@ -33,7 +33,7 @@ const viewSession = ({ _id, created_at, expires_at, revoked_at, ...session }: Se
   revoked_at: revoked_at?.toISOString() ?? null,
 });
 
-/** Groups the records of a page by the list that they belong to. */
+/** Groups the records of a page of the export by kind: sessions, gaps, conversations and messages. */
 function viewHeld(held: readonly Held[], customer: Readonly<Customer>) {
   const of = <L extends Held['list']>(list: L) =>
     held.filter((one) => one.list === list).map(({ record }) => record as HeldRecords[L]);
@@ -108,7 +108,8 @@ export const customerRoutes = [
           pending: [intent],
         };
         if (!(await createErasure(erasure))) return null;
-        // Done before the reply, so that a customer who returns after the reply is stored as a new customer.
+        // The customer is shut out before the reply, so that a customer who returns after the reply is stored as a new
+        // one.
         await shutOut(orgId, customerId, now);
         return erasure;
       });

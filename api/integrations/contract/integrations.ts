@@ -95,5 +95,5 @@ export const callbackQuery = z.object({
   code: z.string().max(4096).optional(),
   error: z.string().max(200).optional(),
 });
-/** A redirect has a `Location` and no body. */
+/** A redirect has a `Location` header and no body. */
 export const redirectReply = z.object({});

@@ -56,7 +56,8 @@ async function patchSupportConfig(ctx: Context, orgId: string, given: SettingsPa
   for (;;) {
     const current = await findSupportConfig(orgId);
     if (Object.values(given).every((value) => value === undefined)) return current;
-    // Read after the configuration, because a later disconnection changes the configuration's version.
+    // The connections are read after the configuration, because a later disconnection changes the configuration's
+    // version.
     const around = { integrations: await listConnectedIntegrations(orgId), egressAllow: ctx.config.egressAllow };
     const patch = changesOf(ctx, current, given);
     const now = ctx.clock();

@@ -7,7 +7,7 @@ import { draftInterview } from '../../../agent/interviews/draft.ts';
 import { draftBounds } from '../../../models/rules/interviews/draft.ts';
 import { interviewLanguageOf } from '../../../models/rules/language/language.ts';
 
-/** Room for a resume of 200,000 characters and a description. */
+/** The largest body, in bytes: room for a resume of 200,000 characters and a description. */
 const maxBytes = 2 * 1024 * 1024;
 
 export const interviewAidRoutes = [

@@ -30,7 +30,7 @@ import { momentOf } from '../../../models/rules/interviews/transcript.ts';
 import { meetingWork } from '../../../models/rules/interviews/work.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
 
-/** About a thousand segments of usual length. */
+/** The largest request with a transcript, in bytes: about a thousand segments of usual length. */
 const maxTranscriptBytes = 4 * 1024 * 1024;
 
 async function found(owner: string, meetingId: string): Promise<Meeting> {
@@ -47,7 +47,7 @@ function startOf(text: string, now: Date): Date {
     details: [{ path: ['body', 'started_at'], message: 'must not lie more than a day ahead' }],
   });
 }
-/** One day, because clocks and time zones differ. */
+/** A meeting's start may be this far in the future: one day, because clocks and time zones differ. */
 const maxAheadMs = 86_400_000;
 
 export const meetingRoutes = [

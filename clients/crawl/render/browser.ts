@@ -34,7 +34,8 @@ const memoryPollMs = 200;
 /** How long a browser may take to close by itself, in ms. It needs about 100 ms unless a page hangs. */
 const closeWithinMs = 1_000;
 /**
- * A killed process is normally gone in milliseconds. This bounds the wait for one in an uninterruptible kernel call.
+ * The longest wait, in ms, for a killed process to end. It normally ends in milliseconds, unless it is in an
+ * uninterruptible kernel call.
  */
 const goneWithinMs = 5_000;
 

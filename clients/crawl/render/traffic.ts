@@ -1,4 +1,4 @@
-/** Handles the requests of a browser's tab: each is answered through the client for outbound HTTP, or refused. */
+/** Answers each request of a browser's tab through the client for outbound HTTP, or refuses it. */
 import type { HTTPRequest, Page as Tab, ResourceType } from 'puppeteer';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { RenderError } from './error.ts';

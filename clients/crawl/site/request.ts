@@ -53,7 +53,7 @@ export function createPageRequests({ http, hosts, clock }: Deps): AskPage {
     const host = hosts.of(url);
     const send = async () => {
       const reply = await http.request(url, pageRequest(request));
-      // Recorded before the turn ends, so that the next request to the host respects it.
+      // The wait is recorded before the turn ends, so that the next request to the host observes it.
       return { reply, pause: noteReply(host, url, reply, clock(), last) };
     };
     try {

@@ -23,7 +23,7 @@ export type IndexRow = {
 
 export type Query = {
   text: string;
-  /** Undefined means a lexical search only. */
+  /** The question's vector for the vector search; undefined means a lexical search only. */
   meaning?: Meaning | undefined;
   filter: SegmentFilter | undefined;
   authority?: Authority | undefined;

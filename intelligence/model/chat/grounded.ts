@@ -1,7 +1,7 @@
 /**
  * Checks a model's answer against the passages that it cites. A sentence with a number, name or code that the passages
- * do not contain is removed as invented. Works in every language; a false sentence without any of these passes the
- * check. Pure.
+ * do not contain is removed as invented. The check works in every language, but a false sentence without numbers, names
+ * and codes passes. Pure.
  */
 import { languageOf } from '../../../models/rules/language/language.ts';
 import { figuresIn, numbersIn } from '../numbers.ts';

@@ -31,7 +31,7 @@ const whole = (name: string, flags: string): RegExp =>
     flags,
   );
 /**
- * An everyday word that ends a list item, or stands before a word such as `developer`, counts as the name of a skill.
+ * An everyday word that ends a list item, or precedes a word such as `developer`, counts as the name of a skill.
  */
 const itemEnd = String.raw`(?=\s*(?:[,;/|)\n]|\.?\s*$))`;
 const use = String.raw`(?=[\s-]+(?:developer|engineer|programmer|(?:back|front)[\s-]?end|experience|skills|knowledge)\b)`;

@@ -103,7 +103,7 @@ function introductionOf(first: Scored, passage: readonly Scored[]): Scored[] {
   return before && /[:：]$/u.test(before.text) ? [before] : [];
 }
 
-/** The sentences that score nearly as well as the best one, each with the sentence it refers back to. */
+/** The sentences that score nearly as well as the best one, each with the sentence to which it refers back. */
 function proseAround(best: Scored, passage: readonly Scored[]): Chosen {
   const chosen = new Set([best]);
   const length = (): number => [...chosen].reduce((sum, { text }) => sum + shorten(text).length, 0);

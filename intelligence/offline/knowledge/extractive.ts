@@ -147,7 +147,7 @@ function score({ terms: asked, forms: wanted, speaksOf, closeness }: Asked, sour
 }
 
 /**
- * Picks the best sentences of the best passage, plus the sentences they refer back to and any list they introduce. A
+ * Picks the best sentences of the best passage, plus the sentences to which they refer and lists that they introduce. A
  * sentence scores by the question's words that it contains (rare words count more, words of only the heading count
  * less) and by its cosine with the question. `sources`: the relevant passages, best first. Undefined when no source
  * says anything about the question.

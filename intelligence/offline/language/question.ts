@@ -39,7 +39,7 @@ const sure = {
   words: { call: 0.6, courtesy: 0.6, talk: 0.65, oneWord: 0.9, asks: 0.85, surelyAsks: 0.97 },
 };
 const sureInLong = 0.9;
-/** In characters. */
+/** The maximum length of a signature, in characters. */
 const longestSignature = 80;
 
 const any = (list: 'asking' | 'joining' | 'leaning'): string =>
@@ -71,8 +71,8 @@ export function sentencesOf(message: string): string[][] {
 }
 
 /**
- * The clauses of a sentence, if one of them may ask for a human: "the app crashes, can I talk to someone?" Empty if the
- * whole sentence surely does or does not.
+ * The clauses of a sentence, if one of them may ask for a human: "the app crashes, can I talk to someone?" Empty if it
+ * is clear that the whole sentence asks for a human, or that it does not.
  */
 export function clausesOf({ text, classified, by }: Sentence): string[] {
   const asks = likelihood(classified, 'person');
@@ -157,7 +157,7 @@ const surelyAsks = (sentence: Sentence): boolean =>
     ? sentence.by === 'embedding' || ['question', 'no_person', 'person'].includes(likeliest(sentence.classified))
     : asksUnmarked(sentence) >= sure[sentence.by].surelyAsks;
 
-/** High, because a line that is wrongly dropped as a signature may be the question. */
+/** The minimum probability of a signature. It is high, because a line that is wrongly dropped may be the question. */
 const sureSignature = 0.88;
 const isSignature = ({ classified }: Sentence): boolean => likelihood(classified, 'signature') >= sureSignature;
 

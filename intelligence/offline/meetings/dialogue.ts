@@ -22,7 +22,7 @@ export function answer(reading: Reading, segment: Said, at: number, parts: reado
   const { speaker } = segment;
   const { takes, agrees, approves, refuses, handsTo } = reading.answerOf(parts.slice(0, 2).join(' '));
   const isOpen = (unit: Unit): boolean => !unit.refused && at - unit.at <= answeredWithin && unit.at < at;
-  // If nobody else accepted it, the speaker may accept their own request.
+  // The speaker may accept a need that they stated themselves, if nobody else has accepted it.
   const isTheirs = (unit: Unit): boolean => unit.segment.speaker !== speaker && isOpen(unit);
   const asked =
     units.findLast((unit) => isTheirs(unit) && unit.owner !== undefined && isSame(unit.owner, speaker)) ??
@@ -74,7 +74,7 @@ const dateAlone =
 
 /**
  * Applies a commitment without an object (`Can you do that, Bob?`, `I'll do it on Thursday`) to the last candidate.
- * Returns whether there was one.
+ * Returns whether there was a candidate.
  */
 export function takeUp(
   reading: Reading,

@@ -7,8 +7,8 @@ import { fold, terms } from '../../../models/rules/language/words.ts';
 export type Utterance = { speaker: string; text: string; at: number; stems: readonly string[] };
 
 /**
- * In characters. Shorter sentences are hardly informative, and longer ones hardly fit into a summary, so both count
- * less.
+ * The length of a useful sentence, in characters. Shorter sentences are hardly informative, and longer ones hardly fit
+ * into a summary, so both count less.
  */
 const usefulLength = { min: 25, max: 320 } as const;
 /** The most sentences that are considered; a longer transcript is sampled evenly. */

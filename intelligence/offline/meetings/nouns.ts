@@ -8,9 +8,9 @@ export type Thing = {
   /** The last noun of the thing, which says what it is. */
   head: string;
   plural: boolean;
-  /** Whether the sentence announces it as the next subject: `Next, the survey.` */
+  /** Whether the sentence announces the thing as the next subject: `Next, the survey.` */
   announced: boolean;
-  /** Whether it follows a preposition: `to the printer`. */
+  /** Whether the thing follows a preposition: `to the printer`. */
   aside: boolean;
 };
 

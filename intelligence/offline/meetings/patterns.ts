@@ -17,9 +17,9 @@ export type Pattern = {
   at: RegExp;
   form: Form;
   doer: (match: RegExpExecArray) => Doer;
-  /** Counts only with a date or when a person accepts it. */
+  /** A match counts as a task only with a date or when a person accepts it. */
   weak?: true;
-  /** Counts only with a verb from the list of work verbs. */
+  /** A match counts as a task only with a verb from the list of work verbs. */
   strict?: true;
   /** The task is the whole clause, in the passive voice. */
   passive?: true;

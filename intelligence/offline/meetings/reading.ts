@@ -35,9 +35,9 @@ export type Unit = {
   urgent?: Priority;
   refused: boolean;
   isDone: boolean;
-  /** The sentences before it, oldest first. */
+  /** The sentences before the candidate's sentence, oldest first. */
   before: readonly string[];
-  /** `own`: the part of its sentence before it. `ownBefore`: the previous sentences of the same speaker. */
+  /** `own`: the candidate's sentence up to the candidate. `ownBefore`: the previous sentences of the same speaker. */
   own: string;
   ownBefore: readonly string[];
   stems: ReadonlySet<string>;

@@ -109,7 +109,7 @@ function talkOf(utterances: readonly Utterance[], whole: readonly Utterance[]): 
   return [...lines, ...quotesOf(short, left, talk.quotes)];
 }
 
-/** The main speaker of a part, if they said more than half of it; else the top two. */
+/** The main speaker of a part, if they said more than half of it; otherwise the two who said most. */
 function speakersOf(block: readonly Utterance[]): string {
   const said = new Map<string, number>();
   for (const { speaker, text } of block) said.set(speaker, (said.get(speaker) ?? 0) + wordsIn(text));

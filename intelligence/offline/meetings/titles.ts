@@ -17,7 +17,7 @@ const single =
 export const hasPronoun = (deed: string): boolean =>
   ones.test(deed) || aOne.test(deed) || plural.test(deed) || single.test(deed);
 
-/** Replaces the task's first pronoun with the thing it refers to; undefined when no such thing was named. */
+/** Replaces the task's first pronoun with the thing to which it refers; undefined when no such thing was named. */
 export function withMeant(
   deed: string,
   before: readonly string[],

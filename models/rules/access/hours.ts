@@ -2,16 +2,16 @@
 
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 export type Weekday = (typeof weekdays)[number];
-/** Local times `HH:MM`; `until` may be `24:00`. */
+/** A span of a day in local times `HH:MM`; `until` may be `24:00`. */
 export type Span = { from: string; until: string };
 export type Hours = {
-  /** An IANA name. */
+  /** The IANA name of the time zone. */
   timezone: string;
-  /** A day without spans is closed. */
+  /** The spans in which the team answers, by weekday; a day without spans is closed. */
   week: Partial<Record<Weekday, Span[]>>;
   /** Local dates `YYYY-MM-DD` on which nobody answers. */
   closed: string[];
-  /** Told to customers in addition to the next opening, when a person is called outside these hours. */
+  /** The text that customers get, in addition to the next opening, when a person is called outside these hours. */
   away_message: string | null;
 };
 
@@ -23,7 +23,7 @@ export const maxAwayMessage = 500;
 const daysAhead = 370;
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-/** The longest clock change (such as the start of daylight saving time) that is handled, in ms. */
+/** The longest clock change (such as the start of daylight saving time) that the calculation allows for, in ms. */
 const longestJumpMs = 180 * minuteMs;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
@@ -61,7 +61,7 @@ function localOf(timezone: string, ms: number): { date: string; weekday: Weekday
 const spansOn = ({ week, closed }: Hours, { date, weekday }: { date: string; weekday: Weekday }): readonly Span[] =>
   closed.includes(date) ? [] : (week[weekday] ?? []);
 
-/** Whether somebody answers at that moment. */
+/** Whether the team answers at this moment. */
 export function isOpen(hours: Hours, at: Date): boolean {
   const local = localOf(hours.timezone, at.getTime());
   return spansOn(hours, local).some(({ from, until }) => local.time >= from && local.time < until);

@@ -59,7 +59,8 @@ export function keyStatus(key: { revoked_at?: Date | null; expires_at?: Date | n
 }
 
 /**
- * The `environment` of a key in the API (spec 2.9): the mode in its prefix; a legacy key's follows the organization.
+ * The `environment` of a key in the API (spec 2.9): the mode in its prefix; a legacy key has the mode that follows from
+ * the organization's environment.
  */
 export function keyEnvironment(key: KeyPrefix['mode'], environment: Environment): Mode {
   return key === 'legacy' ? effectiveMode(key, environment).mode : key;

@@ -1,6 +1,6 @@
 /** How a member wants to be notified: in the browser, by sound, and by mail. Pure. */
 
-/** Local times `HH:MM`; a span such as 22:00 to 07:00 goes over midnight. `timezone`: an IANA name. */
+/** Quiet hours in local times `HH:MM`; a span such as 22:00 to 07:00 goes over midnight. `timezone`: an IANA name. */
 type QuietHours = { from: string; until: string; timezone: string };
 export type NoticeSettings = {
   browser: boolean;
@@ -37,7 +37,7 @@ function quietEnd({ from, until, timezone }: QuietHours, at: Date): Date {
   const local = clock.format(at);
   if (since(local, from) >= since(until, from)) return at;
   const end = (Math.floor(at.getTime() / minuteMs) + since(until, local)) * minuteMs;
-  // When the clocks change in between, `end` is an hour too early or too late.
+  // When the clocks change between `at` and `end`, `end` is an hour too early or too late.
   const late = ((since(clock.format(end), until) + dayMinutes / 2) % dayMinutes) - dayMinutes / 2;
   return new Date(end - late * minuteMs);
 }

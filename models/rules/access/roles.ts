@@ -5,7 +5,8 @@ export const roles = ['owner', 'admin', 'member'] as const;
 export type Role = (typeof roles)[number];
 
 /**
- * Members are stored inside the organization's record and read together; a larger organization needs another design.
+ * The maximum number of members. They are stored inside the organization's record and read together; a larger
+ * organization needs another design.
  */
 export const maxMembers = 1000;
 

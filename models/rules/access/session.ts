@@ -15,13 +15,16 @@ export const maxOverlapSeconds = 7 * 86_400;
 
 export const maxNameLength = 200;
 export const maxExternalIdLength = 200;
-/** The same limit as for questions. The product becomes a segment tag, which is truncated to 64 characters. */
+/**
+ * The maximum length of a product, as for questions. The product becomes a segment tag, which is truncated to 64
+ * characters.
+ */
 export const maxProductTypeLength = 200;
 /** The maximum size of a session's context or a `context_update`: bytes of UTF-8 as JSON without blanks. */
 export const maxContextBytes = 8 * 1024;
 /**
- * The maximum nesting of objects and arrays: far more than people write, and far less than a database or a stack can
- * take.
+ * The maximum nesting of objects and arrays in a session's context: far more than people write, and far less than a
+ * database or a stack can take.
  */
 export const maxContextDepth = 16;
 

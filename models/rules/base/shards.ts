@@ -6,7 +6,7 @@
  */
 import type { Collection } from './holdings.ts';
 
-/** In the form of MongoDB's `sh.shardCollection`. A unique index must begin with the whole key. */
+/** The shard keys, in the form of MongoDB's `sh.shardCollection`. A unique index must begin with the whole key. */
 export const shardKeys = {
   conversations: { org_id: 1 },
   crawls: { org_id: 1 },
@@ -20,7 +20,7 @@ export const shardKeys = {
   tasks: { org_id: 1 },
   tool_audit: { org_id: 1 },
   tool_calls: { org_id: 1 },
-  // One organization may have millions of these, so its records may be spread over several shards.
+  // An organization may have millions of chunks, frames or messages, so they may be spread over several shards.
   chunks: { org_id: 1, source_id: 1 },
   frames: { org_id: 1, stream: 1 },
   messages: { org_id: 1, conv_id: 1 },

@@ -2,5 +2,5 @@
 
 /** The maximum number of a member's own canned replies, and of the shared ones. */
 export const maxCannedReplies = 500;
-/** In characters. */
+/** The maximum length of a shortcut, in characters. */
 export const maxShortcutLength = 40;

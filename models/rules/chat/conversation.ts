@@ -19,7 +19,7 @@ export type TicketEventType = (typeof ticketEvents)[number];
 
 export const messageRoles = ['customer', 'ai', 'agent', 'system'] as const;
 
-/** Customers do `message` and `end`; the agent or a member does `escalate`; members do the others. */
+/** Customers do `message` and `end`; the agent or a member does `escalate`; members do all other acts. */
 export const acts = ['message', 'reply', 'assign', 'unassign', 'escalate', 'resolve', 'end', 'reopen'] as const;
 export type Act = (typeof acts)[number];
 

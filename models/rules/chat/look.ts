@@ -11,7 +11,7 @@ export const outsideHours = ['show', 'hide'] as const;
 
 export const pictures = ['logo', 'avatar'] as const;
 export type Picture = (typeof pictures)[number];
-/** In bytes. */
+/** The maximum size of a picture, in bytes. */
 export const maxPictureBytes = 100_000;
 
 export const maxAgentName = 60;

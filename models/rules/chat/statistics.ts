@@ -22,12 +22,12 @@ export type Counted = {
 export const statisticsBy = ['day', 'member', 'tag'] as const;
 export type StatisticsBy = (typeof statisticsBy)[number];
 
-/** In seconds; null when there is nothing to measure. */
+/** The median and the 90th percentile of times, in seconds; null when there is nothing to measure. */
 export type Spread = { median: number | null; p90: number | null };
 type Waits = {
-  /** From the call for a person to the first reply. */
+  /** The time from the call for a person to the first reply. */
   first_response_seconds: Spread;
-  /** From the start of the conversation to its resolution. */
+  /** The time from the start of the conversation to its resolution. */
   resolution_seconds: Spread;
 };
 export type Statistics = Waits & {
@@ -39,7 +39,7 @@ export type Statistics = Waits & {
   deflected: number;
   resolved: number;
   reopened: number;
-  /** The same times, but only the time within the team's hours is counted; null for a team without hours. */
+  /** The response and resolution times, counting only the team's hours; null for a team without hours. */
   within_hours: Waits | null;
   csat: { count: number; average: number | null };
 };
@@ -71,7 +71,10 @@ const waitsOf = (counted: readonly Counted[], measure: Measure): Waits => ({
   ),
 });
 
-/** `within`: measures the time within the team's hours; undefined for a team without hours. */
+/**
+ * The statistics of conversations. `within`: measures the time within the team's hours; undefined for a team without
+ * hours.
+ */
 export function summarize(counted: readonly Counted[], now: number, within?: Measure): Statistics {
   const rated = counted.flatMap(({ csat }) => csat ?? []);
   const isDone = ({ resolved, active }: Counted) => resolved !== undefined || now - active >= quietMs;

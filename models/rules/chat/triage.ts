@@ -2,10 +2,10 @@
 import { Problem } from '../base/errors.ts';
 
 export const maxTags = 20;
-/** In characters. */
+/** The maximum length of a tag, in characters. */
 export const maxTagLength = 50;
 export const maxNotes = 100;
-/** In characters. It is small because a conversation's record contains its notes. */
+/** The maximum length of a note, in characters. It is small because a conversation's record contains its notes. */
 export const maxNoteBody = 2_000;
 export const maxMentions = 20;
 /** How long a conversation may be snoozed, in ms. */

@@ -30,7 +30,7 @@ const backOffCapMs = 60_000;
 
 /**
  * The delay between two requests in ms, from the crawl-delay of robots.txt in seconds. `capped`: the site asked for a
- * longer one.
+ * longer delay.
  */
 export function crawlDelay(seconds: number | undefined): { delayMs: number; capped: boolean } {
   const asked = seconds === undefined || !(seconds > 0) ? 0 : seconds;
@@ -111,7 +111,7 @@ type GivenOrder = {
 export function crawlOrder({ url, options = {} }: GivenOrder): { order: CrawlOrder; everyHours: number | undefined } {
   const { max_pages = crawlBounds.maxPages.default, segments, authority, replace = false, every_hours } = options;
   if (replace && every_hours !== undefined) {
-    // Each scheduled crawl would remove the pages of all other sites.
+    // Each scheduled crawl with `replace` would remove the pages of all other sites.
     const message =
       'cannot be repeated: it takes the place of the pages of all sites; crawl once with it, then with a schedule';
     throw new Problem('VALIDATION', { details: [{ path: ['body', 'options', 'replace'], message }] });

@@ -127,7 +127,7 @@ export function reasonOfStatus(status: number): CrawlReason | undefined {
   return status >= 300 ? 'bad_redirect' : 'empty';
 }
 
-/** Whether a media type is read as a page; a missing media type is. */
+/** Whether a media type is read as a page; a missing media type is read as one, too. */
 export function isHtml(contentType: string | undefined): boolean {
   const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return type === '' || type === 'text/html' || type === 'application/xhtml+xml';

@@ -13,7 +13,7 @@ export type FetchOutcome = {
   why?: CrawlReason | undefined;
   to?: string | undefined;
 };
-/** Keys are made by `pageKey`. */
+/** The outcomes of addresses; the keys are made by `pageKey`. */
 export type FetchOutcomes = ReadonlyMap<string, FetchOutcome>;
 
 /**

@@ -14,7 +14,7 @@ export type Found = { url: string; depth: number; sitemap?: boolean };
 const maxSegments = 16;
 const maxParameters = 8;
 
-/** Only the years 1900 to 2099; other groups of four digits are numbers. */
+/** Matches only the years 1900 to 2099; other groups of four digits are numbers. */
 const year = /^(?:19|20)\d{2}$/;
 const isoDate = /^(?:19|20)\d{2}-?(?:0?[1-9]|1[0-2])(?:-?(?:0?[1-9]|[12]\d|3[01]))?(?:T.*)?$/;
 const monthName = /^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}$/i;
@@ -24,9 +24,9 @@ const dateParameter = /^(?:date|day|week|month|mon|year|yr|start|end|from|to|tri
 export type Series = { pattern: string; kind: 'number' | 'parameters' | 'dates' };
 
 /**
- * How many members of a series a crawl of `maxPages` reads: a share of the pages, but at least `least`. A single
- * counting number is often how a site names its articles. Several varying parts are seldom separate pages, and dates
- * hardly ever.
+ * How many members of a series a crawl of `maxPages` reads: a share of the pages, but at least `least`. Many sites name
+ * their articles by a single number. Addresses with several varying parts are seldom separate pages, and those with
+ * dates hardly ever.
  */
 const shares: Readonly<Record<Series['kind'], { share: number; least: number }>> = {
   number: { share: 0.5, least: 20 },

@@ -26,7 +26,7 @@ export type Robots = {
   allowed(url: string): boolean;
   /** Seconds between two requests as written in the file, uncapped; undefined when the file has no delay. */
   crawlDelay?: number;
-  /** As written, without duplicates, in order. The caller resolves relative addresses. */
+  /** The sitemaps as written, without duplicates, in order. The caller resolves relative addresses. */
   sitemaps: string[];
 };
 
@@ -211,7 +211,8 @@ function prefixLookup(verdicts: ReadonlyMap<string, Verdict>): (path: string) =>
 }
 
 /**
- * Returns a function that applies the rules to a path. Wildcard rules are tried one by one; the others are looked up.
+ * Returns a function that applies the rules to a path. Wildcard rules are tried one by one; all other rules are looked
+ * up.
  */
 function judgeBy(rules: readonly Rule[]): (path: string) => Verdict | undefined {
   const exact = new Map<string, Verdict>();
@@ -228,7 +229,7 @@ function judgeBy(rules: readonly Rule[]): (path: string) => Verdict | undefined 
   const longestOf = prefixLookup(prefixes);
   return (path) => {
     const plain = stronger(exact.get(path), longestOf(path));
-    // `inOrder` is sorted by strength, so the search may stop at the first rule that is weaker than the plain one.
+    // `inOrder` is sorted by strength, so the search may stop at the first rule that is weaker than `plain`.
     const wild = inOrder.find((rule) => stronger(plain, rule) === plain || matches(rule, path));
     return stronger(plain, wild);
   };

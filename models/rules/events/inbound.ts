@@ -7,8 +7,8 @@ export const inboundProviders = ['linear', 'github', 'slack', 'teams', 'email'] 
 export type InboundProvider = (typeof inboundProviders)[number];
 
 /**
- * `stored`: still to be processed. `processed`: it changed something. `ignored`: it changed nothing, for the stored
- * reason. `failed`: all attempts failed.
+ * `stored`: still to be processed. `processed`: the record changed something. `ignored`: the record changed nothing,
+ * for the stored reason. `failed`: all attempts failed.
  */
 export const inboundStatuses = ['stored', 'processed', 'ignored', 'failed'] as const;
 export type InboundStatus = (typeof inboundStatuses)[number];

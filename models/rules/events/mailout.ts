@@ -10,7 +10,7 @@ export type OutgoingMail = {
   subject: string;
   text: string;
   date: string;
-  /** With angle brackets. */
+  /** The mail's `Message-ID`, with angle brackets. */
   message_id: string;
   in_reply_to?: string;
   references: string[];

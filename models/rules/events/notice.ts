@@ -20,7 +20,7 @@ export const oneLine = (text: string, max = 300): string => {
   return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
 };
 
-/** Who chooses what is mailed: the last sentence of a mail. */
+/** The last sentence of a mail, which says who chooses what is mailed. */
 const mailChoice = {
   organization: 'An owner or admin chooses what is mailed.',
   member: 'You choose in your notices when you are mailed.',
@@ -61,7 +61,7 @@ export const escalatedWords = (orgName: string, reason: EscalationReason, convId
   lines: [escalationReasons[reason], conversationLine(convId)],
 });
 
-/** `by`: the name of the member who assigned the conversation; absent when an API key did. */
+/** The notice of an assigned conversation. `by`: the name of the member who assigned it; absent when an API key did. */
 export const assignedWords = (orgName: string, by: string | undefined, convId: string): Said => ({
   title: `A conversation of ${short(orgName)} was assigned to you`,
   lines: [
@@ -75,7 +75,7 @@ export const repliedWords = (orgName: string, convId: string): Said => ({
   lines: ['The customer’s message is in the inbox.', conversationLine(convId)],
 });
 
-/** `by`: the name of the member who wrote the note. */
+/** The notice of a mention in a note. `by`: the name of the member who wrote the note. */
 export const mentionedWords = (orgName: string, by: string | undefined, convId: string): Said => ({
   title: `You were mentioned in a note at ${short(orgName)}`,
   lines: [`${oneLine(by ?? 'A member', 100)} wrote a note for you.`, conversationLine(convId)],
@@ -105,8 +105,8 @@ export type GivenUp = {
 };
 
 /**
- * When the receiver is a person, the address and the error are left out, because the mail server's error may contain
- * the address.
+ * The notice of a failed delivery. When the receiver is a person, the address and the error are left out, because the
+ * mail server's error may contain the address.
  */
 export function givenUpWords(orgName: string, delivery: GivenUp): Said {
   const { _id, event_type, destination, error } = delivery;

@@ -6,7 +6,8 @@ import type { Mailbox } from '../access/mailbox.ts';
 import type { AccountLetter, AccountMailKind } from '../access/accountmail.ts';
 
 /**
- * The content of such a delivery: a mail about an account, a mail to a candidate, any other mail, or a Slack message.
+ * The content of a notification's delivery: a mail about an account, a mail to a candidate, any other mail, or a Slack
+ * message.
  */
 export type NotificationPayload =
   | { account: AccountLetter }
@@ -16,7 +17,7 @@ export type NotificationPayload =
 
 /** The lane of deliveries to the organization's Slack webhook. */
 export const slackLane = 'slack';
-/** The destination's name in the list of deliveries. */
+/** The name of the Slack webhook in the list of deliveries. */
 export const slackWebhookName = 'Slack webhook';
 
 /** The owner id of mails about accounts. They belong to no organization, so that no member can read them. */

@@ -12,7 +12,7 @@ const localPart = 'reply';
  * character. None of them occurs in a token.
  */
 export const replySeparators = ['+', '-', '_', '.', '='] as const;
-/** With `reply+` before the token, the local part has at most 64 octets. */
+/** The maximum length of a token: with `reply+` before it, the local part has at most 64 octets. */
 export const maxTokenLength = 58;
 
 /** Base32 of RFC 4648, in lower case and without padding. */
@@ -42,7 +42,7 @@ export function fromBase32(text: string): Uint8Array | undefined {
     bits -= 8;
     bytes[at++] = (held >> bits) & 255;
   }
-  // Otherwise several texts would decode to the same token.
+  // Padding bits other than 0 are refused; otherwise several texts would decode to the same token.
   return (held & ((1 << bits) - 1)) === 0 && bits < 5 ? bytes : undefined;
 }
 

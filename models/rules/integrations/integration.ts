@@ -3,7 +3,7 @@
 export const integrationProviders = ['linear', 'slack', 'github', 'email', 'teams'] as const;
 export type IntegrationProvider = (typeof integrationProviders)[number];
 
-/** Display names. */
+/** The display names of the services. */
 export const providerNames: Readonly<Record<IntegrationProvider, string>> = {
   linear: 'Linear',
   slack: 'Slack',

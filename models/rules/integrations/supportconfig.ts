@@ -45,7 +45,7 @@ export const settingsFields = {
   kb_segment_strict: boolean,
   outbox_providers: list(oneOf(outboxProviders)),
   outbox_webhook_url: nullable(string),
-  /** Encrypted; see models/base/secretbox.ts. */
+  /** The webhook's secret, encrypted; see models/base/secretbox.ts. */
   outbox_webhook_secret: nullable(string),
   /** The origins whose pages may embed the chat; an empty list allows none. */
   allowed_origins: list(string),
@@ -141,8 +141,8 @@ export function applySettings(
 }
 
 /**
- * The state after a patch is saved. Removing the secret also ends all earlier secrets. Moving the webhook to another
- * origin ends the earlier secrets.
+ * The state of ticket events (`OutboxState`) after a patch is saved. Removing the secret also ends all earlier secrets.
+ * Moving the webhook to another origin ends the earlier secrets.
  */
 export function outboxAfter(
   current: Pick<SupportSettings, 'outbox_webhook_secret' | 'outbox_webhook_url'> & OutboxState,
@@ -238,7 +238,8 @@ export function webhookUrlProblem(text: string, egressAllow: readonly string[]):
 
 /**
  * An origin in the form that browsers send (`https://example.com:8443`, without a default port); undefined for other
- * text. `*` is refused: browsers never send one, so it would seem to allow everything and allow nothing.
+ * text. `*` is refused: browsers never send it as an origin, so it would seem to allow everything but would allow
+ * nothing.
  */
 export function readOrigin(text: string): string | undefined {
   if (!/^https?:\/\/[^/?#@*\\\s]+$/i.test(text) || !URL.canParse(text)) return undefined;

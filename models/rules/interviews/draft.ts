@@ -3,7 +3,7 @@
 export const draftModes = ['solo', 'copilot', 'shadow'] as const;
 export type DraftMode = (typeof draftModes)[number];
 
-/** Fields that the request does not mention are absent. */
+/** The extracted fields. A field that the request does not mention is absent. */
 export type DraftWords = {
   role_title?: string;
   skills: string[];

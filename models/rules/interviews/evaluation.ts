@@ -20,7 +20,7 @@ export type QaSummary = {
   answered: number;
   /** Whether the interview ended before all questions were answered. */
   ended_early: boolean;
-  /** A few sentences. */
+  /** The summary of the interview in a few sentences. */
   summary: string;
   generated_by: 'extractive' | 'model';
   generated_at: Date;
@@ -53,7 +53,9 @@ export type Scorecard = {
   updated_at: Date;
 };
 
-/** @throws Problem VALIDATION for a name that is no criterion of the interview. */
+/**
+ * The scores of a scorecard by criterion. @throws Problem VALIDATION for a name that is no criterion of the interview.
+ */
 export function cardScores(given: Readonly<Record<string, number>>, criteria: readonly string[]): Scorecard['scores'] {
   const unknown = Object.keys(given).filter((name) => !criteria.includes(name));
   const message = `is no criterion of this interview; its criteria are ${criteria.join(', ')}`;

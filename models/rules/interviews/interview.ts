@@ -118,9 +118,9 @@ export type Move = {
   from: InterviewStatus;
   to: InterviewStatus;
   operation: Operation;
-  /** A user's id, or `clock`, `bot`, `candidate`. */
+  /** Who changed the status: a user's id, or `clock`, `bot`, `candidate`. */
   actor: string;
-  /** ISO 8601. */
+  /** The time of the status change, ISO 8601. */
   at: string;
   /** The reason code, such as `maximum_length`; never text that a person wrote. */
   cause?: string;
@@ -192,11 +192,11 @@ export const newState = (moves: readonly Move[], dueAt: string | undefined): Int
 
 /** Time limits of an interview, in ms. */
 export const interviewTimes = {
-  /** From the first attempt to join until the bot gives up. */
+  /** The time from the first attempt to join until the bot gives up. */
   joinWindow: 15 * 60_000,
   /** How long the bot waits in the call for a person before the interview ends as a no-show. */
   noShow: 10 * 60_000,
-  /** Longer than any interview. An interview that was left open by mistake ends after this time. */
+  /** The time after which an interview that was left open by mistake ends: longer than any interview. */
   maximumLength: 4 * 3_600_000,
 } as const;
 

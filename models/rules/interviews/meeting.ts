@@ -15,7 +15,7 @@ export type MeetingSettings = {
   participation_level: (typeof participationLevels)[number];
   wake_word_enabled: boolean;
   proactive_suggest: boolean;
-  /** An IANA name: relative dates in the transcript are meant in this zone. */
+  /** The IANA name of the time zone in which relative dates in the transcript are meant. */
   timezone: string;
 };
 

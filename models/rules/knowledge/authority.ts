@@ -5,7 +5,7 @@ export type SourceType = (typeof sourceTypes)[number];
 /** Whether a source's id is that of a page of a website rather than of a document. */
 export const isPage = (sourceId: string): boolean => sourceId.startsWith('page_');
 
-/** Highest first. When sources of one tier can answer, lower tiers are ignored. */
+/** The tiers, highest first. When sources of one tier can answer, lower tiers are ignored. */
 export const authorities = ['primary', 'normal', 'background'] as const;
 export type Authority = (typeof authorities)[number];
 

@@ -11,8 +11,8 @@ export const gapReasons = ['nothing_found', 'not_relevant', 'out_of_segment'] as
 export type GapReason = (typeof gapReasons)[number];
 
 /**
- * `candidates`: the number of passages found. `anywhere`: whether the question finds a relevant passage when segments
- * are ignored.
+ * The reason of a gap. `candidates`: the number of passages found. `anywhere`: whether the question finds a relevant
+ * passage when segments are ignored.
  */
 export function gapReason(candidates: number, anywhere: boolean): GapReason {
   if (anywhere) return 'out_of_segment';

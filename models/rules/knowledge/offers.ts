@@ -68,7 +68,10 @@ function lineFrom(units: readonly Unit[], unit: Unit | undefined): string {
   return shown.map(({ text }) => text).join(' ');
 }
 
-/** `near` is the text of the passage's sentence, item or row that is nearest to the question; by default the first. */
+/**
+ * The offer of a passage. `near` is the text of its sentence, item or row that is nearest to the question; by default
+ * the first.
+ */
 export function offerOf({ id, type, source_id, name, url, heading, text }: Passage, near?: string): Offer {
   const units = unitsOf(text);
   const unit = units.find((one) => one.text === near) ?? units[0];

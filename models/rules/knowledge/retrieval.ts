@@ -56,7 +56,7 @@ export type Proposed = {
    * in this table. Empty without vectors.
    */
   background: readonly (readonly number[])[];
-  /** How near the passages of this sample are to each other; undefined without vectors. */
+  /** How near the passages of a sample are to each other; undefined without vectors. */
   neighbours?: Neighbours;
   /** True when the vectors could not be read and the candidates come from lexical search alone. */
   degraded?: boolean;
@@ -100,8 +100,8 @@ export type Judged<P extends Passage = Passage> = {
   /** The features computed from embeddings; undefined when only words were compared. */
   features?: Features;
   /**
-   * 0 to 1; sorts the passages and is the `score` of a cited source. With embeddings, the probability that the passage
-   * answers.
+   * The relevance, 0 to 1; it sorts the passages and is the `score` of a cited source. With embeddings, it is the
+   * probability that the passage answers.
    */
   relevance: number;
   relevant: boolean;
@@ -132,11 +132,11 @@ const reach = {
   hit: 0.5,
 } as const;
 /**
- * Added to how far a passage of the conversation's topic lies above the usual passage. `known`: all words with which
- * the question names its subject occur in the topic's passages, so the question does not begin another subject. A
- * question like "How do I use it?" names no subject, so it also gets `known`. `other`: all other questions. `known` was
- * chosen on follow-up questions to public services. `other` is so low that no question about another subject gets a
- * certain answer in the sequences of test/fixtures/followups.json and test/chat/offers.test.ts.
+ * The bonus added to how far a passage of the conversation's topic lies above the usual passage. `known`: all words
+ * with which the question names its subject occur in the topic's passages, so the question does not begin another
+ * subject. A question like "How do I use it?" names no subject, so it also gets `known`. `other`: all other questions.
+ * `known` was chosen on follow-up questions to public services. `other` is so low that no question about another
+ * subject gets a certain answer in the sequences of test/fixtures/followups.json and test/chat/offers.test.ts.
  */
 const topicBonus = { known: 1.5, other: 0.4 } as const;
 /** The maximum number of passages to read per tier: this many with a vector, and this many without. */
@@ -145,7 +145,10 @@ export const maxOffers = 3;
 
 type Found<P extends Passage> = { passage: P; candidate: Candidate };
 
-/** The id breaks ties, so that the same question always gives the same answer. */
+/**
+ * Sorts candidates by BM25 score, the highest first. The id breaks ties, so that the same question always gives the
+ * same answer.
+ */
 function byScore(a: Candidate, b: Candidate): number {
   return (b.text_score ?? 0) - (a.text_score ?? 0) || (a.id < b.id ? -1 : 1);
 }

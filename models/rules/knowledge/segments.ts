@@ -9,7 +9,7 @@ import type { Detail } from '../base/errors.ts';
 export const sharedSegments = ['all', 'shared', 'global', 'common'] as const;
 
 export const maxSegments = 20;
-/** In code points. */
+/** The maximum length of a tag, in code points. */
 export const maxSegmentLength = 64;
 
 /**

@@ -215,8 +215,8 @@ export function tableHead(
   const both = rest.length > 0 ? twoRowNames(first, second, rest) : undefined;
   const below = both ? rest : [second, ...rest];
   const names = both ?? first;
-  // Markdown marks the first row of every table as a header, so a row with a telephone number or an address is not
-  // believed.
+  // Markdown marks the first row of every table as a header, so the mark does not count on a row with a telephone
+  // number or an address.
   const believed = marked && !first.some((cell) => ['phone', 'address'].includes(formOf(cell) ?? ''));
   if (!both && !believed && (rows.length < 2 || !namesColumns(first, below, likely))) return undefined;
   const columns = columnsOf(names.length, below);

@@ -1,7 +1,7 @@
 /** Splits a passage into the units that can be quoted word for word: sentences, list items and table rows. Pure. */
 import { sentences } from '../language/sentences.ts';
 
-/** `name` is empty when the column has none. */
+/** A cell of a table row; `name` is empty when the column has none. */
 export type Cell = { name: string; value: string };
 
 export type Unit = {

@@ -28,7 +28,7 @@ const genericWords: ReadonlySet<string> = new Set(
     .map((word) => stem(word)),
 );
 
-/** Lower case, with compatibility forms and Latin accents folded, like the index folds tokens. */
+/** The text in lower case, with compatibility forms and Latin accents folded, as the index folds tokens. */
 export function fold(text: string): string {
   const lower = text.toLowerCase();
   // oxlint-disable-next-line no-control-regex -- the plain ASCII case is most texts and needs no second pass

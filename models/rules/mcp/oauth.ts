@@ -1,7 +1,10 @@
 /** OAuth metadata of this system, both as a client of tool servers and as a tool server with its own clients. */
 
 export const callbackPath = '/support/mcp/oauth/callback';
-/** Outside `/v1`, because authorization servers expect the plain document without the API's envelope. */
+/**
+ * The path of the client metadata, outside `/v1`, because authorization servers expect the plain document without the
+ * API's envelope.
+ */
 export const clientMetadataPath = '/.well-known/tool-client.json';
 
 export type ToolClient = {
@@ -34,7 +37,10 @@ export const clientDocument = (publicUrl: string) => ({
 export const knowledgePath = '/v1/mcp';
 /** The path at which clients of the knowledge server find its authorization metadata (RFC 9728). */
 export const resourceMetadataPath = `/.well-known/oauth-protected-resource${knowledgePath}`;
-/** No authorization server is named, because the knowledge server only accepts secret keys. */
+/**
+ * The authorization metadata of the knowledge server. It names no authorization server, because the knowledge server
+ * only accepts secret keys.
+ */
 export const resourceDocument = (publicUrl: string) => ({
   resource: `${publicUrl}${knowledgePath}`,
   resource_name: 'Knowledge base',

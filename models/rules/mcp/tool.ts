@@ -87,10 +87,10 @@ export const maxDescriptionLength = 4_000;
 /** Limits of a tool's schemas: characters of JSON, and nesting depth. */
 export const maxSchemaLength = 64_000;
 export const maxSchemaDepth = 32;
-/** In characters of JSON. */
+/** The maximum size of the arguments, in characters of JSON. */
 export const maxArgumentsLength = 16_000;
 export const timeoutBounds = { min: 100, max: 120_000, default: 30_000 } as const;
-/** Calls and discoveries a minute. */
+/** The bounds of a rate limit, in calls and discoveries a minute. */
 export const rateBounds = { min: 1, max: 10_000, default: 60 } as const;
 /** The maximum number of tool calls for one message of a customer. */
 export const maxCallsPerTurn = 8;

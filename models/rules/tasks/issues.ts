@@ -9,7 +9,7 @@ export type IssueFacts = {
   title: string;
   text: string;
   priority?: number;
-  /** A day (`2026-12-01`); null for no due date. */
+  /** The due date as a day (`2026-12-01`); null for no due date. */
   due?: string | null;
   status: TaskStatus;
 };
@@ -39,7 +39,7 @@ const ofLinear: Readonly<Record<string, TaskStatus>> = {
   canceled: 'cancelled',
   duplicate: 'cancelled',
 };
-/** Undefined for an unknown type of state. */
+/** The task status for a type of Linear state; undefined for an unknown type. */
 export const statusOfLinear = (type: string): TaskStatus | undefined => ofLinear[type];
 
 /** The Linear state types for each task status; the first type that the team has is used. */

@@ -36,14 +36,14 @@ export const taskBounds = { title: extractionBounds.title, description: 10_000, 
 export const taskDetails = {
   title: string,
   description: optional(string),
-  /** A member's user id. */
+  /** The user id of the assigned member. */
   assigned_to: optional(string),
   /** The address of an assignee outside the organization. */
   assignee_email: optional(string),
   priority: oneOf(priorities),
   task_type: optional(string),
   status: oneOf(taskStatuses),
-  /** A day (`2026-12-01`), or a moment in UTC with milliseconds. */
+  /** The due date: a day (`2026-12-01`), or a moment in UTC with milliseconds. */
   due_date: optional(string),
   /** The id of the meeting that the task belongs to. */
   session_id: optional(string),

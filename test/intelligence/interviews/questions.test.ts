@@ -180,7 +180,7 @@ describe('questionsFor', () => {
     expect(questionsFor(order)[0]!.body).toContain('Backend Engineer');
   });
 
-  it('skills that only the job description names are asked about, too, and each skill counts once', () => {
+  it('questions are also about skills that only the job description names; a skill that is named twice counts once', () => {
     const job_description = 'You know Go, Kubernetes and Terraform.';
     const made = bodies(questionsFor({ ...order, count: 30, job_description })).join('\n');
     for (const skill of ['Go', 'PostgreSQL', 'Kubernetes', 'Terraform']) expect(made).toContain(`“${skill}”`);
@@ -204,7 +204,7 @@ describe('questionsFor', () => {
     expect([...junior].filter((body) => lead.has(body)).length).toBeLessThan(6);
   });
 
-  it('questions quote the resume, name a skill that it lacks, and omit contact data and pleas to the reader', () => {
+  it('questions quote the resume, name a skill that it lacks, and omit contact data and instructions to the evaluator', () => {
     const made = bodies(questionsFor({ ...order, resume })).join('\n');
     expect(made).toContain('Reduced the p95 latency of the payment service by 40 % with PostgreSQL indexes');
     expect(made).toContain('Your resume does not mention “Go”');

@@ -176,7 +176,7 @@ describe('extract', () => {
     expect(extract('If I lose my card, what to do at once?', [lost, other])?.used).toEqual(['lost']);
   });
 
-  it('a sentence that refers back comes with the sentence before', () => {
+  it('an answer quotes a sentence that refers back (“It pays …”) together with the sentence before', () => {
     const text = 'Standing orders run monthly. The young save with the piggy account. It pays 2 percent interest.';
     expect(extract('interest percent', [{ id: 'a', heading: 'Saving', text }])?.text).toBe(
       'The young save with the piggy account. It pays 2 percent interest.',
@@ -195,7 +195,7 @@ describe('extract', () => {
     ['The fee is 3 EUR.', 'Fees', 'What is the fee?', ''],
     ['Open on Friday until four.', 'When are you open?', 'open on Friday', ''],
   ])(
-    'the sentence %j under the heading %j is prefixed with the heading only when it needs it',
+    'the sentence %j under the heading %j is prefixed with the heading only when the sentence is unclear without it',
     (text, heading, question, before) => {
       expect(extract(question, [{ id: 'a', heading, text }])?.text).toBe(`${before}${text}`);
     },
@@ -361,7 +361,7 @@ describe('extract', () => {
 
   describe('with embeddings', () => {
     const question = 'Wann ist geöffnet?';
-    it('the sentence with the closest vector is chosen when no word is shared', () => {
+    it('the sentence with the closest vector is chosen when no sentence shares a word with the question', () => {
       const closeness = new Map([['Our branches open at nine.', 0.6]]);
       expect(extract(question, [transfers], { closeness })?.text).toContain('Our branches open at nine.');
     });
@@ -373,7 +373,7 @@ describe('extract', () => {
       ['We are there from nine to four.', 0.5],
       ['Our branches open at nine.', 0.6],
     ]);
-    it('the first passage is quoted first, and a slightly closer sentence of another passage after it', () => {
+    it('an answer quotes the first passage first, and then another passage whose sentence is slightly closer to the question', () => {
       const answer = extract(question, [first, transfers], { closeness: near });
       expect(answer?.used).toEqual(['first', 'transfers']);
       expect(answer?.text).toMatch(

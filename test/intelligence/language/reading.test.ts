@@ -41,7 +41,7 @@ describe('classification by words', () => {
     expect(intentOf(`Thanks. ${'I thank you and everybody at the bank very much. '.repeat(5)}`)).toBe('question');
   });
 
-  it('a single unknown word counts as a question, and a single known word as its own intent', () => {
+  it('a single unknown word counts as a question; a single known word such as “help” gets the intent that it names', () => {
     expect(['IBAN?', 'Zertifikat?', 'help', 'hello'].map(intentOf)).toEqual([
       'question',
       'question',
@@ -129,7 +129,7 @@ describe('a follow-up message', () => {
     expect(await read('And for students?', [asked, { role: 'customer', body: 'Thanks!' }])).toContain('gold card');
   });
 
-  it('of a long previous message, only its question is added to a follow-up', async () => {
+  it('only the question of a long previous message is added to the search for a follow-up', async () => {
     const told = 'I am telling you this because it happened to me. '.repeat(40);
     const before = { role: 'customer', body: `What does the gold card cost? ${told}` };
     expect((await read('And for students?', [before])).length).toBeLessThan(500);

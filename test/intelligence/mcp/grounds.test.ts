@@ -100,7 +100,7 @@ describe('an e-mail', () => {
     ['another one that was written, where somebody agrees', 'customer_confirm', 'bob@customers.example', true],
     ['one that nobody wrote, where somebody agrees', 'customer_confirm', 'eve@customers.example', false],
   ])(
-    'the origin of an e-mail argument and the tool decide whether it is accepted: %s (%s, %s): %s',
+    'the origin of an e-mail argument and the tool’s risk tier decide whether it is accepted: %s (%s, %s): %s',
     (_, tier, value, stands) => {
       const grounds = said('it is for bob@customers.example', own);
       expect(borne({ email: value }, grounds, tier).missing).toEqual(stands ? [] : ['email']);

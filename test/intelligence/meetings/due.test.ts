@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { findDue } from '../../../intelligence/offline/meetings/due.ts';
 
-/** This is a Wednesday. */
+/** The start of the meeting, a Wednesday. */
 const startedAt = new Date('2026-11-18T10:00:00Z');
 
 describe('findDue', () => {

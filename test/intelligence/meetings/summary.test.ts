@@ -55,7 +55,7 @@ describe('a short summary', () => {
     ['of signs', [{ ...budget[0]!, text: '… ??? !!!' }]],
     ['of a speaker with full stops', [{ ...budget[0]!, speaker: 'Dr. A. B. Smith' }]],
     ['of hours', Array.from({ length: 400 }, () => budget).flat()],
-  ])('a short summary %s has 4 to 6 sentences, however they are counted', (_, said) => {
+  ])('a short summary %s has 4 to 6 sentences, even if every full stop counts as an end', (_, said) => {
     const { short } = summarizeMeeting(said, meeting);
     expect(summaryProblem('short', { summary: short })).toBeUndefined();
     const counted = short.split(/[.!?…]+["'”)]*\s+/u).length;

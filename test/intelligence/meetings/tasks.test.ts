@@ -8,7 +8,7 @@ import { findTasks } from '../../../intelligence/offline/meetings/tasks.ts';
 import { extractionBounds, type PossibleReason } from '../../../models/rules/interviews/found.ts';
 import type { Priority } from '../../../models/rules/base/priority.ts';
 
-/** This is a Wednesday. */
+/** The start of the meeting, a Wednesday. */
 const startedAt = new Date('2026-11-18T10:00:00Z');
 const members = [
   { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
@@ -138,7 +138,7 @@ describe('a request and its answer', () => {
     expect(tasksIn(...spoken)).toEqual(wanted);
   });
 
-  it('in a talk of two people a request is the task of the other one', () => {
+  it('in a talk of two people, a request becomes a task of the person who did not make the request', () => {
     const { tasks } = read(talk('Ada: Could you check the invoice?', 'Bob: Hm, let me think.'));
     expect(tasks).toMatchObject([{ title: 'Check the invoice', assignee: { userId: 'bob' } }]);
   });
@@ -229,7 +229,7 @@ describe('a task', () => {
     expect(tasks[0]!.assignee).toBeUndefined();
   });
 
-  it('words of the assistant give no task, and a stranger is assigned only by e-mail address', () => {
+  it('what the assistant says becomes no task, and somebody outside the organization is assigned only by e-mail address', () => {
     const { tasks } = read([
       ['Lira', 'I will send the notes by Friday.'],
       ['Eve Stranger', 'I will send the notes by Monday.'],

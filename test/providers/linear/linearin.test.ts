@@ -79,7 +79,7 @@ describe('POST /webhooks/linear', () => {
     ['that is null', 'null', { 'linear-signature': '' }],
     ['that is empty', '', { 'linear-signature': '' }],
   ])('a request %s is refused with 401', async (_, sent, headers) => {
-    // An empty signature stands for the right one in the cases about the body.
+    // In the cases about the body, the right signature replaces the empty one.
     const aboutBody = sent !== body && headers['linear-signature'] === '';
     const signed = aboutBody ? { 'linear-signature': hmac(linearSecret, sent) } : headers;
     const { status, body: said } = await sendLinear(api, sent, { headers: signed });
@@ -114,7 +114,7 @@ describe('POST /webhooks/linear', () => {
     expect((await sendLinear(api, event, { headers })).status).toBe(200);
   });
 
-  it('a repeat is recognized by its delivery id, and a replay under another id by its body', async () => {
+  it('a repeated request is recognized by its delivery id, and one replayed with another delivery id by its body', async () => {
     const delivery = randomUUID();
     const event = () => linearEvent({ type: 'Issue', action: 'create', data: { id: randomUUID(), teamId: team } });
     const first = event();

@@ -529,8 +529,8 @@ describe('the removal of a customer', () => {
   });
 });
 
-describe('a mail in a bucket', () => {
-  it('a mail in a bucket is fetched and read, and a missing one is reported', async () => {
+describe('a mail in an S3 bucket', () => {
+  it('a mail in an S3 bucket is fetched and read, and a missing mail is reported', async () => {
     const { convId, email, mail } = await mailed();
     const sent = answering(mail, email, 'From the bucket.');
     await fetch(`${objects.url}/mails`, { method: 'PUT' });
@@ -662,7 +662,7 @@ describe('PUT /orgs/{orgId}/integrations/email', () => {
       settings: { from: 'Our Bank <own@bank.example>', server: `smtp://127.0.0.1:${greenMail.smtpPort}` },
     });
     expect(JSON.stringify(body)).not.toContain('secret');
-    // The history of no workflow contains the connected account or the server's words of the refusal before.
+    // No workflow's history contains the connected account, or the words with which the server has refused before.
     for (const text of ['own@bank.example', ' 5.7.8 ']) expect([text, await inTemporal(text)]).toEqual([text, []]);
     const { mail } = await mailed();
     expect(mail.from).toEqual({ name: 'Our Bank', address: 'own@bank.example' });

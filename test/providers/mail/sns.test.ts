@@ -167,7 +167,7 @@ describe('POST /webhooks/email/inbound, called by SNS', () => {
     const subscription = await subscriptionOf('two', other.url);
     const next = async (message: string): Promise<Received> => {
       const seen = other.received.length;
-      // The API subscribes to the same topic. This waits until it has processed the message.
+      // The API subscribes to the same topic. The test waits until the API has processed the message.
       await processed('two', await publish('two', message));
       return until(async () => other.received[seen], 'the other subscriber to be told');
     };

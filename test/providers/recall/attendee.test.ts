@@ -58,7 +58,7 @@ describe('an interview in a call of Attendee', () => {
     expect(body.data).toMatchObject({ status: 'completed', qa_summary: { answered: 3, ended_early: false } });
   });
 
-  it('an interview whose bot is not admitted to the call says why', async () => {
+  it('an interview shows why its bot is not in the call when the bot was not admitted', async () => {
     const { id, bot } = await called();
     await report(bot, 'fatal_error', 'request_to_join_denied');
     await until(async () => (await mine.get(id)).failure?.reason === 'not_admitted', 'the reason');
@@ -80,7 +80,7 @@ describe('POST /webhooks/attendee', () => {
       post(body, signedByAttendee(body, another)),
       post(body, { 'content-type': 'application/json' }),
       post(old),
-      // The signature scheme of the other service with this secret.
+      // Signed by the scheme of the other meeting-bot service.
       post(body, service.signed(body)),
     ];
     for (const { status, body: reply } of await Promise.all(refused))

@@ -160,7 +160,7 @@ describe('POST /webhooks/slack', () => {
     expect((await send(challenge, { headers: {} })).status).toBe(401);
   });
 
-  it('an ssl_check request is answered without a signature, and has no other effect', async () => {
+  it('an ssl_check request without a signature is answered, and has no other effect', async () => {
     const before = await db.collection('inbound').countDocuments();
     const fields = { ssl_check: '1', ...command() };
     expect(await form(fields, { headers: {} })).toMatchObject({ status: 200, body: {} });

@@ -44,7 +44,7 @@ describe('splitToken', () => {
 
 describe('effectiveMode: prefix × environment', () => {
   it.each<[KeyPrefix['mode'], Environment, Mode, boolean, Mode]>([
-    // Columns: prefix, environment, the mode the key acts in, whether that is a downgrade, its `environment` field.
+    // Columns: prefix, environment, the mode in which the key acts, whether it is a downgrade, its `environment` field.
     ['test', 'sandbox', 'test', false, 'test'],
     ['test', 'production', 'test', false, 'test'],
     ['live', 'sandbox', 'test', true, 'live'],

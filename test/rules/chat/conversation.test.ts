@@ -102,7 +102,7 @@ describe('a ticket', () => {
     },
   );
 
-  it.each(everyMove)('a ticket is created only by an escalation: act %s in status %s, then %s', (act, _from, to) => {
+  it.each(everyMove)('only an escalation creates a ticket: the act %s changes status %s to %s', (act, _from, to) => {
     if (to === undefined) return;
     const after = ticketAfter(act, undefined, to);
     expect(after).toBe(to === 'escalated' ? 'escalated' : undefined);
@@ -155,7 +155,7 @@ describe('situationOf', () => {
       { plan: 'gold', productType: 'x' },
     ],
     ['the product of a page that told no more', undefined, undefined, 'retail', { productType: 'retail' }],
-  ])('the situation that the agent is told is %s', (_, minted, page, pinned, told) => {
+  ])('the situation given to the agent is %s', (_, minted, page, pinned, told) => {
     expect(situationOf(minted, page, pinned)).toEqual(told);
   });
 

@@ -38,7 +38,7 @@ describe('noticeOf', () => {
     }
   });
 
-  it('a change that escalates a conversation notifies members, unless it is a message to the assignee', () => {
+  it('an escalation notifies the members, unless a customer’s message to an assigned member causes the escalation', () => {
     for (const { act, moved, notice } of told) {
       const waits = moved.to === 'escalated' && moved.from !== 'escalated' && act !== 'assign' && act !== 'unassign';
       const expected = waits && (act !== 'message' || moved.assigned === undefined);

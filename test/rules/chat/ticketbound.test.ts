@@ -34,7 +34,7 @@ describe('the events of a ticket', () => {
     ['a member who answers and resolves', ['escalate', 'reply', 'resolve']],
     ['a member who reopens and resolves', ['escalate', 'resolve', 'reopen']],
   ] as [string, Act[]][])(
-    'the events of a ticket stay bounded however often %s repeats that, and the ticket can still be resolved',
+    'a ticket has a bounded number of events and can be resolved, even if %s repeats these acts endlessly',
     (_, story) => {
       let state = begun;
       for (let round = 0; round < 3 * maxTicketEvents; round += 1) state = story.reduce(after, state);
@@ -46,7 +46,7 @@ describe('the events of a ticket', () => {
     },
   );
 
-  it('the events of a ticket stay bounded in every reachable state, and ending the ticket is never refused', () => {
+  it('the number of a ticket’s events is bounded in every reachable state, and ending the ticket is never refused', () => {
     const reached = new Map<string, State>([[JSON.stringify(begun), begun]]);
     for (const state of reached.values()) {
       for (const act of acts) {

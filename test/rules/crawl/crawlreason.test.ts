@@ -33,7 +33,7 @@ describe('reasons', () => {
     ['emptied', ['not_html', 'empty']],
     ['elsewhere', ['canonical', 'moved']],
   ] as const)(
-    'the standing of a page that an earlier crawl indexed is %s for exactly the listed reasons',
+    'a page that an earlier crawl indexed counts as %s for exactly the listed crawl reasons',
     (standing, reasons) => {
       expect(all.filter((reason) => reasonRow(reason).standing === standing)).toEqual(reasons);
     },

@@ -79,7 +79,7 @@ describe('the outcomes of addresses', () => {
     expect(unresolvedCanonicals(outcomes)).toEqual(['a/names-missing', 'a/names-shut', 'a/names-moved', 'a/one']);
   });
 
-  it('a live page counts as missing when the crawl met but could not index it, unless the site removed it', () => {
+  it('a live page counts as missing when the crawl found its address but could not index it, unless the site removed it', () => {
     expect(missingPages(outcomes, outcomes)).toEqual([
       'a/nothing',
       'a/shut',
@@ -105,7 +105,7 @@ describe('the outcomes of addresses', () => {
     ['https://a/help/fees', 'https://a/', false],
     ['https://a/help/?lang=en', 'https://a/help/', true],
     ['https://a/?lang=en', 'https://a/', true],
-  ])('the page %s with the canonical link %s is left out in favour of that link: %s', (url, canonical, yields) =>
+  ])('the page %s is not indexed because its canonical link names %s: %s', (url, canonical, yields) =>
     expect(defersTo(url, canonical, start)).toBe(yields),
   );
 });

@@ -134,11 +134,11 @@ describe('isTrap', () => {
     [`/${Array.from({ length: 17 }, (_, n) => `s${n}`).join('/')}`, true],
     [`/q?${Array.from({ length: 8 }, (_, n) => `p${n}=1`).join('&')}`, false],
     [`/q?${Array.from({ length: 9 }, (_, n) => `p${n}=1`).join('&')}`, true],
-  ])('the address %s is a trap: %s', (path, expected) =>
+  ])('the address %s is a crawler trap: %s', (path, expected) =>
     expect(isTrap({ url: at(path), depth: 1 }, none, 50)).toBe(expected),
   );
 
-  it('an address is a trap once its series has reached its page limit, unless a sitemap lists the address', () => {
+  it('an address is a crawler trap once its series has reached its page limit, unless a sitemap lists the address', () => {
     const counts: SeriesCounts = new Map();
     const limit = seriesLimit('number', 50);
     expect(limit).toBe(25);
@@ -158,7 +158,7 @@ describe('isTrap', () => {
     ['parameters', 50, 10],
     ['dates', 1_000, 50],
     ['dates', 50, 5],
-  ] as const)('a series of kind %s in a crawl of %d pages may have %d pages', (kind, pages, limit) =>
+  ] as const)('from a series of kind %s, a crawl of %d pages reads at most %d pages', (kind, pages, limit) =>
     expect(seriesLimit(kind, pages)).toBe(limit),
   );
 });
@@ -191,12 +191,12 @@ describe('placeOf', () => {
     ['/a?date=2026-11-02&b=1', { depth: 3 }],
     ['/x/x/x/x', { depth: 1 }],
     ['/2026/11/a-title', { depth: 4, sitemap: true }],
-  ])('the place of %s with %j in the queue is its crawl cost, and a trap has none', (path, how) => {
+  ])('the address %s, found with %j, is queued by its crawl cost, and a trap is not queued', (path, how) => {
     const found = { url: at(path), ...how };
     expect(placeOf(found, counts, 20)).toBe(isTrap(found, counts, 20) ? undefined : crawlCost(found));
   });
 
-  it('an address of a full series has no place in the queue, unless a sitemap lists it', () => {
+  it('an address of a series at its page limit is not queued, unless a sitemap lists the address', () => {
     expect(placeOf({ url: at('/news/21'), depth: 1 }, counts, 20)).toBeUndefined();
     expect(placeOf({ url: at('/news/21'), depth: 1, sitemap: true }, counts, 20)).toBe(3);
   });

@@ -29,7 +29,7 @@ const expected: Record<Announced, { concerned: string[]; notified: boolean }> = 
 
 describe('audienceOf', () => {
   it.each(announced)(
-    'the event %s is announced exactly to the people concerned, with each of 512 settings',
+    'with each of 512 settings, the event %s is announced to exactly the people concerned, over the chosen channels',
     (event) => {
       const { concerned, notified } = expected[event];
       const wrong: unknown[] = [];
@@ -50,7 +50,7 @@ describe('audienceOf', () => {
   );
 
   const all = { slack: true, email: true, notify_on: notifyEvents };
-  it('an announcement leaves out people who are not members, and tells a person with two roles once', () => {
+  it('an announcement is not sent to people who are not members, and is sent once to a person with two roles', () => {
     const event = 'task_completed';
     expect(audienceOf(all, { event }, people, (id) => id === 'ada')).toMatchObject({
       mailed: ['ada'],

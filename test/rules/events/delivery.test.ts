@@ -32,7 +32,7 @@ describe('mayHaveArrived', () => {
     [502, true],
     [429, false],
     [401, false],
-  ])('an attempt that ended with the status %s may have arrived: %s', (status_code, expected) => {
+  ])('an attempt that ended with the status %s may have reached the receiver: %s', (status_code, expected) => {
     expect(mayHaveArrived(status_code === undefined ? {} : { status_code })).toBe(expected);
   });
 });

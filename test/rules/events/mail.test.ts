@@ -147,7 +147,7 @@ describe('outgoing mail', () => {
     expect(referencesOf(long)[0]).toBe(long[0]);
   });
 
-  it('message ids are read from a header whatever text stands between them', () => {
+  it('messageIdsIn finds each message id in a header, whatever other text the header contains', () => {
     expect(messageIdsIn('<a@b>\r\n\t<c@d> (note) <a@b>')).toEqual(['<a@b>', '<c@d>']);
     expect(messageIdsIn('nothing <with space@x> <>')).toEqual([]);
     expect(messageIdsIn(undefined)).toEqual([]);

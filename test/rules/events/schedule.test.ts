@@ -25,7 +25,7 @@ describe('the schedule', () => {
     ['longer than the wait', 1, hour, hour],
     ['shorter than the wait', 3, 1_000, 30 * minute],
     ['a year', 1, 365 * 24 * hour, 10 * hour],
-  ])('a Retry-After that is %s is respected within bounds', (_, tries, asked, waits) => {
+  ])('a wait is at least as long as a Retry-After that is %s, up to ten hours', (_, tries, asked, waits) => {
     expect(nextWaitMs(tries, asked, 0)).toBe(waits);
   });
 

@@ -332,7 +332,7 @@ describe('outboxAfter', () => {
     expect(validSecrets(state, now)).toEqual(['7', '6', '5', '4', '3']);
   });
 
-  it('no replaced secret signs any more once the webhook secret is removed', () => {
+  it('once the webhook secret is removed, no replaced secret is valid any more', () => {
     const patch = { outbox_webhook_secret: null };
     const gone = { ...current, ...outboxAfter({ ...current, outbox_webhook_secret: 'second' }, patch, now), ...patch };
     expect(validSecrets(gone, now)).toEqual([]);

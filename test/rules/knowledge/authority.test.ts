@@ -7,7 +7,7 @@ import {
 } from '../../../models/rules/knowledge/authority.ts';
 
 describe('effectiveAuthority', () => {
-  it('a stored authority is the effective one for every source type', () => {
+  it('a stored authority is the effective authority for every source type', () => {
     for (const type of sourceTypes)
       for (const stored of authorities) expect(effectiveAuthority(stored, type)).toBe(stored);
   });
@@ -20,7 +20,7 @@ describe('effectiveAuthority', () => {
     expect(sourceTypes.map((type) => defaultAuthority(type))).toEqual(['normal', 'background']);
   });
 
-  it('the authorities are listed from the one that answers first to the one that answers last', () => {
+  it('the order of the authorities is primary, normal, background: from the first to answer to the last', () => {
     expect(authorities).toEqual(['primary', 'normal', 'background']);
   });
 });

@@ -6,7 +6,7 @@ const at = (angle: number): Float32Array =>
   Float32Array.from([Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)]);
 
 describe('unanswered questions', () => {
-  it('sameQuestions returns the known questions that are near enough, the nearest first', () => {
+  it('sameQuestions returns the known questions whose vectors are near enough, the nearest first', () => {
     const known = new Map([
       ['cash', at(0)],
       ['cards', at(50)],

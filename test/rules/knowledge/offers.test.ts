@@ -27,7 +27,7 @@ const passage = (more: Partial<Passage> = {}): Passage => ({
 const row = 'Service: Paper statement; Price: 1.20 EUR';
 const table = passage({ heading: 'fees', text: `Service: Replacement card; Price: 10 EUR\n${row}` });
 
-describe('an offer', () => {
+describe('an offer of a passage to the customer', () => {
   it.each([
     ['Help > What cash costs > In the euro area', 'What cash costs – In the euro area'],
     ['Help > Cash > Fees of the machine’s owner abroad', 'Fees of the machine’s owner abroad'],

@@ -109,7 +109,7 @@ describe('isCurrent', () => {
     [{ generation: 2, live_generation: 1 }, [1, 2]],
     [{ generation: 2, live_generation: 2 }, [2]],
     [{ generation: 1 }, [1]],
-  ])('the generations of %j that are current are %j', (source, current) => {
+  ])('of a source with %j, the current generations are %j', (source, current) => {
     expect([0, 1, 2, 3].filter((generation) => isCurrent(source, generation))).toEqual(current);
   });
 });

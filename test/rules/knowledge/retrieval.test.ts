@@ -151,7 +151,7 @@ describe('with embeddings', () => {
   };
   const ids = (list: readonly { passage: Passage }[]): string[] => list.map((item) => item.passage.id);
 
-  it('passages with close vectors answer without a word of the question: the best and those nearly as good', () => {
+  it('passages with close vectors answer even without shared words: the best passage and those nearly as good', () => {
     const judged = judge([question], [near('a', 0.3), near('b', 0.5), near('c', 0.46), near('d', 0.41)], scale);
     expect(ids(judged)).toEqual(['b', 'c', 'd', 'a']);
     expect(judged.map(({ relevant }) => relevant)).toEqual([true, true, true, false]);
@@ -200,7 +200,7 @@ describe('with embeddings', () => {
     expect(ids(selectOffers(judge([question], list.slice(2), scale), 0.2))).toEqual([]);
   });
 
-  it('of each tier, the nearest candidates are read, and those without a vector that could be relevant', () => {
+  it('worthReading selects the nearest candidates of each tier, and candidates without a vector that match by words', () => {
     const many = Array.from({ length: 12 }, (_, at) => near(`n${at}`, 0.5 - at / 100).candidate);
     const primary = near('p', 0.1, { authority: 'primary' }).candidate;
     const words = [near('w', undefined, { score: 9 }).candidate, near('weak', undefined, { score: 1 }).candidate];
@@ -229,7 +229,7 @@ describe('with embeddings', () => {
     expect(probability([0.88, 0.4, 0.7])).toBeLessThan(offer);
   });
 
-  it('the closer the passages of different sources are to each other, the less relevant is the same cosine', () => {
+  it('the same cosine means less relevance when the passages of different sources are closer to each other', () => {
     const parts = partWeights(3, true);
     const background = Array.from({ length: 64 }, () => [0.83, 0.11, 0.54]);
     const asked = {
@@ -424,7 +424,7 @@ describe('retrieve', () => {
     expect(deps.asked).toHaveLength(1);
   });
 
-  it('only candidates that could be relevant are read from the database, unless everything is requested', async () => {
+  it('only candidates that could be relevant are read from the database, unless the caller requests all candidates', async () => {
     const deps = store(
       [passage('a', strong), passage('b', unrelated)],
       [candidate('a', 1, { text_score: 10 }), candidate('b', 2, { text_score: 1 })],

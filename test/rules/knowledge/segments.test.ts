@@ -120,7 +120,7 @@ describe('reachable', () => {
     ['two tags, strict', ['business', 'personal'], true, ['business', 'personal', 'both', 'shared', 'sharedAndOther']],
     ['a shared tag', ['all'], false, ['untagged', 'shared', 'sharedAndOther']],
     ['a shared tag, strict', ['all'], true, ['shared', 'sharedAndOther']],
-  ])('a source is visible when its segments fit the requested ones: %s', (_, asked, strict, expected) => {
+  ])('only sources whose segments fit the requested segments are visible: %s', (_, asked, strict, expected) => {
     expect(names.filter((name) => reachable({ segments: sources[name], asked, strict }))).toEqual(expected);
   });
 

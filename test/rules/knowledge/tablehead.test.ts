@@ -44,7 +44,7 @@ describe('a header row', () => {
     ['words over words', 'Team|Lead|Deputy\nSales|Ann|Tom\nCare|Eva|Max'],
   ])('the first row is not taken for column names: %s', (_label, text) => expect(namesOf(text)).toBeUndefined());
 
-  it('a row that the author marked as a header is one, whatever it looks like', () => {
+  it('a first row that the author marked as a header is a header, even when it looks like the rows below', () => {
     const rows = grid('Anna Schmidt|Rostock\nPeter Meyer|Berlin');
     expect(tableHead(rows, { marked: true })?.names).toEqual(['Anna Schmidt', 'Rostock']);
   });

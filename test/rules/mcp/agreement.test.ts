@@ -21,7 +21,7 @@ const schema = {
   },
 };
 
-describe('the values of a call in words', () => {
+describe('the arguments of a tool call in words', () => {
   it.each([
     ['a field’s name becomes words', { order_number: 'next_month' }, [['Order number', 'next_month']]],
     ['a title of the schema counts', { count: 2 }, [['How many', 2]]],
@@ -37,7 +37,7 @@ describe('the values of a call in words', () => {
       [['Other: Deep', '1, {"a":null}']],
     ],
     ['a title holds no markup', { evil: 'x' }, [['Refund', 'x']]],
-  ] as const)('the values of a call are put into words: %s', (_, given, rows) =>
+  ] as const)('the arguments of a tool call are shown in words: %s', (_, given, rows) =>
     expect(detailsOf(schema, given).map(({ label, value }) => [label, value])).toEqual(rows),
   );
 });

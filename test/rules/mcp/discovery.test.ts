@@ -39,7 +39,7 @@ describe('canonicalJson', () => {
   ])('canonical JSON of %j is %s', (value, text) => expect(canonicalJson(value)).toBe(text));
 });
 
-describe('the pin of a tool', () => {
+describe('the pin (hash) of a tool', () => {
   const changes: [string, Partial<ListedTool>][] = [
     ['its name', { name: 'refund_all' }],
     ['its description', { description: 'Refunds an order. ' }],
@@ -126,14 +126,14 @@ describe('discovered', () => {
   });
 });
 
-describe('names', () => {
+describe('the names of a tool', () => {
   it.each([
     ['getStructuredContent', [], 'get_structured_content'],
     ['get-sum', ['get_sum'], 'get_sum_2'],
     ['Émile.räum 7', [], 'e_mile_ra_um_7'],
     ['123', [], 'tool'],
     ['x'.repeat(200), [], 'x'.repeat(60)],
-  ])('the tool %s with the names %j taken is suggested as %s', (source, taken, name) =>
+  ])('the suggested name of the tool %s, when the names %j are taken, is %s', (source, taken, name) =>
     expect(suggestedName(source, new Set(taken))).toBe(name),
   );
   it.each([

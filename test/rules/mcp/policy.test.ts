@@ -42,7 +42,7 @@ describe('verdictOn', () => {
     },
   );
 
-  it('the policy never gets laxer with a higher scope or a less known customer', () => {
+  it('a tool call that the policy denies is also denied with a higher scope or a less verified customer', () => {
     const asks = (scope: AuthScope, identity: Identity) =>
       verdictOn({ risk_tier: 'safe_write', auth_scope: scope }, identity) === 'deny' ? 1 : 0;
     for (const [s, scope] of authScopes.entries())

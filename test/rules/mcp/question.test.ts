@@ -93,7 +93,7 @@ describe('questionsOf', () => {
     ],
     ['the state is too long', { q: asking({}) }, 'x'.repeat(maxStateLength + 1)],
     ['it is nonsense', 'elicitation/create', 's'],
-  ])('the customer is asked nothing when %s', (_what, requests, state) =>
+  ])('the request of a tool server asks the customer nothing when %s', (_what, requests, state) =>
     expect(questionsOf(requests, state)).toBeUndefined(),
   );
 });
@@ -128,5 +128,5 @@ describe('answers', () => {
     [{ mail: 'ada' }, 'mail is no email'],
     [{ day: '22.11.2026' }, 'day is no date'],
     [{ more: 1 }, 'more is not asked for'],
-  ])('the reply %j is validated: %s', (content, problem) => expect(replyProblem(question, content)).toBe(problem));
+  ])('the reply %j has the problem: %s', (content, problem) => expect(replyProblem(question, content)).toBe(problem));
 });

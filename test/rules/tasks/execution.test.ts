@@ -114,7 +114,7 @@ describe('wait times', () => {
       expect(made).toEqual(made.toSorted((a, b) => a - b));
     },
   );
-  it('a wait respects Retry-After up to an hour, and is at least 10 s after an unanswered attempt', () => {
+  it('a wait is at least as long as Retry-After, up to an hour, and at least 10 s after an unanswered attempt', () => {
     expect(stepWaitMs('github', 1, { ...usual, retryAfterMs: 42_000 })).toBe(42_000);
     expect(stepWaitMs('github', 1, { ...usual, retryAfterMs: 86_400_000 })).toBe(3_600_000);
     expect(stepWaitMs('github', 1, { ...usual, unanswered: true })).toBe(unsettledMs);

@@ -91,7 +91,7 @@ describe('changeByStanding', () => {
     ['a move', { state: started }, { status: 'in_progress' }],
     ['a move within one status', { state: { id: 's3', type: 'backlog' } }, {}],
     ['a state of a type that is not known here', { state: { id: 's4', type: 'waiting' } }, {}],
-  ])('a comparison with the current issue changes the task only where the issue has news: %s', (_, change, news) =>
+  ])('a comparison with the current issue changes a task only where the issue has changed: %s', (_, change, news) =>
     expect(changeByStanding({ ...stands, ...change }, { ...facts, sending: { priority: 1 } }, 's1').facts).toEqual(
       news,
     ),

@@ -15,7 +15,7 @@ function gate() {
 }
 
 describe('conversation', () => {
-  it('the conversation workflow processes the news it was started for once, and ends after a minute without more', async () => {
+  it('the conversation workflow runs its activity once when it starts, and ends after a minute without another message', async () => {
     const seen: object[] = [];
     const { calls, skippedMs } = await tell(conversation, [ref], {
       attendTo: async (given) => {
@@ -116,7 +116,7 @@ describe('conversation', () => {
     expect(calls).toHaveLength(13);
   });
 
-  describe('whose turn waits for a decision', () => {
+  describe('with a turn that waits for a decision', () => {
     const hour = 3_600_000;
     const waiting: Attended = { kind: 'waiting', for: 'pact_1', withinMs: hour };
 

@@ -7,7 +7,7 @@ import { arrived, inbound } from '../../../workflows/events/inbound.ts';
 
 const { tell } = stories();
 
-it('events that one worker does not keep up with are processed in parts at the same time, and an event that arrives meanwhile does not wait for the slowest part', async () => {
+it('a backlog of inbound events is processed in concurrent parts, and a new event does not wait for the slowest part', async () => {
   const begun = Promise.withResolvers<WorkflowHandle>();
   const looks: (number | undefined)[] = [];
   const looksAt = (part: number | undefined): number => looks.filter((each) => each === part).length;

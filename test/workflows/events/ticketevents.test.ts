@@ -231,7 +231,7 @@ describe('ticketEvents', () => {
       {
         sendEvents: async (): Promise<EventsOutcome> => {
           const lines = planned;
-          // Planned once only: a line that is planned again while it is being sent would be sent once more.
+          // The line is planned only once: a line that is planned again during its sending would be sent once more.
           planned = [];
           return { lines };
         },

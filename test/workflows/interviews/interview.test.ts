@@ -144,7 +144,7 @@ describe('interview', () => {
     expect(Math.abs(Date.parse(start!.at) - Date.parse(record.due))).toBeLessThan(minute);
   });
 
-  it('the interview workflow returns to scheduled with the reason when no bot could join for 15 minutes, and does not start itself again', async () => {
+  it('an interview returns to scheduled with the reason when no bot can join for 15 minutes, and does not start again by itself', async () => {
     const dueAt = new Date((await now()) + dayMs).toISOString();
     const { record, activities } = world({ dueAt, deploy: [{ refused: 'bad_link' }] });
     record.state = { ...newState([], dueAt), status: 'scheduled' };
@@ -193,7 +193,7 @@ describe('interview', () => {
     ['come in', [{ phase: 'waiting' }, { phase: 'recording' }]],
     ['left', [{ phase: 'recording' }, { phase: 'recording' }, { phase: 'done', reason: 'ended' }]],
   ])(
-    'the interview workflow handles a report that arrives during a poll without waiting for the next poll: the bot has %s',
+    'when a bot’s report arrives during a poll, the interview workflow does not wait for the next poll: the bot has %s',
     async (what, looks) => {
       const held = Promise.withResolvers<void>();
       let asked = 0;
@@ -353,7 +353,7 @@ describe('interview', () => {
     ],
     ['refused', [refuseMove], 'cancelled', [['refuse', 'candidate', 'consent_refused']]],
   ])(
-    'the interview workflow makes the status changes of participants who %s while it could not be reached, each once',
+    'the interview workflow makes each status change once for participants who %s while the workflow was unreachable',
     async (_, room, status, made) => {
       const { record, activities } = world({ room });
       await tell(interview, [ref], activities, async (handle) => {
@@ -453,7 +453,7 @@ describe('interview', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(5 * minute);
   });
 
-  it('the interview workflow keeps the record of a deleted interview until the service has deleted the recordings, and retries that', async () => {
+  it('the interview workflow keeps a deleted interview’s record and retries until the service has deleted the recordings', async () => {
     const { record, activities } = world({ deploy: [outside('bot_1')] });
     const asked: unknown[] = [];
     activities.eraseRecordings = async ({ known }) => asked.push(known) > 5;

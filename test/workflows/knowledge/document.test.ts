@@ -47,7 +47,7 @@ describe('processDocument', () => {
     expect([calls, result]).toEqual([expected, 'indexed']);
   });
 
-  it('the document workflow reads a document in the backlog when others of its organization are being processed, and indexes it from there', async () => {
+  it('the document workflow uses the backlog queue for a document while others of its organization are being processed', async () => {
     const outcomes: ReadOutcome[] = ['crowded', 'read'];
     const { calls, result } = await tell(processDocument, [ref], {
       readDocument: async () => outcomes.shift()!,
@@ -56,7 +56,7 @@ describe('processDocument', () => {
     expect([calls, result]).toEqual([['readDocument', 'readDocument', 'indexDocument'], 'indexed']);
   });
 
-  it('the document workflow starts in the backlog when others of its organization were waiting as it was stored', async () => {
+  it('the document workflow starts in the backlog queue when the document was stored behind others of its organization', async () => {
     const { calls, result } = await tell(processDocument, [{ ...ref, crowded: true }], {
       readDocument: async () => 'read',
       indexDocument: async () => 'indexed',

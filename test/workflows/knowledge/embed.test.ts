@@ -22,7 +22,7 @@ describe('embedPassages', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(10_000);
   });
 
-  it('the embedding workflow runs again for sources published meanwhile, once for all of them, and never concurrently', async () => {
+  it('the embedding workflow embeds all sources published during its activity by one more activity, never concurrently', async () => {
     const [first, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let [running, most] = [0, 0];
     const embedSome = async () => {
@@ -40,7 +40,7 @@ describe('embedPassages', () => {
     expect([calls.length, most]).toEqual([2, 1]);
   });
 
-  it('the embedding workflow retries with growing pauses through an outage of the models, without an end', async () => {
+  it('the embedding workflow retries with growing pauses and without a limit while the models are unavailable', async () => {
     let failures = 12;
     const { calls, skippedMs } = await tell(embedPassages, [ref], {
       embedSome: async () => {

@@ -4,8 +4,8 @@
  */
 
 /**
- * Method, path below `/v1`, and whether the reply is wrapped as `{ success, data }`. `types` is never set; it carries
- * the types that `call` uses.
+ * Method, path below `/v1`, and whether the reply is wrapped as `{ success, data }`. `types` has no value at run time;
+ * it only declares the types that `call` uses.
  */
 export type Operation<P, Q, B, R> = readonly [method: string, path: string, wrapped?: boolean] & {
   readonly types?: { params: P; query: Q; body: B; reply: R };

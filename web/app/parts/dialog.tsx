@@ -1,4 +1,4 @@
-/** A modal dialog: the browser keeps the focus inside it, and returns the focus when it closes. */
+/** A modal dialog: the browser keeps the focus inside it, and returns the focus when the dialog closes. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 

@@ -7,8 +7,8 @@ import { useLayoutEffect } from 'preact/hooks';
 import { createStore } from '../../live/store.ts';
 
 /**
- * By key, such as `j`, `Escape` or `Control+k`. A function that returns false did not use the key, so the browser
- * handles it.
+ * A function for each key, such as `j`, `Escape` or `Control+k`. A function that returns false did not use the key, so
+ * the browser does with the key what it usually does.
  */
 export type Keys = Readonly<Record<string, (event: KeyboardEvent) => unknown>>;
 
@@ -37,7 +37,7 @@ const isTyping = (target: EventTarget | null): boolean =>
 document.addEventListener('keydown', (event) => {
   const { key, ctrlKey, metaKey, altKey, target } = event;
   if (altKey || event.defaultPrevented || event.isComposing) return;
-  // While a dialog is open, shortcuts are off. The browser closes it at Escape.
+  // While a dialog is open, shortcuts are off. The browser closes the dialog at Escape.
   if (document.querySelector('dialog[open]')) return;
   const held = ctrlKey || metaKey;
   const isSingle = !held && key.length === 1;

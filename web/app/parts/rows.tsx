@@ -8,7 +8,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 type Given<T> = {
   label: string;
   items: readonly T[];
-  /** In px. */
+  /** The height of each row, in px. */
   height: number;
   keyOf: (item: T) => string;
   row: (item: T) => ComponentChildren;

@@ -7,7 +7,7 @@ export type Address = {
   screen: Screen;
   /** What is open on the screen: a conversation's id, a tab's name. */
   id: string;
-  /** What is open within that: in the tab `article`, the document's id or `new`. */
+  /** What is open within `id`: in the tab `article`, the document's id or `new`. */
   part: string;
   filters: Readonly<Record<string, string>>;
 };

@@ -53,7 +53,7 @@ export function fits(one: InboxConversation, view: View, me: string): boolean {
   );
 }
 
-/** In the view `waiting`, those who have waited longest come first; in other views, those with the newest activity. */
+/** In the view `waiting`, the longest waiting conversations come first; in other views, those with newest activity. */
 export function order({ box }: View): (one: InboxConversation, other: InboxConversation) => number {
   const at = (one: InboxConversation) => one.last_message_at ?? one.created_at;
   return box === 'waiting'

@@ -8,7 +8,7 @@ export function wordAt(sign: '/' | '@', body: string, caret: number): Insert | u
   return found ? { from: caret - found[1]!.length - 1, to: caret, word: found[1]! } : undefined;
 }
 
-/** The body with `text` in place of that word and its sign, and the new position of the caret. */
+/** The body with `text` in place of the word that `wordAt` found and its sign, and the new position of the caret. */
 export function replaced(body: string, { from, to }: Insert, text: string): { body: string; caret: number } {
   return { body: body.slice(0, from) + text + body.slice(to), caret: from + text.length };
 }

@@ -30,7 +30,7 @@ import { attempt } from './toast.ts';
 import { randomId } from '../../live/store.ts';
 
 type Opened = Awaited<ReturnType<typeof read>>;
-/** A reply that the server has not confirmed. It is sent again under the same id until it is. */
+/** A reply that the server has not confirmed. The page sends it again under the same id until it is confirmed. */
 export type Waiting = { id: string; convId: string; body: string; failed: string };
 
 export const openId = signal('');
@@ -207,7 +207,7 @@ export const snooze = (until: string) =>
   act(snoozeConversation, { until }, { snoozed: { until: until === 'reply' ? null : until, by: user.value!.userId } });
 export const wake = () => act(unsnoozeConversation, undefined, { snoozed: null });
 
-/** Also closes the conversation, because reading it again would mark it as read. */
+/** Marks the conversation as unread and closes it, because reading it again would mark it as read. */
 export async function markUnread(): Promise<void> {
   if (await act(markConversationUnread, undefined, { read_position: 0 }))
     go({ screen: 'inbox', filters: address.value.filters });

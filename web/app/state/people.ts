@@ -1,4 +1,4 @@
-/** The members of the organization, which of them are here, and in which conversations they read or write. */
+/** The members of the organization, whether each is here or away, and in which conversations they read or write. */
 import { signal } from '@preact/signals';
 import { onFrame, type Person, type Viewing } from './live.ts';
 import { user } from './session.ts';

@@ -13,7 +13,7 @@ import { kept } from './once.ts';
 
 export type Mode = 'test' | 'live';
 
-/** Undefined until it is known, null when nobody is signed in. */
+/** The user who is signed in: undefined until that is known, null when nobody is. */
 export const user = signal<User | null | undefined>(undefined);
 /**
  * Set when a login ended while somebody worked: the sign-in dialog is shown over the page, which keeps what was typed.
@@ -25,7 +25,7 @@ export const org = computed(
   () => organizations.value.find(({ org_id }) => org_id === chosen.value) ?? organizations.value[0],
 );
 export const mode = signal<Mode>('test');
-/** The id of the organization, for what is shown only when there is one; otherwise empty. */
+/** The id of the current organization; empty when there is none. */
 export const orgId = computed(() => org.value?.org_id ?? '');
 export const isAdmin = computed(() => org.value !== undefined && org.value.role !== 'member');
 
@@ -67,7 +67,7 @@ export function chooseMode(to: Mode): void {
 }
 
 async function take(login: { user: User; organizations: Membership[] }): Promise<void> {
-  // When another person has signed in over the page, it is loaded again, because what it shows is not theirs.
+  // When another person has signed in over the page, the page is loaded again, because its data are not theirs.
   if (user.value && user.value.userId !== login.user.userId) location.assign('/app');
   organizations.value = login.organizations;
   await readMode();

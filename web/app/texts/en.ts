@@ -1,4 +1,4 @@
-/** English; the texts of a screen stand under its name. */
+/** The English texts; those of a screen are under its name. */
 export const en = {
   title: 'Support',
   // Signing in.

@@ -2,7 +2,7 @@
 
 export type Own = {
   called: string;
-  /** A person was called outside the team's hours; `{when}` is when the team is back. */
+  /** The sentence when a person was called outside the team's hours; `{when}` is when the team is back. */
   away: string;
   greeting: string;
   thanks: string;
@@ -13,39 +13,39 @@ export type Own = {
   /** The reply to a customer who asks who or what the agent is. */
   bot: string;
   insult: string;
-  /** Nothing was found for the first time; the sentence advises how to continue. */
+  /** The sentence when nothing was found for the first time; it advises how to continue. */
   notFound: string;
-  /** Nothing was found for the second time in a row; the agent escalates to a person. */
+  /** The sentence when nothing was found for the second time in a row; the agent escalates to a person. */
   notFoundAgain: string;
-  /** The search or the model failed after all retries. */
+  /** The sentence when the search or the model failed after all retries. */
   outOfOrder: string;
-  /** A member has to approve an action; sent while the approval is awaited. */
+  /** The sentence when a member has to approve an action; sent while the approval is awaited. */
   memberAsked: string;
-  /** An action succeeded and its tool returned no text. */
+  /** The sentence when an action succeeded and its tool returned no text. */
   actionDone: string;
   actionFailed: string;
-  /** It is unknown whether an action was carried out. */
+  /** The sentence when it is unknown whether an action was carried out. */
   actionUnknown: string;
   actionDeclined: string;
   actionExpired: string;
-  /** A member has refused an action. */
+  /** The sentence when a member has refused an action. */
   actionRefused: string;
-  /** The customer is not identified well enough to use a tool. */
+  /** The sentence when the customer is not identified well enough to use a tool. */
   signInFirst: string;
-  /** Only a person may do what the customer asked for. */
+  /** The sentence when only a person may do what the customer asked for. */
   personOnly: string;
-  /** A tool fits the question, but arguments are missing; a list of them follows. */
+  /** The sentence when a tool fits the question, but arguments are missing; a list of them follows. */
   needsMore: string;
-  /** The test organization has used up its answers for this minute. */
+  /** The sentence when the test organization has used up its answers for this minute. */
   overTestLimit: string;
-  /** Nothing relevant was found for a question that came through the API. */
+  /** The sentence when nothing relevant was found for a question that came through the API. */
   nothingFound: string;
-  /** Precedes a list of headings of passages that may help. */
+  /** The sentence before a list of headings of passages that may help. */
   mayHelp: string;
-  /** The customer got the answer to this question before, and the passage has nothing more to quote. */
+  /** The sentence when the customer got the answer before, and the passage has nothing more to quote. */
   nothingMore: string;
-  /** Two documents disagree, and the newer one is quoted. `{a}` and `{b}` are the documents' names. */
+  /** The sentence when two documents disagree and the newer one is quoted. `{a}` and `{b}` are the documents' names. */
   newer: string;
-  /** Precedes a quotation in another language than the question's. */
+  /** The sentence before a quotation in another language than the question's. */
   otherLanguage: string;
 };

@@ -1,4 +1,4 @@
-/** What was sent to other services: destinations, deliveries, and the attempts of the one that is open. */
+/** What was sent to other services: destinations, deliveries, and the attempts of the open delivery. */
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import { listDeliveries, recoverDeliveries, sendTestEvent, type Delivery } from '../../api/operations.ts';

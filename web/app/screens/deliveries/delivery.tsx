@@ -1,4 +1,4 @@
-/** A delivery: its attempts, what the receiver said, and what is sent. */
+/** A delivery: its attempts, the receiver's responses, and the request that is sent. */
 import { call } from '../../api/call.ts';
 import { getDelivery, redeliver } from '../../api/operations.ts';
 import { useEvery, useLoaded } from '../frame/loaded.ts';

@@ -5,7 +5,7 @@ import { mode, orgId } from '../../state/session.ts';
 import { said } from '../../state/toast.ts';
 
 export type Loaded<T> = {
-  /** Undefined until it is read. */
+  /** Undefined until the data are read. */
   data: T | undefined;
   /** Why reading failed; empty otherwise. `data` keeps what was read before. */
   error: string;

@@ -1,4 +1,4 @@
-/** How the member wants to be notified, and whether before other members. */
+/** How a member wants to be notified, and whether they are notified before or after other members. */
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import { getNotices, setAvailability, setNotices } from '../../api/operations.ts';

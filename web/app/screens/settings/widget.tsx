@@ -36,7 +36,7 @@ export function WidgetLook() {
   const t = texts.value.settings;
   const params = { orgId: orgId.value };
   const language = useSignal<(typeof languages)[number]>(languages.find((one) => locale.value.startsWith(one)) ?? 'en');
-  /** Grows with each change, so that the preview is loaded again. */
+  /** The number of changes. A new number makes the browser load the preview again. */
   const version = useSignal(0);
   const { data, error, again } = useLoaded(async () => {
     const [widget, keys] = await Promise.all([call(getWidget, { params }), call(listPublishableKeys, { params })]);
