@@ -69,7 +69,8 @@ export function readings({ temporal, config, clock, model }: Deps): Reading[] {
       ),
     keptMs,
   );
-  // The situations are counted one after the other, because Temporal limits how many counts it answers in a second.
+  // The workflows in each situation of operators are counted one situation after the other, because Temporal limits the
+  // counts in a second.
   const counted = once(async () => {
     const found: { labels: { situation: string }; value: number }[] = [];
     for (const { name, query } of situations) {

@@ -58,7 +58,7 @@ type Report = {
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** The engines are obtained one after the other, because each uses all cores. */
+/** The engines are built or downloaded one after the other, because building one uses all cores. */
 async function obtainEngines(soak: boolean): Promise<NodeJS.ProcessEnv> {
   await findMongod(print);
   const testServer = await findTestServer(print);

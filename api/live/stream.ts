@@ -20,7 +20,7 @@ export type ConnectRequest = {
   address: string;
 };
 
-/** The part of a socket that a slice uses. */
+/** The methods of a socket that chat, rooms and the inbox use. */
 export type StreamSocket = {
   /** The sequence number of the last logged frame that was sent to the socket. */
   seq: number;

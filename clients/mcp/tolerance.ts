@@ -55,8 +55,8 @@ const toolsIn = (tools: unknown[]) =>
   tools.flatMap((tool) => {
     if (!isRecord(tool) || typeof tool['name'] !== 'string') return [];
     const { name, inputSchema } = tool;
-    // A well-formed schema is passed on, because the library must drop tools whose schema declares headers that the
-    // protocol forbids.
+    // A well-formed schema is passed on unchanged: the library drops tools whose schema asks for headers that the protocol
+    // forbids.
     const input = isRecord(inputSchema) && isInput(inputSchema) ? inputSchema : { type: 'object' };
     return [{ name, inputSchema: input, _meta: { [carried]: tool } }];
   });

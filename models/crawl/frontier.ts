@@ -116,7 +116,7 @@ async function addBatch(
   return added.length;
 }
 
-/** Stores at most `limit` addresses that are left out without a request. Known addresses stay unchanged. */
+/** Stores at most `limit` addresses that the crawl will not request. Known addresses stay unchanged. */
 export async function noteUnasked(
   crawlId: string,
   found: readonly Found[],

@@ -350,7 +350,7 @@ describe('POST …/revoke', () => {
     expect((await revoke(sessionId, other.owner.token, other.orgId)).status).toBe(404);
   });
 
-  it('revoking a session refuses an API key: 401', async () => {
+  it('a request with an API key cannot revoke a session: 401', async () => {
     const { sessionId } = await api.newSession(org, { key });
     const { status, body } = await revoke(sessionId, key);
     expect([status, body.code]).toEqual([401, 'WRONG_CREDENTIAL_KIND']);

@@ -121,7 +121,7 @@ describe('the wrong kind of credential', () => {
     },
   );
   it.each([...of('self'), ...guarded.filter(keyOnly)].map((route) => [label(route), route] as const))(
-    '%s refuses a login with 401 WRONG_CREDENTIAL_KIND',
+    '%s refuses the token of a login with 401 WRONG_CREDENTIAL_KIND',
     async (_, route) => {
       expect((await call(route, mine.orgId, mine.owner.token)).body.code).toBe('WRONG_CREDENTIAL_KIND');
     },

@@ -225,7 +225,7 @@ describe('ops', () => {
     expect(await ops('org', 'org" OR "1')).toMatchObject({ code: 1, error: expect.stringContaining('is not the id') });
   });
 
-  it('ops find names the organizations of a member, and those whose name contains the text', async () => {
+  it('`ops find` lists the organizations of a member by e-mail address, or those whose name contains a text', async () => {
     const found = [{ org_id: orgId, name, environment: 'sandbox', since: expect.any(String) }];
     expect(await ops('find', email.toUpperCase())).toEqual({ code: 0, organizations: found });
     expect(await ops('find', name.toUpperCase().slice(3))).toEqual({ code: 0, organizations: found });

@@ -144,7 +144,7 @@ describe('an SNS message', () => {
   it('an SNS message is accepted or refused exactly as by another verifier', async () => {
     const topic = await startTopic();
     const pem = await (await fetch(`${topic.url}/SimpleNotificationService.pem`)).text();
-    // The other verifier downloads certificates by https only.
+    // The library that checks our verifier downloads certificates by https only.
     const tls = selfSigned(['localhost']);
     const server = createTlsServer(tls, (_, response) => response.end(pem)).listen(0, 'localhost');
     await once(server, 'listening');

@@ -166,7 +166,7 @@ afterEach(() => {
 });
 
 const offline = createOffline({ embedding: withoutEmbedding });
-/** The jobs with a model that always fails, because no server listens at its endpoint. */
+/** Intelligence whose model always fails, because no server listens at its endpoint. */
 const failing = (failed?: (error: unknown) => void) => intelligenceAt('http://127.0.0.1:1/v1', failed);
 
 /** Records what a customer sees while an answer is written, and how often the answer was restarted. */

@@ -48,7 +48,7 @@ async function numberOf(
   return made!.scores[0]!.score;
 }
 
-/** The share of pairs in which the concrete answer has the higher score. */
+/** The share of pairs of a concrete answer and one of another kind in which the concrete one has the higher score. */
 async function shareBefore(others: readonly Kind[], local: Embedding['local']): Promise<number> {
   const pairs = judged.flatMap((item) => others.map((kind) => ({ item, kind })));
   const won: boolean[] = [];

@@ -236,7 +236,7 @@ describe('filters of the search', () => {
 });
 
 describe('listSources', () => {
-  it('listSources lists each generation with its tags and tier, which can be changed for one generation only', async () => {
+  it('listSources lists each generation with its tags and tier, and a change can be limited to one generation', async () => {
     await search.add(table, [row('d1', 0, 'gold'), row('d1', 1, 'card')]);
     await search.add(table, [row('d1', 0, 'gold', { id: 'd1:2:0', generation: '2', segments: ['b', 'a'] })]);
     await search.retag(table, 'd1', { segments: ['c'], authority: 'primary' }, '1');

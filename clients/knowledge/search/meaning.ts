@@ -113,7 +113,8 @@ function compared(rows: readonly { candidate: unknown; vector: unknown }[], { pa
 }
 
 /**
- * The cosine of each part: for unit vectors, the dot product. `from`: the index in `values` where the passage begins.
+ * The cosine of each of the question's vectors with the passage's vector of the same model: the dot product of unit
+ * vectors. `from`: the index in `values` where the passage begins.
  */
 function cosines(parts: readonly Float32Array[], values: Float16Array | Float32Array, from: number): number[] {
   let offset = from;

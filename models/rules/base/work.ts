@@ -23,7 +23,7 @@ export const queues = {
 } as const;
 export type Queue = keyof typeof queues;
 
-/** A description of a workflow start. Its names are shared by stored records and workflow code. */
+/** How a workflow is started. Stored records and workflow code use its names, so they stay as they are. */
 export type Work<Name extends string = string, Args extends unknown[] = unknown[], Signal extends string = string> = {
   workflow: Name;
   /** The workflow id: `<noun>:<id>` or `<noun>:<id>:<generation>`. Equal work has equal ids, so it is deduplicated. */

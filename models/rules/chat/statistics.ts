@@ -94,7 +94,7 @@ export function summarize(counted: readonly Counted[], now: number, within?: Mea
   };
 }
 
-/** The groups of a conversation: its day (UTC), its assignee (`none`), or each of its tags. */
+/** The groups that a conversation belongs to: by day (UTC), by assignee (`none` without one), or by each of its tags. */
 function groupsOf({ created, assignee = 'none', tags }: Counted, by: StatisticsBy): readonly string[] {
   if (by === 'day') return [new Date(created).toISOString().slice(0, 10)];
   return by === 'member' ? [assignee] : tags;

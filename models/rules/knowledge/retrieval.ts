@@ -27,7 +27,7 @@ export type Candidate = {
   /** BM25 score: positive and unbounded. Scores of different questions are not comparable. */
   text_score?: number;
   /**
-   * The cosines of the question's vector with the passage's, one for the part of each embedding model, -1 to 1;
+   * The cosines of question and passage, one for each embedding model, -1 to 1;
    * undefined when the passage has no vector yet.
    */
   cosines?: readonly number[];

@@ -39,7 +39,10 @@ function cellsOf(line: string, known: (name: string) => boolean): Cell[] {
   return cells.length > 1 && !isProse && cells.some(({ name }, at) => at > 0 && name !== '') ? cells : [];
 }
 
-/** The maximum size of a column name that occurs in only one row; a longer one is taken as part of a value. */
+/**
+ * In rows of the form `name: value`, a name that occurs in only one row may have at most this size; a longer one is part
+ * of a value.
+ */
 const maxRareName = { characters: 30, words: 3 };
 const isLower = (name: string): boolean => /^\p{Ll}/u.test(name);
 

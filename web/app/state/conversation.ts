@@ -87,7 +87,7 @@ export async function readAgain(): Promise<void> {
     const found = await read(convId);
     if (openId.value !== convId) return;
     put(found.conversation);
-    // Older messages that were read before are kept.
+    // Older messages that this page has loaded stay in the list.
     const first = found.messages[0]?.timestamp ?? '';
     const before = found.cursor === null ? [] : messages.value.filter(({ timestamp }) => timestamp < first);
     opened.value =
