@@ -1,6 +1,13 @@
 /** Tags, priority, snooze and notes of a conversation: what members see and customers never do. */
 import type mongoose from 'mongoose';
-import { ConversationModel, type Conversation, type Note, type Occasion, type Snoozed } from './conversation.ts';
+import {
+  ConversationModel,
+  findConversation,
+  type Conversation,
+  type Note,
+  type Occasion,
+  type Snoozed,
+} from './conversation.ts';
 import { collectionOf } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
 import type { Intent } from '../base/pending.ts';
@@ -19,9 +26,11 @@ async function change({ orgId, convId }: Ref, update: Update, only: object = {})
 
 async function changed(ref: Ref, update: Update): Promise<Conversation> {
   const done = await change(ref, update);
-  if (!done) throw new Problem('NOT_FOUND', { message: 'There is no such conversation.' });
+  if (!done) throw gone();
   return done;
 }
+
+const gone = (): Problem => new Problem('NOT_FOUND', { message: 'There is no such conversation.' });
 
 /** Replaces the tags of a conversation. @throws Problem NOT_FOUND, as do the functions below. */
 export const setTags = (ref: Ref, tags: string[], now: Date): Promise<Conversation> =>
@@ -57,10 +66,7 @@ export function wake(
   return change({ orgId, convId }, update, { 'snoozed.until': until });
 }
 
-/**
- * Stores a note, and a notice for each mentioned member. @throws Problem CONFLICT when there are too many notes. The
- * conversation must exist.
- */
+/** Stores a note, and a notice for each mentioned member. @throws Problem CONFLICT when there are too many notes. */
 export async function addNote(ref: Ref, note: Note, intent: Intent): Promise<Conversation> {
   const mentioned = note.mentions.map((to): Occasion => ({
     event_id: newId('event'),
@@ -81,6 +87,7 @@ export async function addNote(ref: Ref, note: Note, intent: Intent): Promise<Con
     { [`notes.${maxNotes - 1}`]: { $exists: false } },
   );
   if (done) return done;
+  if (!(await findConversation(ref.orgId, ref.convId))) throw gone();
   throw new Problem('CONFLICT', { message: `A conversation may have ${maxNotes} notes; remove one.` });
 }
 

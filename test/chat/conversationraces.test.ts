@@ -4,7 +4,9 @@ import { modelsIn } from '../kit/database.ts';
 import { actOn, leftIntents, type ActOptions } from '../../models/chat/act.ts';
 import { ConversationModel, findConversation } from '../../models/chat/conversation.ts';
 import { findStanding, provideConversation, removeEmpty } from '../../models/chat/current.ts';
+import { addNote } from '../../models/chat/triage.ts';
 import { countMissed, markRead, uncountMessage } from '../../models/chat/unread.ts';
+import { maxNotes } from '../../models/rules/chat/triage.ts';
 import { newId } from '../../models/base/ids.ts';
 import { countInbox, listInbox } from '../../models/chat/inbox.ts';
 import {
@@ -455,5 +457,17 @@ describe('the claim to answer a message', () => {
     await settleMessage(orgId, message._id, 'answered');
     expect(await claimAnswer({ ...message, attempt: 'second' }, 'third')).toBe(false);
     expect(await holdsAnswer(orgId, message._id, 'second')).toBe(false);
+  });
+});
+
+describe('a note on a conversation that is deleted at the same time', () => {
+  const note = () => ({ note_id: newId('note'), author: 'usr_1', body: 'Look here.', mentions: [], at: new Date() });
+
+  it('a note on a deleted conversation is refused because the conversation is gone, not because it has too many notes', async () => {
+    const convId = await begin();
+    for (let i = 0; i < maxNotes; i += 1) await addNote({ orgId, convId }, note(), intent('note'));
+    await expect(addNote({ orgId, convId }, note(), intent('note'))).rejects.toMatchObject({ code: 'CONFLICT' });
+    const gone = { orgId, convId: newId('conversation') };
+    await expect(addNote(gone, note(), intent('note'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 });

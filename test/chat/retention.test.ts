@@ -113,7 +113,11 @@ describe('a customer of test mode', () => {
   it('a customer of test mode is deleted with all records 30 days after the last message; unanswered questions half a year later', async () => {
     const { org, texts } = await newCustomer('test');
     const held = ['conversations', 'customers', 'frames', 'gaps', 'messages', 'notifications', 'sessions'];
-    await until(async () => (await traces(texts)).join() === held.join(), 'members to be told of the escalation');
+    let seen: string[] = [];
+    await until(
+      async () => (seen = await traces(texts)).join() === held.join(),
+      () => `the customer to be in ${held.join()}, now in ${seen.join()}`,
+    );
     await passDays(org, 29);
     // When MongoDB has removed this marker, it has checked the whole collection for expired records.
     const marker = db().collection<{ _id: string; expires_at: Date }>('conversations');

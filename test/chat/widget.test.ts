@@ -478,8 +478,14 @@ describe('the widget', () => {
   it('destroy() removes the widget and its connection from the page', async () => {
     const { publishable } = await bank();
     const { page, chat } = await demo(publishable);
+    const network = await page.createCDPSession();
+    await network.send('Network.enable');
+    const closed = new Promise((resolve) => network.once('Network.webSocketClosed', resolve));
     await chat.open();
+    await chat.say(question);
+    await shows(chat, [/^customer/, answer]);
     await page.evaluate('SupportWidget.destroy()');
+    await closed;
     await until(async () => (await page.$('support-widget')) === null, 'the widget to be gone');
     expect(await page.evaluate("'SupportWidget' in window")).toBe(false);
   });
