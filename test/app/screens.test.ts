@@ -6,6 +6,7 @@ import { startChromium } from '../kit/chromium.ts';
 import { sharedDatabase } from '../kit/database.ts';
 import { system, until, type TestOrg } from '../kit/harness.ts';
 import { buildApp } from '../../api/http/apppage.ts';
+import { newId } from '../../models/base/ids.ts';
 
 const api = system();
 const db = sharedDatabase();
@@ -83,7 +84,7 @@ describe('the page /app', () => {
     await stored.insertMany(
       Array.from({ length: copies }, (_copy, at) => ({
         ...plain,
-        _id: `${convId.slice(0, -3)}${String(at).padStart(3, '0')}`,
+        _id: newId('conversation'),
         ordinal: at + 1_000,
         last_message_at: new Date(Date.now() - at * 1_000),
       })),

@@ -1,7 +1,7 @@
 /** A customer's data over the API: the export contains all of it, and the deletion leaves none of it. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { sharedDatabase } from '../kit/database.ts';
+import { sharedDatabase, tracesIn } from '../kit/database.ts';
 import { system, until, type TestOrg } from '../kit/harness.ts';
 import type { z } from 'zod';
 import type { exportReply } from '../../api/chat/contract/customers.ts';
@@ -92,17 +92,7 @@ async function withConversations() {
   return { ...customer, convIds: [first, second] };
 }
 
-/** The name of its collection for every record that contains one of the texts. */
-async function traces(texts: readonly string[]): Promise<string[]> {
-  const found: string[] = [];
-  for (const { name } of await db().listCollections().toArray()) {
-    for await (const record of db().collection(name).find()) {
-      const text = JSON.stringify(record);
-      if (texts.some((one) => text.includes(one))) found.push(name);
-    }
-  }
-  return found.toSorted();
-}
+const traces = (texts: readonly string[]): Promise<string[]> => tracesIn(db(), texts);
 
 describe('GET /support/customers/orgs/{orgId}/{customerId}', () => {
   it('the export of a customer returns all data of the customer page by page, without tokens or step-up secrets', async () => {

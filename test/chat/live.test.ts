@@ -6,6 +6,7 @@ import { removeDataDir, startProcess, systemEnv } from '../kit/processes.ts';
 import { ChatClient, mint } from '../kit/socket.ts';
 import { address, StaffClient } from '../kit/staffsocket.ts';
 import { everyRecord } from '../../models/base/define.ts';
+import { newId } from '../../models/base/ids.ts';
 
 const api = system();
 const db = sharedDatabase();
@@ -154,7 +155,7 @@ describe('the socket of a member', () => {
     await conversations.insertMany(
       Array.from({ length: 200 }, (_, index) => ({
         ...standing,
-        _id: `${convId.slice(0, -4)}${String(index).padStart(4, '0')}`,
+        _id: newId('conversation'),
         ordinal: index + 100,
         updated_at: now,
         pending: [],

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
-import { sharedDatabase } from '../kit/database.ts';
+import { sharedDatabase, tracesIn } from '../kit/database.ts';
 import { system, until, type TestOrg } from '../kit/harness.ts';
 import { customerDays, daysAfter, keptUntil, logDays } from '../../models/rules/chat/retention.ts';
 import { defined } from '../../models/rules/base/defined.ts';
@@ -87,16 +87,10 @@ async function passDays({ orgId }: TestOrg, amount: number): Promise<void> {
 
 /** The collections with a record that contains one of these texts. */
 async function traces(texts: readonly string[]): Promise<string[]> {
-  const found = new Set<string>();
-  for (const { name } of await db().listCollections().toArray()) {
-    for await (const record of db().collection(name).find()) {
-      const text = JSON.stringify(record);
-      if (texts.some((one) => text.includes(one))) found.add(name);
-    }
-  }
+  const found = new Set(await tracesIn(db(), texts));
   // The rate limit counters of the last minute belong to no organization.
   found.delete('rate_limits');
-  return [...found].toSorted();
+  return [...found];
 }
 
 const endsOf = async (name: string, filter: object): Promise<(Date | undefined)[]> =>
