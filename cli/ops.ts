@@ -211,7 +211,12 @@ function stuckLines({ situations, failing, busiest, not_started }: Stuck, width:
   if (not_started > 0)
     lines.push(`Saved, but not started for a minute: ${not_started}. Is Temporal there, and does a worker run?`);
   if (lines.length === 0) lines.push('Nothing is stuck.');
-  const summary = situations.length > 1 ? [`In short: ${situations.map(({ title }) => title).join('; ')}.`] : [];
+  // A flood concerns every organization, so it is named first.
+  const short = [
+    ...flooding.map(({ name, open }) => `${name} floods (${open} open)`),
+    ...situations.flatMap(({ name, title }) => (name === 'flood' ? [] : [title])),
+  ];
+  const summary = short.length > 1 ? [`In short: ${short.join('; ')}.`] : [];
   const busy = busiest.length > 0 ? ['Most open work:', ...busiest.map(busyLine)] : [];
   return [...summary, ...lines, ...(flooding.length > 0 ? [] : busy)];
 }

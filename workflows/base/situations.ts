@@ -93,7 +93,8 @@ export const situations: readonly Situation[] = [
     name: 'flood',
     title: 'An organization floods',
     query: (now) => `${open} AND \`StartTime\` > ${before(now, 5)}`,
-    means: 'One organization has more than 100 open workflows. Others have their turns, but the fleets are busy.',
+    means:
+      'One organization has more than 100 open workflows. Others have their turns, but the fleets of its work are busy, and on one machine everything is.',
     mend: '`ops stuck` names it, and the kinds of its work. Start another worker of their fleets (`npm run worker -- --fleet NAME`): `documents` and `backlog` for documents, `crawl` for crawls, `deliveries` for deliveries; and one more while `task_queue_backlog_age_seconds` stays above 10 s. Tell the organization that its work takes longer; nothing is lost.',
   },
 ];
