@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { detailLines, shortTime, table, wrap } from './output.ts';
 import type { Act, Session } from './session.ts';
 import type { Deployment } from './operator/deployment.ts';
-import type { Attempt, Busy, Explained, Listed } from './operator/workflows.ts';
+import type { Attempt, Busy, Explained } from './operator/workflows.ts';
 
 /** These functions are loaded lazily, because they need the database and Temporal, which most commands do not. */
 const workflows = () => import('./operator/workflows.ts');
@@ -164,18 +164,18 @@ export function addOpsCommands(program: Command, act: Act): void {
 }
 
 /** One line for each workflow; the line below says what failed last, or what the workflow waits for. */
-function rows(listed: readonly (Listed | Explained)[]): string[] {
+function rows(listed: readonly Explained[]): string[] {
   if (listed.length === 0) return [];
   const [head, ...lines] = table(
     ['workflow', 'status', 'begun', 'what'],
     listed.map(({ id, status, since, summary }) => [id, status, shortTime(since), summary]),
   );
-  const failures = listed.map((one) => ('says' in one && one.says !== null ? [`    ${one.says}`] : []));
+  const failures = listed.map(({ says }) => (says === null ? [] : [`    ${says}`]));
   return [head!, ...lines.flatMap((line, at) => [line, ...failures[at]!])].map((line) => `  ${line}`);
 }
 
 /** The rows of the listed workflows, and how many more there are. */
-const rowsOf = (listed: readonly (Listed | Explained)[], count: number): string[] => [
+const rowsOf = (listed: readonly Explained[], count: number): string[] => [
   ...rows(listed),
   ...(count > listed.length ? [`  and ${count - listed.length} more`] : []),
 ];

@@ -13,9 +13,9 @@ import { modes } from '../../models/rules/access/keys.ts';
 import { CliError } from '../errors.ts';
 
 /** `since`: ISO 8601. */
-export type FoundOrganization = { org_id: string; name: string; environment: string; since: string };
+type FoundOrganization = { org_id: string; name: string; environment: string; since: string };
 /** `what`: a destination of deliveries with its mode, or an integration. `since`: ISO 8601. */
-export type NotWorking = { what: string; status: string; since: string; reason: string };
+type NotWorking = { what: string; status: string; since: string; reason: string };
 
 const most = 50;
 
@@ -43,13 +43,14 @@ export async function organizationWithFaults(
       code: 'NOT_FOUND',
     });
   const { outbox_version } = await findSupportConfig(orgId);
-  const [destinations, integrations] = await Promise.all([
+  const [destinations, integrations, own_mail_server] = await Promise.all([
     listDestinations(orgId, modes, outbox_version),
     listIntegrations(orgId),
+    hasMailServer(orgId),
   ]);
   return {
     organization: shown(organization),
-    own_mail_server: await hasMailServer(orgId),
+    own_mail_server,
     not_working: [
       ...destinations
         .filter(({ status }) => status !== 'active')

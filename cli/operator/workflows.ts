@@ -60,7 +60,7 @@ type Found = Pick<Situation, 'name' | 'title' | 'means' | 'mend'> & {
   first: Explained[];
 };
 /** Workflows in which the same activity fails in the same way. */
-type Failing = { activity: string; failed: string; count: number; first: Listed[] };
+type Failing = { activity: string; failed: string; count: number; first: Explained[] };
 /** An organization, the number of its open workflows, whether that is a flood, and the number of each kind. */
 export type Busy = { org_id: string; name: string; open: number; floods: boolean; kinds: Record<string, number> };
 export type Stuck = {
@@ -89,7 +89,7 @@ export async function stuck({ temporal }: Deployment, now: Date): Promise<Stuck>
   const looked = await Promise.all(
     open.map((info) =>
       atOnce(async () => ({
-        workflow: { ...listedOf(info), status: 'retrying' },
+        workflow: { ...listedOf(info), status: 'retrying', says: null },
         failure: (await attemptsOf(temporal, info.workflowId)).find(({ attempt }) => attempt >= stuckAttempts),
       })),
     ),

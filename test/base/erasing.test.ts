@@ -6,14 +6,16 @@ import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect } from '@lancedb/lancedb';
+import { APIError } from 'openai';
 import { pdfText } from '../kit/badpdfs.ts';
-import { sharedDatabase } from '../kit/database.ts';
+import { sharedDatabase, tracesIn } from '../kit/database.ts';
 import { said, system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { interviewing } from '../kit/interviewing.ts';
 import { outboxOf } from '../kit/receiver.ts';
 import { Guest } from '../kit/rooms.ts';
 import { systemEnv } from '../kit/processes.ts';
 import { temporalTraces } from '../kit/temporaltraces.ts';
+import { failed } from '../../clients/openai/failures.ts';
 import { failureOf } from '../../workers/failures.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
@@ -47,12 +49,7 @@ async function ok(method: string, path: string, body?: unknown, token = org.owne
 /** The collections that hold one of the texts, with the number of records. */
 async function holders(texts: readonly string[]): Promise<Record<string, number>> {
   const found: Record<string, number> = {};
-  const names = (await db().listCollections().toArray()).map(({ name }) => name);
-  for (const name of names.filter((one) => !one.startsWith('system.')))
-    for await (const record of db().collection(name).find({}, { raw: true })) {
-      const bytes = record as unknown as Buffer;
-      if (texts.some((text) => bytes.includes(text))) found[name] = (found[name] ?? 0) + 1;
-    }
+  for (const name of await tracesIn(db(), texts)) found[name] = (found[name] ?? 0) + 1;
   return found;
 }
 
@@ -253,6 +250,15 @@ describe('the stored failure of an activity', () => {
   it('the stored failure names the server that is down', () => {
     const error = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:27017'), { name: 'MongoNetworkError' });
     expect(failureOf(error).message).toBe('connect ECONNREFUSED 127.0.0.1:27017');
+  });
+
+  it('the stored failure says how a model failed, without what its endpoint wrote', () => {
+    const refused = new APIError(429, undefined, 'too much of ada@example.com', new Headers());
+    const { message, cause } = failureOf(failed(refused, 'embedding model (OPENAI_EMBEDDING_MODEL)'));
+    expect([message, cause]).toEqual([
+      'The configured embedding model (OPENAI_EMBEDDING_MODEL) is over its rate limit; try again later.',
+      undefined,
+    ]);
   });
 });
 

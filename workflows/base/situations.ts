@@ -71,7 +71,7 @@ export const situations: readonly Situation[] = [
     title: 'The model is away',
     query: () => '`Kind` = "conversation" AND `Status` = "without_model"',
     means:
-      'The language model of this deployment failed, so answers are quoted from the documents, for all organizations. One that hangs makes answers slow, too.',
+      'The language model of this deployment failed, so answers are quoted from the documents, for all organizations. One that hangs or is over its limit makes answers slow, too, since it is asked again first.',
     mend: '`ops org ORG` says how it failed. Over its rate limit: wait, or have the limit raised at its provider (an `ok` of doctor does not mean that it is lifted). Anything else: `npm run doctor` asks it; mend OPENAI_BASE_URL, OPENAI_API_KEY or OPENAI_MODEL. The next message uses it again. The lines `the model failed` in the logs of the workers have more.',
   },
   {
@@ -87,7 +87,7 @@ export const situations: readonly Situation[] = [
     query: () => '`Kind` = "interview" AND `Status` IN ("bot_deployed", "no_show")',
     means:
       'bot_deployed: a bot was sent, and it has seen nobody come. no_show: nobody came within ten minutes, and it was cancelled.',
-    mend: 'bot_deployed: ask whether the bot is in the call. If so, the organizer asks the people to join; if not, the organizer sends another one. `ops show ID` has the request; at its `until` the interview is cancelled. no_show: an organizer schedules the interview again.',
+    mend: 'bot_deployed: ask whether the bot is in the call. If so, the organizer asks the people to join; if not, the organizer sends another one. `ops show ID` has the request. no_show: an organizer schedules the interview again.',
   },
   {
     name: 'flood',

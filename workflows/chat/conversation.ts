@@ -59,9 +59,9 @@ function noteModel(failed: string | false): void {
     '`npm run doctor` asks the model. Answers are quoted without it meanwhile, and the next message tries it.',
   ];
   show({
-    status: failed === false ? 'answered' : 'without_model',
-    failed: failed === false ? undefined : failed,
-    can: failed === false ? [] : can,
+    status: failed ? 'without_model' : 'answered',
+    failed: failed || undefined,
+    can: failed ? can : [],
   });
 }
 
