@@ -62,7 +62,7 @@ export function addOpsCommands(program: Command, act: Act): void {
         }));
         session.output.result(found, () => [
           `${found.organization.name} (${found.organization.environment})`,
-          `Its mails go out by ${found.own_mail_server ? 'its own mail server' : 'the mail server of this deployment (SMTP_URL)'}.`,
+          `Mail server: ${found.own_mail_server ? 'its own' : 'that of this deployment (SMTP_URL), where one is set'}.`,
           ...found.not_working.map(
             ({ what, status, since, reason }) => `${what} is ${status} since ${shortTime(since)}: ${reason}`,
           ),
