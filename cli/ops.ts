@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { detailLines, shortTime, table, wrap } from './output.ts';
 import type { Act, Session } from './session.ts';
 import type { Deployment } from './operator/deployment.ts';
+import type { NotWorking } from './operator/organizations.ts';
 import type { Attempt, Busy, Explained } from './operator/workflows.ts';
 
 /** These functions are loaded lazily, because they need the database and Temporal, which most commands do not. */
@@ -32,44 +33,39 @@ export function addOpsCommands(program: Command, act: Act): void {
       }),
     );
   ops
-    .command('find')
-    .description('the organizations of a member, by e-mail address, or those whose name contains a text')
-    .argument('<text>', 'an e-mail address, or a part of a name')
-    .action(
-      act(async (session, text: string) => {
-        const { find } = await organizations();
-        const found = await onDeployment(session, { command: 'find', target: text }, () => find(text));
-        session.output.result({ organizations: found }, () =>
-          found.length === 0
-            ? ['No organization has that name, or a member with that address.']
-            : table(
-                ['organization', 'name', 'environment', 'since'],
-                found.map(({ org_id, name, environment, since }) => [org_id, name, environment, shortTime(since)]),
-              ),
-        );
-      }),
-    );
-  ops
     .command('org')
     .description('an organization: which connections do not work, what is open, and what failed within a day')
-    .argument('<org>', 'id of the organization')
+    .argument('<org>', 'its id, the e-mail address of a member, or a part of its name')
     .action(
-      act(async (session, orgId: string) => {
-        const [{ workOf }, { organizationWithFaults }] = await Promise.all([workflows(), organizations()]);
-        const found = await onDeployment(session, { command: 'org', target: orgId }, async (deployment) => ({
-          ...(await organizationWithFaults(orgId)),
-          ...(await workOf(deployment, orgId, new Date())),
-        }));
-        session.output.result(found, () => [
-          `${found.organization.name} (${found.organization.environment})`,
+      act(async (session, text: string) => {
+        const [{ workOf }, { find, faultsOf }] = await Promise.all([workflows(), organizations()]);
+        const found = await onDeployment(session, { command: 'org', target: text }, async (deployment) => {
+          const organizations = await find(text);
+          const organization = organizations[0]!;
+          if (organizations.length > 1) return { organizations };
+          const { org_id: orgId } = organization;
+          return { organization, ...(await faultsOf(orgId)), ...(await workOf(deployment, orgId, new Date())) };
+        });
+        if (found.organizations)
+          return session.output.result(found, () =>
+            table(
+              ['organization', 'name', 'environment', 'since'],
+              found.organizations.map(({ org_id, name, environment, since }) => [
+                org_id,
+                name,
+                environment,
+                shortTime(since),
+              ]),
+            ),
+          );
+        return session.output.result(found, () => [
+          `${found.organization.name} ${found.organization.org_id} (${found.organization.environment})`,
           `Mail server: ${found.own_mail_server ? 'its own' : 'that of this deployment (SMTP_URL), where one is set'}.`,
-          ...found.not_working.map(
-            ({ what, status, since, reason }) => `${what} is ${status} since ${shortTime(since)}: ${reason}`,
-          ),
-          `Open: ${found.open.length}`,
-          ...rows(found.open),
+          ...found.not_working.map(faultLine),
           `Failed within a day: ${found.failed.length}`,
           ...rows(found.failed),
+          `Open: ${found.open.length}`,
+          ...rows(found.open),
         ]);
       }),
     );
@@ -87,6 +83,7 @@ export function addOpsCommands(program: Command, act: Act): void {
           found.summary,
           found.does,
           `${found.status}, begun ${shortTime(found.since)}, ${found.events} events`,
+          ...found.not_working.map(faultLine),
           ...attemptLines(found.attempts),
           ...(found.details === null
             ? ['No worker runs its code, so its details are not known. Start a worker of its fleet.']
@@ -163,6 +160,9 @@ export function addOpsCommands(program: Command, act: Act): void {
     );
 }
 
+const faultLine = ({ what, status, since, reason }: NotWorking): string =>
+  `${what} is ${status} since ${shortTime(since)}: ${reason}`;
+
 /** One line for each workflow; the line below says what failed last, or what the workflow waits for. */
 function rows(listed: readonly Explained[]): string[] {
   if (listed.length === 0) return [];
@@ -191,6 +191,13 @@ function busyLine({ org_id, name, open, kinds }: Busy): string {
   return `  ${name} (${org_id}): ${open} open, of these ${most.map(([kind, of]) => `${of} ${kind}`).join(', ')}`;
 }
 
+/** The failure that all of these workflows have, in brackets. */
+function reasonOf(listed: readonly Explained[]): string {
+  const reasons = new Set(listed.map(({ says }) => says ?? ''));
+  const [reason = ''] = reasons;
+  return reasons.size > 1 || /^(?:waits for |$)/u.test(reason) ? '' : ` (${reason.replace(/\.$/u, '')})`;
+}
+
 type Stuck = Awaited<ReturnType<Awaited<ReturnType<typeof workflows>>['stuck']>>;
 
 function stuckLines({ situations, failing, busiest, not_started }: Stuck, width: number): string[] {
@@ -211,12 +218,14 @@ function stuckLines({ situations, failing, busiest, not_started }: Stuck, width:
   if (not_started > 0)
     lines.push(`Saved, but not started for a minute: ${not_started}. Is Temporal there, and does a worker run?`);
   if (lines.length === 0) lines.push('Nothing is stuck.');
-  // A flood concerns every organization, so it is named first.
+  // What makes everything slow concerns every organization, so it is named first.
+  const slow = situations.filter(({ name }) => name === 'model-away');
+  const others = situations.filter(({ name }) => name !== 'model-away' && name !== 'flood');
   const short = [
-    ...flooding.map(({ name, open }) => `${name} floods (${open} open)`),
-    ...situations.flatMap(({ name, title }) => (name === 'flood' ? [] : [title])),
+    ...flooding.map(({ name, open, kinds }) => `${name} floods (${open} open: ${Object.keys(kinds).join(', ')})`),
+    ...[...slow, ...others].map(({ title, first }) => `${title}${reasonOf(first)}`),
   ];
-  const summary = short.length > 1 ? [`In short: ${short.join('; ')}.`] : [];
+  const summary = short.length > 1 ? wrap(`In short: ${short.join('; ')}.`, width) : [];
   const busy = busiest.length > 0 ? ['Most open work:', ...busiest.map(busyLine)] : [];
   return [...summary, ...lines, ...(flooding.length > 0 ? [] : busy)];
 }

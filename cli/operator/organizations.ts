@@ -15,7 +15,7 @@ import { CliError } from '../errors.ts';
 /** `since`: ISO 8601. */
 type FoundOrganization = { org_id: string; name: string; environment: string; since: string };
 /** `what`: a destination of deliveries with its mode, or an integration. `since`: ISO 8601. */
-type NotWorking = { what: string; status: string; since: string; reason: string };
+export type NotWorking = { provider: string; what: string; status: string; since: string; reason: string };
 
 const most = 50;
 
@@ -26,48 +26,58 @@ const shown = ({ _id, name, environment, created_at }: Organization): FoundOrgan
   since: created_at.toISOString(),
 });
 
-/** The organizations of a member, by the e-mail address, or those whose name contains the text; at most 50. */
+/**
+ * The organization with that id, those of the member with that e-mail address, or those whose name contains the text;
+ * at least one and at most 50. @throws CliError NOT_FOUND
+ */
 export async function find(text: string): Promise<FoundOrganization[]> {
-  if (!text.includes('@')) return (await findOrganizationsNamed(text, most)).map(shown);
-  const user = await findUserByEmail(text.toLowerCase());
-  return user ? (await listOrganizationsOf(user._id, most)).map(shown) : [];
+  const found = await matching(text);
+  if (found.length > 0) return found.map(shown);
+  throw new CliError(`No organization has the id or the name ${text}, or a member with that address.`, {
+    code: 'NOT_FOUND',
+  });
 }
 
-/** An organization and its destinations and integrations that do not work. @throws CliError NOT_FOUND */
-export async function organizationWithFaults(
-  orgId: string,
-): Promise<{ organization: FoundOrganization; own_mail_server: boolean; not_working: NotWorking[] }> {
-  const organization = await findOrganization(orgId);
-  if (!organization)
-    throw new CliError(`${orgId} is not the id of an organization. \`ops find\` finds it by a name or an address.`, {
-      code: 'NOT_FOUND',
-    });
+async function matching(text: string): Promise<Organization[]> {
+  if (text.includes('@')) {
+    const user = await findUserByEmail(text.toLowerCase());
+    return user ? listOrganizationsOf(user._id, most) : [];
+  }
+  const organization = await findOrganization(text);
+  return organization ? [organization] : findOrganizationsNamed(text, most);
+}
+
+/** Whether an organization has its own mail server, and what of it does not work. */
+export async function faultsOf(orgId: string): Promise<{ own_mail_server: boolean; not_working: NotWorking[] }> {
+  const [own_mail_server, not_working] = await Promise.all([hasMailServer(orgId), notWorkingOf(orgId)]);
+  return { own_mail_server, not_working };
+}
+
+/** The destinations and integrations of an organization that do not work. */
+export async function notWorkingOf(orgId: string): Promise<NotWorking[]> {
   const { outbox_version } = await findSupportConfig(orgId);
-  const [destinations, integrations, own_mail_server] = await Promise.all([
+  const [destinations, integrations] = await Promise.all([
     listDestinations(orgId, modes, outbox_version),
     listIntegrations(orgId),
-    hasMailServer(orgId),
   ]);
-  return {
-    organization: shown(organization),
-    own_mail_server,
-    not_working: [
-      ...destinations
-        .filter(({ status }) => status !== 'active')
-        .map(({ kind, mode, status, disabled_at, failing_since, updated_at, last_error = '' }) => ({
-          what: `${kind} (${mode})`,
-          status,
-          since: (disabled_at ?? failing_since ?? updated_at).toISOString(),
-          reason: last_error,
-        })),
-      ...integrations
-        .filter(({ status }) => status === 'broken')
-        .map(({ provider, status, broken_at, updated_at, broken_reason = '' }) => ({
-          what: provider,
-          status,
-          since: (broken_at ?? updated_at).toISOString(),
-          reason: broken_reason,
-        })),
-    ],
-  };
+  return [
+    ...destinations
+      .filter(({ status }) => status !== 'active')
+      .map(({ kind, mode, status, disabled_at, failing_since, updated_at, last_error = '' }) => ({
+        provider: kind,
+        what: `${kind} (${mode})`,
+        status,
+        since: (disabled_at ?? failing_since ?? updated_at).toISOString(),
+        reason: last_error,
+      })),
+    ...integrations
+      .filter(({ status }) => status === 'broken')
+      .map(({ provider, status, broken_at, updated_at, broken_reason = '' }) => ({
+        provider,
+        what: provider,
+        status,
+        since: (broken_at ?? updated_at).toISOString(),
+        reason: broken_reason,
+      })),
+  ];
 }

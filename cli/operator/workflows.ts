@@ -9,6 +9,7 @@ import pLimit from 'p-limit';
 import type { Deployment } from './deployment.ts';
 import { floodFrom, situations, type Situation } from '../../workflows/base/situations.ts';
 import { CliError } from '../errors.ts';
+import { notWorkingOf, type NotWorking } from './organizations.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import { countWaitingIntents } from '../../models/base/pending.ts';
 import { tryNowSignal } from '../../models/rules/chat/work.ts';
@@ -185,7 +186,14 @@ export async function workOf(
   return { open: await all(open), failed: await all(failed) };
 }
 
-export type Shown = Listed & { does: string; details: string | null; attempts: Attempt[]; events: number };
+export type Shown = Listed & {
+  does: string;
+  /** The connections of its organization that it uses and that do not work. */
+  not_working: NotWorking[];
+  details: string | null;
+  attempts: Attempt[];
+  events: number;
+};
 
 /** One workflow: its details, and the attempts at its activities. @throws CliError NOT_FOUND */
 export async function shown({ temporal }: Deployment, id: string): Promise<Shown> {
@@ -195,10 +203,20 @@ export async function shown({ temporal }: Deployment, id: string): Promise<Shown
   const failing = attempts.find(({ failed }) => failed !== null);
   // The details are those of Temporal's UI; this command is the one that they point to for attempts.
   const here = details?.replace(`${seeAttempts(id)}<br>`, '').replace(seeAttempts(id), '') ?? null;
+  const attributes = description.typedSearchAttributes;
+  const [orgId, uses = []] = [attributes.get(searchAttributes.organization), attributes.get(searchAttributes.provider)];
+  const broken = orgId !== undefined && uses.length > 0 ? await notWorkingOf(orgId) : [];
   return {
     ...listedOf(description),
+    // The workflow does not know that its activity fails.
+    ...(failing && { status: 'retrying' }),
     does: kindOf(description.type)?.does ?? '',
-    details: failing ? (here?.replace(attemptsElsewhere, `${failing.activity}: ${failing.failed}`) ?? null) : here,
+    not_working: broken.filter(({ provider }) => uses.includes(provider)),
+    details: failing
+      ? (here
+          ?.replace(attemptsElsewhere, `${failing.activity}: ${failing.failed}`)
+          .replace('| state | running |', '| state | retrying |') ?? null)
+      : here,
     attempts,
     events: description.historyLength,
   };

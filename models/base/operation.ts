@@ -13,7 +13,7 @@ const OperationModel = defineModel(
     /** The name of the operator's account on their machine. */
     by: string,
     command: string,
-    /** The id of a workflow or an organization, or what `ops find` looked for. */
+    /** The id of a workflow or an organization, or what `ops org` looked for. */
     target: optional(string),
     /** The outcome of the act, as a sentence; missing when the process died before the act ended. */
     outcome: optional(string),

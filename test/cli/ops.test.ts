@@ -31,6 +31,7 @@ let worker: Worker;
 let running: Promise<void>;
 const taskQueue = `ops-${randomUUID()}`;
 let orgId: string;
+let owner: { email: string; token: string };
 let email: string;
 /** A name for an organization that occurs in no other name. */
 const name = `Ledger & Söhne ${randomUUID()}`;
@@ -116,7 +117,7 @@ beforeAll(async () => {
   const address = process.env['TEST_TEMPORAL_ADDRESS']!;
   connection = await Connection.connect({ address });
   // The first login creates the signing key, which the command decrypts to check the secret key.
-  const owner = await system().newUser();
+  owner = await system().newUser();
   const made = await system().request('POST', '/orgs', { token: owner.token, body: { name } });
   orgId = (made.body as { data: { org_id: string } }).data.org_id;
   ({ email } = owner);
@@ -222,15 +223,26 @@ describe('ops', () => {
     });
     expect(failed).toHaveLength(2);
     expect(one(failed, 'unreadable')).toMatchObject({ says: 'The file is protected by a password.' });
-    expect(await ops('org', 'org" OR "1')).toMatchObject({ code: 1, error: expect.stringContaining('is not the id') });
+    expect(await ops('org', 'org" OR "1')).toMatchObject({
+      code: 1,
+      error: expect.stringContaining('No organization'),
+    });
   });
 
-  it('`ops find` lists the organizations of a member by e-mail address, or those whose name contains a text', async () => {
-    const found = [{ org_id: orgId, name, environment: 'sandbox', since: expect.any(String) }];
-    expect(await ops('find', email.toUpperCase())).toEqual({ code: 0, organizations: found });
-    expect(await ops('find', name.toUpperCase().slice(3))).toEqual({ code: 0, organizations: found });
-    expect(await ops('find', 'nobody@ledger.example')).toEqual({ code: 0, organizations: [] });
-    expect(await ops('find', `${name}.*`)).toEqual({ code: 0, organizations: [] });
+  it('ops org finds an organization by a member’s e-mail address or a part of its name, and lists several that match', async () => {
+    const found = { organization: { org_id: orgId, name } };
+    expect(await ops('org', email.toUpperCase())).toMatchObject(found);
+    expect(await ops('org', name.toUpperCase().slice(3))).toMatchObject(found);
+    const none = { code: 1, error: expect.stringContaining('No organization has') };
+    expect(await ops('org', 'nobody@ledger.example')).toMatchObject(none);
+    expect(await ops('org', `${name}.*`)).toMatchObject(none);
+    const other = await system().request('POST', '/orgs', { token: owner.token, body: { name: `${name} Beta` } });
+    const otherId = (other.body as { data: { org_id: string } }).data.org_id;
+    const { organizations } = await ops('org', email);
+    expect(organizations).toHaveLength(2);
+    expect(organizations).toEqual(
+      expect.arrayContaining([orgId, otherId].map((org_id) => expect.objectContaining({ org_id }))),
+    );
   });
 
   it('ops org names the destinations that are disabled and the integrations that are broken', async () => {
@@ -244,8 +256,8 @@ describe('ops', () => {
     await disconnectMongo();
     const since = at.toISOString();
     expect((await ops('org', orgId))['not_working']).toEqual([
-      { what: 'webhook (live)', status: 'disabled', since, reason: 'answered 410' },
-      { what: 'slack', status: 'broken', since, reason: 'token_revoked' },
+      { provider: 'webhook', what: 'webhook (live)', status: 'disabled', since, reason: 'answered 410' },
+      { provider: 'slack', what: 'slack', status: 'broken', since, reason: 'token_revoked' },
     ]);
   });
 
@@ -286,12 +298,15 @@ describe('ops', () => {
       does: 'Reads and indexes a document.',
       attempts: [{ activity: 'read the file and cut it into passages', attempt: 2, failed: 'MongoServerError 11600' }],
     });
-    expect(shown['details']).toContain('| state | running |');
+    expect(shown).toMatchObject({ status: 'retrying', details: expect.stringContaining('| state | retrying |') });
     // The details in Temporal's UI point to this command, and the command does not point to itself.
     expect(shown['details']).not.toContain('ops show');
     const line = await ops('show', `line:${orgId}`);
     expect(line['details']).toContain('| failed last | webhook: answered 503 |');
     expect(line['details']).toContain(`GET /v1/support/outbox/orgs/${orgId}/deliveries/dlv_1`);
+    // The line is retried, but what must be mended is the connection.
+    const { not_working } = await ops('show', `slack:${orgId}`);
+    expect(not_working).toMatchObject([{ what: 'slack', status: 'broken', reason: 'token_revoked' }]);
     // The table shows the failure, too, although the workflow does not know of it.
     expect(shown['details']).toContain(
       '| failed last | read the file and cut it into passages: MongoServerError 11600 |',

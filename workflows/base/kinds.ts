@@ -263,7 +263,7 @@ export const activities: Readonly<Record<string, string>> = {
   dismissBot: 'make the bot leave the call',
   dropOrphanedBytes: 'delete the bytes of uploads that died half-way',
   embedDocument: 'make the vectors of the document and index it',
-  embedSome: 'make vectors of passages for half a minute',
+  embedSome: 'make vectors of passages',
   endExecution: 'store the end of the execution',
   endGrants: 'end the grants of the removed member',
   eraseCopies: 'delete copies in notifications and stored replies',

@@ -34,7 +34,7 @@ export const situations: readonly Situation[] = [
       '`Kind` = "delivery" AND `Status` IN ("retrying", "failed") AND `Provider` IN ("email", "notification")',
     means:
       'The mail server refuses mails, or cannot be reached. Provider `notification`: mails to members; `email`: events that go to an address by mail.',
-    mend: '`ops org ORG` says whose mail server it is. Its own: tell the organization what it answered. The one of this deployment: `npm run doctor` tries SMTP_URL; mend what it names, then `ops retry ID`. Has it nothing to mend, it is about that address: tell the organization the answer (550 to 553 refused for good; 4xx refused for now, and tried again up to the last attempt, while later mails of its line wait).',
+    mend: '`ops org ORG` says whose mail server it is. Its own: tell the organization what it answered. The one of this deployment: `npm run doctor` tries SMTP_URL; mend what it names, then `ops retry ID`. If doctor finds nothing, tell the organization the answer: 550 to 553 refuse that address for good; 4xx refuse it for now, and it is tried again up to the last attempt, while later mails of its line wait; another 5xx is a fault of the mail server itself. When that is mended, `ops retry ID`.',
   },
   {
     name: 'broken-integration',
@@ -49,22 +49,22 @@ export const situations: readonly Situation[] = [
     title: 'A crawl fails',
     query: () => '`Kind` = "crawl" AND `Status` = "failed"',
     means: 'The site could not be read, or has no page that may be read. `ops org ORG` says why.',
-    mend: 'A private host: add it to EGRESS_ALLOW. Anything else the organization mends at its site: its address, its robots.txt (which must admit `SupportPlatformBot`), its pages. It sees the reason and up to 200 problems at `GET /v1/orgs/{orgId}/crawl/status`, and crawls again.',
+    mend: 'The organization mends its site: its address, its robots.txt (which must admit `SupportPlatformBot`), its pages. It sees the reason and up to 200 problems on its page under Knowledge, and starts the crawl again there. Only a private host is yours: add it to EGRESS_ALLOW.',
   },
   {
     name: 'waiting-approval',
     title: 'A tool call waits for a person',
     query: () => `\`Kind\` = "toolcall" AND \`Status\` STARTS_WITH "waiting_" AND ${open}`,
     means: 'A member, or the customer, has to approve the call. It ends by itself as expired.',
-    mend: '`ops org ORG` says who is awaited, for which tool and until when. Any member of the organization, not only an admin, approves or denies it on its page under Tools, also of the tier `admin_approve`; `ops show ID` has the request for it. What has expired, the customer asks for again.',
+    mend: '`ops org ORG` says who is awaited, for which tool and until when. Any member of the organization, not only an admin, approves or denies it on its page under Tools (also of the tier `admin_approve`), or by the request in `ops show ID`. What has expired, the customer asks for again.',
   },
   {
     name: 'poisoned-document',
     title: 'A document does not get through',
     query: (now) =>
       `\`Kind\` = "document" AND (\`Status\` = "failed" OR (${open} AND \`StartTime\` < ${before(now, 10)}))`,
-    means: 'failed: the file is at fault, and its owner is told. Open for ten minutes: MongoDB, the index or the disk.',
-    mend: 'Failed: `ops org ORG` says the reason; the owner mends the file (without its password, say) and uploads it again. Open: MongoServerError 11600 or 91 means that MongoDB was restarted: `ops retry ID`. Another one that begins with Mongo, or the same again, is MongoDB, ENOSPC the disk: `npm run doctor` says what is wrong; mend it, then `ops retry ID`.',
+    means: 'A document failed, or it is still open after ten minutes.',
+    mend: 'Failed: the file is at fault. Its owner, who is told the reason, mends it (without its password, say) and uploads it again. Open: the platform is at fault. MongoServerError 11600 or 91 means that MongoDB was restarted: `ops retry ID`. Another one that begins with Mongo, or 11600 again after that, is MongoDB; ENOSPC is the disk: `npm run doctor` says what is wrong; mend it, then `ops retry ID`.',
   },
   {
     name: 'model-away',
@@ -72,22 +72,21 @@ export const situations: readonly Situation[] = [
     query: () => '`Kind` = "conversation" AND `Status` = "without_model"',
     means:
       'The language model of this deployment failed, so answers are quoted from the documents, for all organizations. One that hangs or is over its limit makes answers slow, too, since it is asked again first.',
-    mend: '`ops org ORG` says how it failed. Over its rate limit: wait, or have the limit raised at its provider (an `ok` of doctor does not mean that it is lifted). Anything else: `npm run doctor` asks it; mend OPENAI_BASE_URL, OPENAI_API_KEY or OPENAI_MODEL. The next message uses it again. The lines `the model failed` in the logs of the workers have more.',
+    mend: 'The line below it, also in `ops org ORG`, says how it failed. Over its rate limit: wait; after an hour, have the limit raised at its provider (an `ok` of doctor does not mean that it is lifted). Anything else: `npm run doctor` asks it; mend OPENAI_BASE_URL, OPENAI_API_KEY or OPENAI_MODEL. The next message uses it again. The lines `the model failed` in the logs of the workers have more.',
   },
   {
     name: 'embedding-behind',
     title: 'Embedding is behind',
     query: (now) => `\`Kind\` = "embedding" AND ${open} AND \`StartTime\` < ${before(now, 10)}`,
     means: 'Passages wait for their vectors, and are found by their words alone meanwhile.',
-    mend: '`ops org ORG` says what fails. The configured embedding model: over its rate limit, wait or have it raised at its provider; else `npm run doctor` asks OPENAI_BASE_URL. Anything else: `/health/ready` says what the models on the workers lack. It is tried again by itself, and at once by `ops retry ID`. Without a failure, start more workers of the fleet `embedding`.',
+    mend: '`ops org ORG` says what fails. The configured embedding model: over its rate limit, wait, and after an hour have it raised at its provider; else `npm run doctor` asks OPENAI_BASE_URL. Anything else: `/health/ready` says what the models on the workers lack. It is tried again by itself, and at once by `ops retry ID`. Without a failure, start more workers of the fleet `embedding`.',
   },
   {
     name: 'nobody-joined',
     title: 'Nobody joined an interview',
     query: () => '`Kind` = "interview" AND `Status` IN ("bot_deployed", "no_show")',
-    means:
-      'bot_deployed: a bot was sent, and it has seen nobody come. no_show: nobody came within ten minutes, and it was cancelled.',
-    mend: 'bot_deployed: ask whether the bot is in the call. If so, the organizer asks the people to join; if not, the organizer sends another one. `ops show ID` has the request. no_show: an organizer schedules the interview again.',
+    means: 'A bot was sent to the call of an interview, and nobody came.',
+    mend: 'bot_deployed (it still waits): ask the organizer whether the bot is in the call. If so, the people are asked to join; if not, the organizer sends another one (`POST /v1/orgs/{orgId}/interviews/{interviewId}/rejoin`). no_show (cancelled after ten minutes): an organizer schedules the interview again.',
   },
   {
     name: 'flood',
@@ -95,6 +94,6 @@ export const situations: readonly Situation[] = [
     query: (now) => `${open} AND \`StartTime\` > ${before(now, 5)}`,
     means:
       'One organization has more than 100 open workflows. Others have their turns, but the fleets of its work are busy, and on one machine everything is.',
-    mend: '`ops stuck` names it, and the kinds of its work. Start another worker of their fleets (`npm run worker -- --fleet NAME`): `documents` and `backlog` for documents, `crawl` for crawls, `deliveries` for deliveries; and one more while `task_queue_backlog_age_seconds` stays above 10 s. Tell the organization that its work takes longer; nothing is lost.',
+    mend: '`ops stuck` names it, and the kinds of its work. Start one more worker of each fleet of that work, best on another machine (`npm run worker -- --fleet NAME`): `documents` and `backlog` for documents, `crawl` for crawls, `deliveries` for deliveries; and one more while `task_queue_backlog_age_seconds` stays above 10 s. Tell the organization that its work takes longer; nothing is lost.',
   },
 ];

@@ -56,7 +56,7 @@ function noteModel(failed: string | false): void {
   if (failed === modelFailed) return;
   modelFailed = failed;
   const can = [
-    '`npm run doctor` asks the model. Answers are quoted without it meanwhile, and the next message tries it.',
+    'Over its rate limit: wait. Anything else: `npm run doctor` asks the model. Answers are quoted without it meanwhile, and the next message tries it.',
   ];
   show({
     status: failed ? 'without_model' : 'answered',
