@@ -20,8 +20,8 @@ export type Demo = {
 const scopes = ['mcp:read', 'mcp:write', 'support:read', 'support:write', 'sessions:mint'];
 
 /**
- * Returns the stored demo organization if this system knows its key, otherwise a new one. With `help`, a new one gets a
- * bank's help centre as a document, so that its chat can answer. @throws EngineError with the API's answer
+ * Returns the stored demo organization if this system knows its key, otherwise a new one. With `help`, a new one gets the
+ * documents of a bank's help centre, so that its chat can answer. @throws EngineError with the API's answer
  */
 export async function demoOrganization(url: string, dataDir: string, { help = false } = {}): Promise<Demo> {
   const path = join(dataDir, 'demo.json');
@@ -78,10 +78,15 @@ async function testPublishableKey(url: string, orgId: string, token: string): Pr
   return (await call<{ test: { key: string } }>(path, {}, token)).test.key;
 }
 
+/** The files of test/fixtures/ that the demo answers from. */
+const helpCentre = ['help.md', 'business.md', 'cards.docx', 'fees.xlsx', 'branches.csv', 'security.txt'];
+
 async function uploadHelp(url: string, { org_id: orgId, key }: Demo): Promise<void> {
-  const form = new FormData();
-  form.append('file', new Blob([await readFile(new URL('../test/fixtures/help.md', import.meta.url))]), 'help.md');
-  await call(`${url}/v1/orgs/${orgId}/documents`, { method: 'POST', body: form }, key);
+  for (const name of helpCentre) {
+    const form = new FormData();
+    form.append('file', new Blob([await readFile(new URL(`../test/fixtures/${name}`, import.meta.url))]), name);
+    await call(`${url}/v1/orgs/${orgId}/documents`, { method: 'POST', body: form }, key);
+  }
 }
 
 async function post<T>(url: string, body: unknown, token?: string): Promise<T> {

@@ -29,7 +29,7 @@ export function screen(
   Docs           ${system.url}/docs
   Chat widget    ${system.url}/demo?key=${demo.publishable_key}
   Temporal UI    ${system.uiAddress ?? `that of ${system.temporalAddress}`}
-  Organization   ${demo.org_id} (${demo.org_name}); the chat answers from its document help.md
+  Organization   ${demo.org_id} (${demo.org_name}); the chat answers from its six documents
   Login          ${demo.email}, password ${demo.password}
   Test key       ${demo.key}
   Data, logs     ${dataDir}, ${system.logDir}
@@ -38,11 +38,11 @@ export function screen(
 
   Upload a document, list the documents, ask a question:
 
-curl -sS ${auth} -F 'file=# Safe deposit boxes. A small box costs 60 EUR a year and a large box costs 110 EUR a year.;filename=boxes.md;type=text/markdown' ${documents}
+curl -sS ${auth} -F 'file=# Parking. Customers park for free for two hours. Each further hour costs 3 EUR.;filename=parking.md;type=text/markdown' ${documents}
 
 curl -sS ${auth} ${documents}
 
-curl -sS ${auth} -H 'Content-Type: application/json' -d '{"query":"What does a large safe deposit box cost?"}' ${system.url}/v1/orgs/${demo.org_id}/kb/query
+curl -sS ${auth} -H 'Content-Type: application/json' -d '{"query":"What does parking cost after two hours?"}' ${system.url}/v1/orgs/${demo.org_id}/kb/query
 
   Log in with the command-line tool (it asks for the password):
 

@@ -118,11 +118,11 @@ ${[
 </nav>
 <h2>First calls</h2>
 ${before}
-${step('Upload a document:', `curl -sS ${auth} -F 'file=# Safe deposit boxes. A small box costs 60 EUR a year and a large box costs 110 EUR a year.;filename=boxes.md;type=text/markdown' ${api}/orgs/$ORG/documents`)}
+${step('Upload a document:', `curl -sS ${auth} -F 'file=# Parking. Customers park for free for two hours. Each further hour costs 3 EUR.;filename=parking.md;type=text/markdown' ${api}/orgs/$ORG/documents`)}
 ${step('List the documents, until it is <code>indexed</code>:', `curl -sS ${auth} ${api}/orgs/$ORG/documents`)}
-${step('Ask a question:', `curl -sS ${auth} ${json} -d '{"query":"What does a large safe deposit box cost?"}' ${api}/orgs/$ORG/kb/query`)}
+${step('Ask a question:', `curl -sS ${auth} ${json} -d '{"query":"What does parking cost after two hours?"}' ${api}/orgs/$ORG/kb/query`)}
 <h2>From the command line</h2>
-${step('In the folder of the project:', `export SUPPORT_URL=${api} SUPPORT_API_KEY=$KEY\nnpm run -s cli -- ask "What does a large safe deposit box cost?"\nnpm run -s cli -- --help`)}
+${step('In the folder of the project:', `export SUPPORT_URL=${api} SUPPORT_API_KEY=$KEY\nnpm run -s cli -- ask "What does parking cost after two hours?"\nnpm run -s cli -- --help`)}
 </main>
 </body>
 </html>

@@ -111,7 +111,7 @@ async function startPageWorks(url: string, screen: string): Promise<void> {
   const lines = text.match(/^(<pre><code>)?(export ORG|curl ).*$/gm)!.map((line) => line.replace(/<[^>]+>/g, ''));
   const [named, upload, list, ask] = lines as [string, string, string, string];
   const given = `${named.replace('svc_sk_test_…', key)}; `;
-  expect((await paste(given + upload)).document.filename).toBe('boxes.md');
+  expect((await paste(given + upload)).document.filename).toBe('parking.md');
   expect((await paste(given + list)).documents).not.toEqual([]);
   expect(await paste(given + ask)).toMatchObject({ answer: expect.any(String) });
 }
@@ -130,8 +130,8 @@ it('npm start shows a working screen, ends on Ctrl-C, finds its data again, and 
     'the document',
   );
   const { answer, sources } = await paste(ask);
-  expect(answer).toMatch(/110 EUR a year/);
-  expect(sources.map(({ name }: { name: string }) => name)).toEqual(['boxes.md']);
+  expect(answer).toMatch(/3 EUR/);
+  expect(sources.map(({ name }: { name: string }) => name)).toEqual(['parking.md']);
   const { email, password } = /^  Login +(?<email>\S+), password (?<password>\S+)$/m.exec(screen)!.groups!;
   expect(screen).toMatch(new RegExp(`^export SUPPORT_URL=${url}/v1 && npm run -s cli -- login --email ${email}$`, 'm'));
   const login = {

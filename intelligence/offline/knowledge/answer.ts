@@ -10,6 +10,7 @@ import { comparedTexts, packedCosines } from '../../../models/rules/knowledge/co
 import { distinctOffers, isNamed, offerOf, offerText, type Offer } from '../../../models/rules/knowledge/offers.ts';
 import { passagesOf, type Passage } from '../../../models/rules/knowledge/retrieval.ts';
 import type { Language } from '../../../models/rules/language/language.ts';
+import { matcher, terms } from '../../../models/rules/language/words.ts';
 import { plainReply } from '../../replytext.ts';
 
 /**
@@ -75,8 +76,11 @@ function extractFrom(
 
 /** The offers of passages that may help, each with the sentence, item or row that is nearest to the question. */
 function offersFrom({ asking, offers }: Grounds, closeness: Closeness): Offer[] {
+  const asked = matcher(terms(asking).map(({ stem }) => stem));
   const nearest = (passage: Passage): string | undefined => extract(asking, [passage], { closeness })?.quotes[0]?.text;
-  return distinctOffers(offers.map(({ passage }) => offerOf(passage, nearest(passage))));
+  return distinctOffers(
+    offers.map(({ passage }) => offerOf(passage, nearest(passage), (name) => asked(name).size > 0)),
+  );
 }
 
 /** `degraded`: the sentences should have been compared, but no embedding came in time. */

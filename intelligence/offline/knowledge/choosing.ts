@@ -27,6 +27,8 @@ const maxListLength = 2_000;
 const shortList = { items: 8, characters: 700 } as const;
 /** A further sentence needs at least this share of the best sentence's score. */
 const shareOfBest = 0.6;
+/** The most rows of a table. */
+const maxRows = 8;
 /** A further row must score almost as well as the best row, because the next row is often about another product. */
 const rowShareOfBest = 0.95;
 /** A sentence shorter than this, in characters, is rarely a whole answer. */
@@ -42,23 +44,23 @@ export function choose(
   together: (source: number, other: number) => boolean,
 ): Chosen {
   const passage = scored.filter(({ source }) => source === best.source);
-  if (best.kind === 'row') return { units: rowsLike(best, scored, together), cut: false };
+  if (best.kind === 'row') return rowsLike(best, scored, together);
   if (introduces(best.text)) return introduced(best, passage);
   if (best.kind === 'item') return itemsAround(best, passage);
   return proseAround(best, passage);
 }
 
-function rowsLike(best: Scored, scored: readonly Scored[], together: (a: number, b: number) => boolean): Scored[] {
+/** The rows that score nearly as well as the best one: of `Which branches are open?` each branch. */
+function rowsLike(best: Scored, scored: readonly Scored[], together: (a: number, b: number) => boolean): Chosen {
   const seen = new Set<string>();
-  return scored
+  const alike = scored
     .filter(
       ({ kind, source, score }) =>
         kind === 'row' && together(source, best.source) && score >= rowShareOfBest * best.score,
     )
     .toSorted((a, b) => b.score - a.score || inOrder(a, b))
-    .filter(({ text }) => !seen.has(text) && seen.add(text))
-    .slice(0, maxQuotes)
-    .toSorted(inOrder);
+    .filter(({ text }) => !seen.has(text) && seen.add(text));
+  return { units: alike.slice(0, maxRows).toSorted(inOrder), cut: alike.length > maxRows };
 }
 
 /** An introduction with its list, or a question with its answer. */

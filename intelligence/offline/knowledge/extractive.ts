@@ -56,7 +56,7 @@ const closenessWeight = 1.5;
  * For passages retrieved by embeddings the retrieval order is better, so the first one dominates.
  */
 const nextPassage = { words: 0.96, meaning: 0.01 } as const;
-/** The bonus of a section's first sentence, which usually names the subject. */
+/** The bonus of a section's first sentence, which usually names the subject. A table's first row has none. */
 const firstBonus = 1.1;
 /** A column counts as asked for when its name's cosine is within this distance of the closest one. */
 const closeColumn = 0.08;
@@ -139,7 +139,7 @@ function score({ terms: asked, forms: wanted, speaksOf, closeness }: Asked, sour
     // A question rarely answers a question.
     if (text.endsWith('?')) score *= 0.5;
     if (wanted.some(({ shows }) => shows.test(text))) score *= formBonus;
-    if (unit.order === 0) score *= firstBonus;
+    if (unit.order === 0 && unit.kind !== 'row') score *= firstBonus;
     const beside = closeness ? nextPassage.meaning : nextPassage.words;
     // When embeddings found the passage and nothing is known about its sentences, its beginning counts as the answer.
     return { ...unit, spoken, score: Math.max(score, closeness ? 1e-6 : 0) * beside ** source };

@@ -70,11 +70,18 @@ function lineFrom(units: readonly Unit[], unit: Unit | undefined): string {
 
 /**
  * The offer of a passage. `near` is the text of its sentence, item or row that is nearest to the question; by default
- * the first.
+ * the first. A row of a table beside sentences says little alone (`Match`), so it is shown only when the question speaks
+ * of (`isAsked`) its first cell; else the first sentence is.
  */
-export function offerOf({ id, type, source_id, name, url, heading, text }: Passage, near?: string): Offer {
+export function offerOf(
+  { id, type, source_id, name, url, heading, text }: Passage,
+  near?: string,
+  isAsked: (name: string) => boolean = () => true,
+): Offer {
   const units = unitsOf(text);
-  const unit = units.find((one) => one.text === near) ?? units[0];
+  const nearest = units.find((one) => one.text === near) ?? units[0];
+  const [named] = nearest?.cells ?? [];
+  const unit = named && !isAsked(named.value) ? (units.find(({ kind }) => kind !== 'row') ?? nearest) : nearest;
   const [first, ...others] = unit?.cells ?? [];
   const isRow = first !== undefined && !isValue(first.value);
   const label = isRow ? rowLabel(heading, first.value) : labelOf(heading) || name;

@@ -224,6 +224,23 @@ describe('extract', () => {
         'Plus – Price: 4.90 EUR; Charged: per month; Note: free under 27',
       );
     });
+    const branches = (count: number): Source => ({
+      id: 'branches',
+      heading: 'Branches',
+      text: Array.from(
+        { length: count },
+        (_, at) => `Branch: ${['Old Market', 'Harbour', 'Station'][at] ?? at}; Town: Jena; Saturday: ${8 + at}:00`,
+      ).join('\n'),
+    });
+    it('a question about all rows of a table is answered with each of them, not with the first row alone', () => {
+      expect(extract('Which branches are open on Saturday?', [branches(3)])?.text).toBe(
+        'Old Market – Saturday: 8:00\nHarbour – Saturday: 9:00\nStation – Saturday: 10:00',
+      );
+    });
+    it('an answer of eight rows marks with an ellipsis that the table has more', () => {
+      const answer = extract('Which branches are open on Saturday?', [branches(9)]);
+      expect([answer?.quotes.length, answer?.text.endsWith('\n…')]).toEqual([8, true]);
+    });
     it('a row is given with all columns when the question names none', () => {
       expect(extract('Start plan', [{ ...plans, text: plans.text.replaceAll('Plan:', 'Kind:') }])?.text).toBe(
         'Start – Price: 0.00 EUR; Charged: per month; Valid from: 2025-01-01',

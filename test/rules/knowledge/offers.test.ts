@@ -64,6 +64,21 @@ describe('an offer of a passage to the customer', () => {
     expect([cut.length <= 140, cut.at(-1)]).toEqual([true, '…']);
   });
 
+  it('a table row beside sentences is offered only when the question names it', () => {
+    const match = 'Result: Match; What it means: Name and IBAN belong together';
+    const text = `We compare the name with the account.\n\n${match}\nResult: Not available; What it means: No answer`;
+    const checked = passage({ heading: 'Transfers within the euro area', text });
+    const unnamed = offerOf(checked, match, () => false);
+    expect([unnamed.heading, unnamed.says]).toEqual([
+      'Transfers within the euro area',
+      'We compare the name with the account.',
+    ]);
+    expect(offerOf(checked, match, (name) => name === 'Match').says).toBe(
+      'What it means: Name and IBAN belong together',
+    );
+    expect(offerOf(table, row, () => false).heading).toBe('fees – Paper statement');
+  });
+
   it('an offer is not labelled by a table row whose first cell is a value', () => {
     const flags = passage({
       heading: 'Plans > Sharing',
