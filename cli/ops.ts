@@ -59,7 +59,7 @@ export function addOpsCommands(program: Command, act: Act): void {
             ),
           );
         return session.output.result(found, () => [
-          `${found.organization.name} ${found.organization.org_id} (${found.organization.environment})`,
+          `${found.organization.name} (${found.organization.org_id})`,
           `Mail server: ${found.own_mail_server ? 'its own' : 'that of this deployment (SMTP_URL), where one is set'}.`,
           ...found.not_working.map(faultLine),
           `Failed within a day: ${found.failed.length}`,
@@ -200,7 +200,8 @@ function reasonOf(listed: readonly Explained[]): string {
 
 type Stuck = Awaited<ReturnType<Awaited<ReturnType<typeof workflows>>['stuck']>>;
 
-function stuckLines({ situations, failing, busiest, not_started }: Stuck, width: number): string[] {
+function stuckLines(stuck: Stuck, width: number): string[] {
+  const { situations, failing, busiest, not_started } = stuck;
   const flooding = busiest.filter(({ floods }) => floods);
   const lines = situations.flatMap(({ name, title, count, means, mend, query, first }) => [
     `${title}: ${name === 'flood' ? flooding.length : count}`,
@@ -218,14 +219,25 @@ function stuckLines({ situations, failing, busiest, not_started }: Stuck, width:
   if (not_started > 0)
     lines.push(`Saved, but not started for a minute: ${not_started}. Is Temporal there, and does a worker run?`);
   if (lines.length === 0) lines.push('Nothing is stuck.');
-  // What makes everything slow concerns every organization, so it is named first.
+  const busy = busiest.length > 0 ? ['Most open work:', ...busiest.map(busyLine)] : [];
+  return [...inShort(stuck, flooding, width), ...lines, ...(flooding.length > 0 ? [] : busy)];
+}
+
+/** One sentence about what makes everything slow, and one about everything else. */
+function inShort({ situations, failing }: Stuck, flooding: readonly Busy[], width: number): string[] {
   const slow = situations.filter(({ name }) => name === 'model-away');
   const others = situations.filter(({ name }) => name !== 'model-away' && name !== 'flood');
-  const short = [
-    ...flooding.map(({ name, open, kinds }) => `${name} floods (${open} open: ${Object.keys(kinds).join(', ')})`),
-    ...[...slow, ...others].map(({ title, first }) => `${title}${reasonOf(first)}`),
+  const titled = ({ title, first }: Stuck['situations'][number]): string => `${title}${reasonOf(first)}`;
+  const sentence = (begins: string, titles: readonly string[]): string[] =>
+    titles.length === 0 ? [] : wrap(`${begins}: ${titles.join('; ')}.`, width);
+  return [
+    ...sentence('Slows everybody', [
+      ...flooding.map(({ name, open, kinds }) => `${name} floods (${open} open: ${Object.keys(kinds).join(', ')})`),
+      ...slow.map(titled),
+    ]),
+    ...sentence('Waits for a mend', [
+      ...others.map(titled),
+      ...failing.map(({ activity, failed }) => `to ${activity} fails (${failed})`),
+    ]),
   ];
-  const summary = short.length > 1 ? wrap(`In short: ${short.join('; ')}.`, width) : [];
-  const busy = busiest.length > 0 ? ['Most open work:', ...busiest.map(busyLine)] : [];
-  return [...summary, ...lines, ...(flooding.length > 0 ? [] : busy)];
 }

@@ -201,7 +201,10 @@ function nameOf({ sample, judged, probability, right }: Outcome, { answer, offer
   if (probability >= answer) {
     if (right) return wanted ? 'right' : 'honest';
     if (!wanted) return 'false';
-    const hits = selectTier(judged.map((one) => ({ ...one, relevant: one.relevance >= answer }))).hits;
+    const { hits } = selectTier(
+      judged.map((one) => ({ ...one, relevant: one.relevance >= answer })),
+      offer,
+    );
     return hits.some(accepts) ? 'somewhere' : 'wrong';
   }
   if (probability < offer) return wanted ? 'missed' : 'honest';

@@ -34,7 +34,7 @@ export const situations: readonly Situation[] = [
       '`Kind` = "delivery" AND `Status` IN ("retrying", "failed") AND `Provider` IN ("email", "notification")',
     means:
       'The mail server refuses mails, or cannot be reached. Provider `notification`: mails to members; `email`: events that go to an address by mail.',
-    mend: '`ops org ORG` says whose mail server it is. Its own: tell the organization what it answered. The one of this deployment: `npm run doctor` tries SMTP_URL; mend what it names, then `ops retry ID`. If doctor finds nothing, tell the organization the answer: 550 to 553 refuse that address for good; 4xx refuse it for now, and it is tried again up to the last attempt, while later mails of its line wait; another 5xx is a fault of the mail server itself. When that is mended, `ops retry ID`.',
+    mend: '`ops org ORG` says whose mail server it is. Its own: tell the organization what it answered. The one of this deployment: answered 4xx (retrying), it refuses the mail for now, its log says why, and the mail is tried again until the last attempt. Answered 5xx (failed), it refuses the mail for good: tell the organization, which mends the address and sends the delivery again. No answer: `npm run doctor` tries SMTP_URL; mend what it names, then `ops retry ID`.',
   },
   {
     name: 'broken-integration',
@@ -42,7 +42,7 @@ export const situations: readonly Situation[] = [
     query: () =>
       '`Kind` IN ("delivery", "execution") AND `Status` IN ("retrying", "failed") AND `Provider` IN ("slack", "linear", "github")',
     means: 'A service no longer takes the credential of an organization, or is away.',
-    mend: '`ops org ORG` names a connection that is broken, with the word of the service: an admin of the organization connects it again. Is none broken, the service is away: wait. What waits goes on by itself.',
+    mend: '`ops org ORG` names a connection that is broken, with the word of the service: an admin of the organization connects it again on its page under Settings. Is none broken, the service is away: wait. What waits goes on by itself.',
   },
   {
     name: 'failing-crawl',
@@ -56,7 +56,7 @@ export const situations: readonly Situation[] = [
     title: 'A tool call waits for a person',
     query: () => `\`Kind\` = "toolcall" AND \`Status\` STARTS_WITH "waiting_" AND ${open}`,
     means: 'A member, or the customer, has to approve the call. It ends by itself as expired.',
-    mend: '`ops org ORG` says who is awaited, for which tool and until when. Any member of the organization, not only an admin, approves or denies it on its page under Tools (also of the tier `admin_approve`), or by the request in `ops show ID`. What has expired, the customer asks for again.',
+    mend: '`ops org ORG` says who is awaited, for which tool and until when. Any member of the organization, not only an admin, approves or denies it on its page under Tools, or by the request in `ops show ID`. What has expired, the customer asks for again.',
   },
   {
     name: 'poisoned-document',
@@ -64,15 +64,15 @@ export const situations: readonly Situation[] = [
     query: (now) =>
       `\`Kind\` = "document" AND (\`Status\` = "failed" OR (${open} AND \`StartTime\` < ${before(now, 10)}))`,
     means: 'A document failed, or it is still open after ten minutes.',
-    mend: 'Failed: the file is at fault. Its owner, who is told the reason, mends it (without its password, say) and uploads it again. Open: the platform is at fault. MongoServerError 11600 or 91 means that MongoDB was restarted: `ops retry ID`. Another one that begins with Mongo, or 11600 again after that, is MongoDB; ENOSPC is the disk: `npm run doctor` says what is wrong; mend it, then `ops retry ID`.',
+    mend: 'Failed: the file is at fault. Its owner, who is told the reason, mends it (without its password, say) and uploads it again. Open: the platform is at fault. An error that begins with Mongo is MongoDB (11600 or 91: it was restarted), ENOSPC the disk: `npm run doctor` says whether it is still wrong. If not, or when it is mended, `ops retry ID`.',
   },
   {
     name: 'model-away',
     title: 'The model is away',
     query: () => '`Kind` = "conversation" AND `Status` = "without_model"',
     means:
-      'The language model of this deployment failed, so answers are quoted from the documents, for all organizations. One that hangs or is over its limit makes answers slow, too, since it is asked again first.',
-    mend: 'The line below it, also in `ops org ORG`, says how it failed. Over its rate limit: wait; after an hour, have the limit raised at its provider (an `ok` of doctor does not mean that it is lifted). Anything else: `npm run doctor` asks it; mend OPENAI_BASE_URL, OPENAI_API_KEY or OPENAI_MODEL. The next message uses it again. The lines `the model failed` in the logs of the workers have more.',
+      'The language model of this deployment failed, so all organizations get quotes from their documents. One that hangs or is over its limit makes answers slow, too.',
+    mend: 'Over its rate limit (the line below the workflow says so): wait; after an hour, have the limit raised at its provider (an `ok` of doctor does not mean that it is lifted). Anything else: `npm run doctor` asks it; mend OPENAI_BASE_URL, OPENAI_API_KEY or OPENAI_MODEL. The next message uses it again. The lines `the model failed` in the logs of the workers have more.',
   },
   {
     name: 'embedding-behind',
@@ -86,14 +86,13 @@ export const situations: readonly Situation[] = [
     title: 'Nobody joined an interview',
     query: () => '`Kind` = "interview" AND `Status` IN ("bot_deployed", "no_show")',
     means: 'A bot was sent to the call of an interview, and nobody came.',
-    mend: 'bot_deployed (it still waits): ask the organizer whether the bot is in the call. If so, the people are asked to join; if not, the organizer sends another one (`POST /v1/orgs/{orgId}/interviews/{interviewId}/rejoin`). no_show (cancelled after ten minutes): an organizer schedules the interview again.',
+    mend: 'bot_deployed (it still waits): ask the organizer whether the bot is in the call. If so, the people are asked to join; if not, the organizer sends another one, by the request in `ops show ID`. no_show (cancelled after ten minutes): an organizer schedules the interview again.',
   },
   {
     name: 'flood',
     title: 'An organization floods',
     query: (now) => `${open} AND \`StartTime\` > ${before(now, 5)}`,
-    means:
-      'One organization has more than 100 open workflows. Others have their turns, but the fleets of its work are busy, and on one machine everything is.',
-    mend: '`ops stuck` names it, and the kinds of its work. Start one more worker of each fleet of that work, best on another machine (`npm run worker -- --fleet NAME`): `documents` and `backlog` for documents, `crawl` for crawls, `deliveries` for deliveries; and one more while `task_queue_backlog_age_seconds` stays above 10 s. Tell the organization that its work takes longer; nothing is lost.',
+    means: 'One organization has more than 100 open workflows, so the fleets of its work are busy.',
+    mend: 'Start one more worker of each fleet of its work, best on another machine (`npm run worker -- --fleet NAME`): `documents` and `backlog` for documents, `crawl` for crawls, `deliveries` for deliveries; and one more while `task_queue_backlog_age_seconds` stays above 10 s. Tell the organization that its work takes longer; nothing is lost, and others have their turns meanwhile.',
   },
 ];

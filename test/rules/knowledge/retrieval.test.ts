@@ -164,6 +164,18 @@ describe('with embeddings', () => {
     expect(selectTier(weak)).toEqual({ authority: undefined, hits: [] });
   });
 
+  it('a passage that is nearly as likely as the one that answers is given beside it, although it would not answer alone', () => {
+    const judged = judge([question], [near('a', 0.31), near('b', 0.28), near('c', 0.24), near('p', 0.2)], scale);
+    expect(judged.map(({ relevant }) => relevant)).toEqual([true, false, false, false]);
+    expect(ids(selectTier(judged, scale.calibration.offer).hits)).toEqual(['a', 'b']);
+    // One that is too unlikely to be offered is not given.
+    expect(ids(selectTier(judged, 0.41).hits)).toEqual(['a']);
+    const title = judge([question], [near('a', 0.31), near('b', 0.29, { text: 'Card guide' })], scale);
+    expect(ids(selectTier(title, 0.2).hits)).toEqual(['a']);
+    // Without a passage that answers, there is nothing to stand beside.
+    expect(selectTier(judge([question], [near('b', 0.28)], scale), 0.2).hits).toEqual([]);
+  });
+
   it('words shared with the question, or a BM25 score, make a passage more relevant', () => {
     const [plain] = judge([question], [near('a', 0.3)], scale);
     const [speaking] = judge([question], [near('a', 0.3, { text: strong })], scale);
