@@ -34,7 +34,7 @@ export const situations: readonly Situation[] = [
       '`Kind` = "delivery" AND `Status` IN ("retrying", "failed") AND `Provider` IN ("email", "notification")',
     means:
       'The mail server refuses mails, or cannot be reached. Provider `notification`: mails to members; `email`: events that go to an address by mail.',
-    mend: '`ops org ORG` says whose mail server it is. Its own: tell the organization what it answered. The one of this deployment: answered 4xx (retrying), it refuses the mail for now, its log says why, and the mail is tried again until the last attempt. Answered 5xx (failed), it refuses the mail for good: tell the organization, which mends the address and sends the delivery again. No answer: `npm run doctor` tries SMTP_URL; mend what it names, then `ops retry ID`.',
+    mend: '`ops org ORG` says whose mail server it is. Its own: tell the organization what it answered. The one of this deployment, answered 4xx (retrying): it refuses the mail for now; read why in the log of that server, whose address `npm run doctor` names (its `ok` is for the login alone), mend it, then `ops retry ID`; else the mail fails after the last attempt. Answered 5xx (failed): it refuses the mail for good; tell the organization, which mends the address and sends the delivery again. No answer: `npm run doctor` says what to mend in SMTP_URL; then `ops retry ID`.',
   },
   {
     name: 'broken-integration',

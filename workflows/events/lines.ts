@@ -170,7 +170,7 @@ function mendOf(wait: Shown): string {
   const { kind, status } = wait;
   if (kind === 'webhook') return `Tell the organization, which mends its receiver: ${answerOf(wait)}.`;
   if (kind === 'email' || kind === 'notification')
-    return `The mail server has not taken it (${answerOf(wait)}). \`npm run doctor\` tries SMTP_URL; where the organization has a mail server of its own, it mends that.`;
+    return `The mail server has not taken it (${answerOf(wait)}); its log says why, and \`npm run doctor\` names it. Where the organization has a mail server of its own, it mends that.`;
   return status === 401 || status === 403
     ? `An admin of the organization connects ${kind} again. What waits then goes on by itself.`
     : `Wait until ${kind} takes requests again (${answerOf(wait)}). What waits then goes on by itself.`;
