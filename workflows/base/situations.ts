@@ -63,8 +63,8 @@ export const situations: readonly Situation[] = [
     title: 'A document does not get through',
     query: (now) =>
       `\`Kind\` = "document" AND (\`Status\` = "failed" OR (${open} AND \`StartTime\` < ${before(now, 10)}))`,
-    means: 'A document failed, or it is still open after ten minutes.',
-    mend: 'Failed: the file is at fault. Its owner, who is told the reason, mends it (without its password, say) and uploads it again. Open: the platform is at fault. An error that begins with Mongo is MongoDB (11600 or 91: it was restarted), ENOSPC the disk: `npm run doctor` says whether it is still wrong. If not, or when it is mended, `ops retry ID`.',
+    means: 'The file is at fault, or the platform.',
+    mend: 'Failed: its owner, who is told the reason, mends the file (without its password, say) and uploads it again. Open: `npm run doctor` says whether MongoDB (errors that begin with Mongo; 11600 or 91: it was restarted) or the disk (ENOSPC) is still wrong. If not, or when it is mended, `ops retry ID`.',
   },
   {
     name: 'model-away',
@@ -72,14 +72,14 @@ export const situations: readonly Situation[] = [
     query: () => '`Kind` = "conversation" AND `Status` = "without_model"',
     means:
       'The language model of this deployment failed, so all organizations get quotes from their documents. One that hangs or is over its limit makes answers slow, too.',
-    mend: 'Over its rate limit (the line below the workflow says so): wait; after an hour, have the limit raised at its provider (an `ok` of doctor does not mean that it is lifted). Anything else: `npm run doctor` asks it; mend OPENAI_BASE_URL, OPENAI_API_KEY or OPENAI_MODEL. The next message uses it again. The lines `the model failed` in the logs of the workers have more.',
+    mend: 'Over its rate limit (the line below the workflow says so): wait; when it still says so an hour later, have the limit raised at its provider (an `ok` of doctor does not mean that it is lifted). Anything else: `npm run doctor` asks it; mend OPENAI_BASE_URL, OPENAI_API_KEY or OPENAI_MODEL. The next message uses it again. The lines `the model failed` in the logs of the workers have more.',
   },
   {
     name: 'embedding-behind',
     title: 'Embedding is behind',
     query: (now) => `\`Kind\` = "embedding" AND ${open} AND \`StartTime\` < ${before(now, 10)}`,
     means: 'Passages wait for their vectors, and are found by their words alone meanwhile.',
-    mend: '`ops org ORG` says what fails. The configured embedding model: over its rate limit, wait, and after an hour have it raised at its provider; else `npm run doctor` asks OPENAI_BASE_URL. Anything else: `/health/ready` says what the models on the workers lack. It is tried again by itself, and at once by `ops retry ID`. Without a failure, start more workers of the fleet `embedding`.',
+    mend: '`ops org ORG` says what fails. The configured embedding model: over its rate limit, wait, and when it still says so an hour later, have it raised at its provider; else `npm run doctor` asks OPENAI_BASE_URL. Anything else: `/health/ready` says what the models on the workers lack. It is tried again by itself, and at once by `ops retry ID`. Without a failure, start more workers of the fleet `embedding`.',
   },
   {
     name: 'nobody-joined',

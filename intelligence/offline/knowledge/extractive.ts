@@ -170,11 +170,13 @@ export function extract(
   const source = considered[best.source]!;
   // The older document's contradicting statement is not quoted.
   const quotable = newer ? scored.filter((unit) => considered[unit.source]!.source_id === source.source_id) : scored;
-  const { units, cut } = choose(
-    best,
-    quotable,
-    (one, other) => considered[one]!.heading === considered[other]!.heading,
-  );
+  const chosen = choose(best, quotable, (one, other) => considered[one]!.heading === considered[other]!.heading);
+  const { units } = chosen;
+  // Where several rows answer, another passage of the same table may have more.
+  const isOfMany = best.kind === 'row' && units.length > 1;
+  const quoted = new Set(units.map((unit) => unit.source));
+  const isLeft = ({ heading }: Source, at: number): boolean => heading === source.heading && !quoted.has(at);
+  const cut = chosen.cut || (isOfMany && sources.some(isLeft));
   const note = newer && `\n${ownSentences.newer[language].replace('{a}', newer.name).replace('{b}', newer.olderName)}`;
   const text = opening(question, source, language) + phrase(units, source, about) + (cut ? '\n…' : '') + (note ?? '');
   const alone = answerOf(units, considered, text);

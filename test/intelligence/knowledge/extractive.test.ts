@@ -241,6 +241,18 @@ describe('extract', () => {
       const answer = extract('Which branches are open on Saturday?', [branches(9)]);
       expect([answer?.quotes.length, answer?.text.endsWith('\n…')]).toEqual([8, true]);
     });
+    it('an answer of several rows marks with an ellipsis that the table goes on in another passage', () => {
+      const parts = (count: number) =>
+        branches(count)
+          .text.split('\n')
+          .map((text, at) => ({ ...branches(1), id: `branches:${at}`, text }));
+      const answer = (question: string, count: number) => extract(question, parts(count))?.text;
+      const saturday = 'Which branches are open on Saturday?';
+      expect(answer(saturday, 2)).toBe('Old Market – Saturday: 8:00\nHarbour – Saturday: 9:00');
+      expect(answer(saturday, 3)).toBe('Old Market – Saturday: 8:00\nHarbour – Saturday: 9:00\n…');
+      // One row answers, whatever else the table has.
+      expect(answer('When is Harbour open on Saturday?', 6)).toBe('Harbour – Saturday: 9:00');
+    });
     it('a row is given with all columns when the question names none', () => {
       expect(extract('Start plan', [{ ...plans, text: plans.text.replaceAll('Plan:', 'Kind:') }])?.text).toBe(
         'Start – Price: 0.00 EUR; Charged: per month; Valid from: 2025-01-01',
