@@ -72,27 +72,27 @@ export const situations: readonly Situation[] = [
     query: () => '`Kind` = "conversation" AND `Status` = "without_model"',
     means:
       'The language model of this deployment failed, so all organizations get quotes from their documents. One that hangs or is over its limit makes answers slow, too.',
-    mend: 'Over its rate limit (the line below the workflow says so): wait; when it still says so an hour later, have the limit raised at its provider (an `ok` of doctor does not mean that it is lifted). Anything else: `npm run doctor` asks it; mend OPENAI_BASE_URL, OPENAI_API_KEY or OPENAI_MODEL. The next message uses it again. The lines `the model failed` in the logs of the workers have more.',
+    mend: 'Over its rate limit (the line below the workflow says so): when it has lasted for an hour, have the limit raised at its provider; until then, wait (an `ok` of doctor does not mean that it is lifted). Anything else: `npm run doctor` asks it; mend OPENAI_BASE_URL, OPENAI_API_KEY or OPENAI_MODEL. The next message uses it again. The lines `the model failed` in the logs of the workers have more.',
   },
   {
     name: 'embedding-behind',
     title: 'Embedding is behind',
     query: (now) => `\`Kind\` = "embedding" AND ${open} AND \`StartTime\` < ${before(now, 10)}`,
     means: 'Passages wait for their vectors, and are found by their words alone meanwhile.',
-    mend: '`ops org ORG` says what fails. The configured embedding model: over its rate limit, wait, and when it still says so an hour later, have it raised at its provider; else `npm run doctor` asks OPENAI_BASE_URL. Anything else: `/health/ready` says what the models on the workers lack. It is tried again by itself, and at once by `ops retry ID`. Without a failure, start more workers of the fleet `embedding`.',
+    mend: '`ops org ORG` says what fails. The configured embedding model: over its rate limit, have it raised at its provider when it has lasted for an hour, and wait until then; else `npm run doctor` asks OPENAI_BASE_URL. Anything else: `/health/ready` says what the models on the workers lack. It is tried again by itself, and at once by `ops retry ID`. Without a failure, start more workers of the fleet `embedding`.',
   },
   {
     name: 'nobody-joined',
     title: 'Nobody joined an interview',
     query: () => '`Kind` = "interview" AND `Status` IN ("bot_deployed", "no_show")',
     means: 'A bot was sent to the call of an interview, and nobody came.',
-    mend: 'bot_deployed (it still waits): ask the organizer whether the bot is in the call. If so, the people are asked to join; if not, the organizer sends another one, by the request in `ops show ID`. no_show (cancelled after ten minutes): an organizer schedules the interview again.',
+    mend: 'bot_deployed (it still waits): ask the organizer whether the bot is in the call. If so, the organizer asks the people to join; if not, the organizer sends another one, by the request in `ops show ID`. no_show (cancelled after ten minutes): an organizer schedules the interview again.',
   },
   {
     name: 'flood',
     title: 'An organization floods',
     query: (now) => `${open} AND \`StartTime\` > ${before(now, 5)}`,
     means: 'One organization has more than 100 open workflows, so the fleets of its work are busy.',
-    mend: 'Start one more worker of each fleet of its work, best on another machine (`npm run worker -- --fleet NAME`): `documents` and `backlog` for documents, `crawl` for crawls, `deliveries` for deliveries; and one more while `task_queue_backlog_age_seconds` stays above 10 s. Tell the organization that its work takes longer; nothing is lost, and others have their turns meanwhile.',
+    mend: 'Start one more worker of each fleet of its work, best on another machine (`npm run worker -- --fleet NAME`): `documents` and `backlog` for documents, `crawl` for crawls, `deliveries` for deliveries; and one more while `task_queue_backlog_age_seconds` stays above 10 s. Tell the organization that its work takes longer; nothing is lost.',
   },
 ];
