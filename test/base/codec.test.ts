@@ -1,5 +1,6 @@
 /** A system that encrypts what it gives to Temporal, and the endpoint at which operators read it. */
 import { mkdtemp } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
@@ -9,18 +10,22 @@ import { apiAt, type Api } from '../kit/harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 
 const ui = 'https://temporal.example';
+/** Nobody else lists the workflows of this namespace: other tests do not have the key that decrypts them. */
+const namespace = `codec-${randomUUID()}`;
 let env: SystemEnv;
 let running: Running[];
 let api: Api;
 let connection: Connection;
 beforeAll(async () => {
-  env = systemEnv('codec', { TEMPORAL_PAYLOADS: 'encrypted', TEMPORAL_UI_URL: ui });
+  env = systemEnv('codec', { TEMPORAL_PAYLOADS: 'encrypted', TEMPORAL_UI_URL: ui, TEMPORAL_NAMESPACE: namespace });
+  connection = await Connection.connect({ address: env['TEMPORAL_ADDRESS']! });
+  const workflowExecutionRetentionPeriod = { seconds: 86_400 as never };
+  await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
   running = await Promise.all([
     startProcess('api/server.ts', env),
     startProcess('workers/main.ts', { ...env, FLEETS: 'documents,backlog,sources' }),
   ]);
   api = apiAt(running[0]!.url);
-  connection = await Connection.connect({ address: env['TEMPORAL_ADDRESS']! });
 });
 afterAll(async () => {
   await connection.close();
@@ -48,7 +53,7 @@ it('a document is indexed by a workflow whose arguments Temporal has only encryp
   const { body } = await api.upload(org.orgId, token, { name: 'a.md', content: 'A gannet card costs 12 EUR.' });
   const document = await api.processed(org.orgId, token, body.document.doc_id);
   expect(document.status).toBe('indexed');
-  const handle = new Client({ connection }).workflow.getHandle(`document:${document.doc_id}`);
+  const handle = new Client({ connection, namespace }).workflow.getHandle(`document:${document.doc_id}`);
   const { events } = await handle.fetchHistory();
   const [input] = events![0]!.workflowExecutionStartedEventAttributes!.input!.payloads!;
   const wire = {

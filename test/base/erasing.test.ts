@@ -15,6 +15,7 @@ import { outboxOf } from '../kit/receiver.ts';
 import { Guest } from '../kit/rooms.ts';
 import { systemEnv } from '../kit/processes.ts';
 import { temporalTraces } from '../kit/temporaltraces.ts';
+import { searchAttributes } from '../../workflows/attributes.ts';
 import { failed } from '../../clients/openai/failures.ts';
 import { failureOf } from '../../workers/failures.ts';
 import { defined } from '../../models/rules/base/defined.ts';
@@ -275,7 +276,8 @@ it('the search that these tests use finds a word deep inside a record and in Tem
     taskQueue: 'nobody',
     args: [{ deep: word }],
     workflowExecutionTimeout: '1 minute',
+    typedSearchAttributes: [{ key: searchAttributes.organization, value: org.orgId }],
   });
   // The other workflows of this file may be listed before this one.
-  await until(async () => (await temporalTraces(kit.temporal, word, { began })).length === 1, 'the trace to be found');
+  await until(async () => (await temporal(word)).length === 1, 'the trace to be found');
 });

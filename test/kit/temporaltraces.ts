@@ -4,8 +4,11 @@ import type { Client } from '@temporalio/client';
 import { until } from './harness.ts';
 
 type Where = {
-  /** Restricts the search to workflows of these organizations or owners. */
-  orgIds?: readonly string[];
+  /**
+   * Searches the workflows of these organizations or owners. Those of others may be encrypted with a key that the client
+   * does not have.
+   */
+  orgIds: readonly string[];
   began: Date;
 };
 
@@ -14,7 +17,7 @@ type Where = {
  */
 export async function temporalTraces(client: Client, text: string, { orgIds, began }: Where): Promise<string[]> {
   const since = `StartTime >= '${began.toISOString()}'`;
-  const own = orgIds ? ` AND Organization IN (${orgIds.map((id) => `'${id}'`).join(', ')})` : '';
+  const own = ` AND Organization IN (${orgIds.map((id) => `'${id}'`).join(', ')})`;
   const traces: string[] = [];
   // A workflow appears in lists shortly after its start.
   const listed = await until(async () => {

@@ -93,6 +93,6 @@ export const situations: readonly Situation[] = [
     title: 'An organization floods',
     query: (now) => `${open} AND \`StartTime\` > ${before(now, 5)}`,
     means: 'One organization has more than 100 open workflows, so the fleets of its work are busy.',
-    mend: 'Start one more worker of each fleet of its work, best on another machine (`npm run worker -- --fleet NAME`): `documents` and `backlog` for documents, `crawl` for crawls, `deliveries` for deliveries; and one more while `task_queue_backlog_age_seconds` stays above 10 s. Tell the organization that its work takes longer; nothing is lost.',
+    mend: 'Start one more worker of each fleet of its work, best on another machine (`npm run worker -- --fleet NAME`): `documents` and `backlog` for documents, `crawl` for crawls, `deliveries` for deliveries; and one more while `task_queue_backlog_age_seconds` stays above 10 s. Nothing is lost.',
   },
 ];
