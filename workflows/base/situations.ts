@@ -72,7 +72,7 @@ export const situations: readonly Situation[] = [
     query: () => '`Kind` = "conversation" AND `Status` = "without_model"',
     means:
       'The language model of this deployment failed, so all organizations get quotes from their documents. One that hangs or is over its limit makes answers slow, too.',
-    mend: 'Over its rate limit (the line below the workflow says so): when it has lasted for an hour, have the limit raised at its provider; until then, wait (an `ok` of doctor does not mean that it is lifted). Anything else: `npm run doctor` asks it; mend OPENAI_BASE_URL, OPENAI_API_KEY or OPENAI_MODEL. The next message uses it again. The lines `the model failed` in the logs of the workers have more.',
+    mend: 'Over its rate limit (the line below the workflow says so): when people say that it has lasted for an hour, have the limit raised at its provider, which `npm run doctor` names (its `ok` does not mean that the limit is lifted); until then, wait. Anything else: `npm run doctor` asks it; mend OPENAI_BASE_URL, OPENAI_API_KEY or OPENAI_MODEL. The next message uses it again. The lines `the model failed` in the logs of the workers have more.',
   },
   {
     name: 'embedding-behind',
