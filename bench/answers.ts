@@ -9,6 +9,7 @@ import { widths } from '../clients/embedding/vectors.ts';
 import type { TurnRecord } from '../agent/chat/record.ts';
 import { createSearch, type Search } from '../clients/knowledge/search/search.ts';
 import { findEmbedding } from '../engines/embedding/embedding.ts';
+import type { EscalationReason } from '../models/rules/chat/conversation.ts';
 import { languageOf } from '../models/rules/language/language.ts';
 import { partWeights } from '../models/rules/knowledge/relevance.ts';
 import { apiAt, until, type Api, type TestOrg } from '../test/kit/harness.ts';
@@ -178,17 +179,16 @@ async function inChat(api: Api, { orgId, key }: Stage, question: AskedQuestion):
 
 /**
  * Asks the questions to public services in a chat instead: a session each, in which the customer's earlier turns are
- * said first, each after the reply to the one before. The goals are 3 points lower, and at most two customers may get a
- * person whom they did not ask for.
+ * said first, each after the reply to the one before. The goals are 3 points lower.
  */
 async function compareInChat(stage: Stage, set: AnswerSet, known: readonly Passage[]): Promise<void> {
   const passages = new Map(known.map((passage) => [passage.id, passage]));
   const asked: Asked[] = [];
-  let called = 0;
+  const called: EscalationReason[] = [];
   await inLanes(set.questions.filter(isService).filter(answerable), lanes, async (question) => {
     const talk = await conversed(apiAt(stage.url), stage, question, passages);
     asked.push({ question, outcome: talk.outcome });
-    if (talk.called) called += 1;
+    if (talk.called) called.push(talk.called);
   });
   report('the system, in a chat', asked);
   const lower = goalsOfServices.filter(([, , outcomes]) => !outcomes.includes('false'));
@@ -196,30 +196,39 @@ async function compareInChat(stage: Stage, set: AnswerSet, known: readonly Passa
     asked,
     lower.map(([name, of, outcomes, bound]) => [`${name}, in a chat`, of, outcomes, bound - 3]),
   );
-  const isReached = called <= mostCalls;
+  const misread = called.filter((reason) => reason === 'asked').length;
+  const isReached = misread <= mostMisread;
   if (!isReached) process.exitCode = 1;
-  console.log(`    persons called: ${called}; at most ${mostCalls}${isReached ? '' : '   NOT REACHED'}`);
+  console.log(
+    `    persons called by a misread message: ${misread}; at most ${mostMisread}${isReached ? '' : '   NOT REACHED'}`,
+  );
+  console.log(`    persons called after two turns without an answer: ${called.length - misread}`);
 }
 
-/** The most customers who may get a person whom they did not ask for. */
-const mostCalls = 2;
+/** The most messages that may be read as calls for a person although they are none. */
+const mostMisread = 2;
 
 /** After a person was called, the agent answers only what it surely knows. After this time it is taken for silent. */
 const silenceMs = 3_000;
 
-type Turn = { role: string; body: string; record?: TurnRecord & { escalate?: string } };
+type Turn = {
+  role: string;
+  body: string;
+  sources?: { id: string }[];
+  record?: TurnRecord & { escalate?: EscalationReason };
+};
 
 async function conversed(
   api: Api,
   { orgId, key }: Stage,
   question: ServiceQuestion,
   passages: ReadonlyMap<string, Passage>,
-): Promise<{ outcome: Outcome; called: boolean }> {
+): Promise<{ outcome: Outcome; called: EscalationReason | undefined }> {
   const { token } = await api.newSession({ orgId } as TestOrg, { key });
   const earlier = question.history.filter(({ role }) => role === 'customer').map(({ text }) => text);
   let turns: Turn[] = [];
   const replies = (): number => turns.filter(({ role }) => role === 'ai').length;
-  let called = false;
+  let called: EscalationReason | undefined;
   for (const body of [...earlier, question.text]) {
     const sent = await api.request('POST', `/support/chat/messages/${orgId}`, { token, body: { body } });
     if (sent.status !== 202) throw new Error(`${body}: ${sent.status} ${JSON.stringify(sent.body)}`);
@@ -227,18 +236,18 @@ async function conversed(
     await until(async () => {
       const seen = await api.request('GET', `/support/inbox/orgs/${orgId}/${sent.body.conv_id}`, { token: key });
       turns = seen.body.messages;
-      return replies() > before || (called && performance.now() - began > silenceMs);
+      return replies() > before || (called !== undefined && performance.now() - began > silenceMs);
     }, `an answer to ${body}`);
-    called ||= turns.some(({ record }) => record?.escalate !== undefined);
+    called ??= turns.find(({ record }) => record?.escalate !== undefined)?.record?.escalate;
   }
   const last = turns.at(-1)!;
-  const used = last.record?.confidence === 'high' ? quotedIn(last, passages) : [];
+  const used = last.record?.confidence === 'high' ? quotedIn(last, last.record, passages) : [];
   return { outcome: outcomeOf(last, used, question, passages), called };
 }
 
 function outcomeOf(
   { record }: Turn,
-  used: readonly Passage[],
+  used: readonly Said[],
   question: AskedQuestion,
   passages: ReadonlyMap<string, Passage>,
 ): Outcome {
@@ -251,15 +260,16 @@ function outcomeOf(
   return accepted === 0 ? 'right' : accepted === -1 ? 'wrong' : 'somewhere';
 }
 
-/** The passages that a reply quotes: the one most of whose sentences stand in it first. */
-function quotedIn({ body, record }: Turn, passages: ReadonlyMap<string, Passage>): Passage[] {
-  const said = body.replaceAll(/\s+/gu, ' ');
-  const quoted = ({ text }: Passage): number =>
-    text.split(/\n|(?<=[.!?]) /u).filter((part) => part.trim().length > 3 && said.includes(part.trim())).length;
-  return (record?.retrieved ?? [])
-    .filter(({ used }) => used)
-    .flatMap(({ chunk_id: id }) => passages.get(id) ?? [])
-    .toSorted((a, b) => quoted(b) - quoted(a));
+function quotedIn(
+  { body, sources = [] }: Turn,
+  { retrieved }: TurnRecord,
+  passages: ReadonlyMap<string, Passage>,
+): Said[] {
+  const candidates = retrieved.flatMap((one) => {
+    const passage = passages.get(one.chunk_id);
+    return passage ? [{ ...passage, ...one }] : [];
+  });
+  return usedIn({ answer: body, sources }, candidates);
 }
 
 /** Scores all passages for a question, in the order of the passages. */

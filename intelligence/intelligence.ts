@@ -68,7 +68,12 @@ export type AtOnce = JobOptions & {
 export type GeneratedBy = 'extractive' | 'model';
 
 /** Earlier messages, oldest first. `offers`: passages that an answer offered because none surely answered. */
-export type Turns = readonly { role: string; body: string; offers?: readonly Offer[] }[];
+export type Turns = readonly {
+  role: string;
+  body: string;
+  offers?: readonly Offer[];
+  record?: { generated_by?: unknown };
+}[];
 
 /**
  * What a message is about. `help`: asks what the agent can do, or for help without a subject. `bot`: asks who or what

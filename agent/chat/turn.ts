@@ -149,14 +149,10 @@ export async function takeTurn(
   };
 }
 
-/**
- * The effect of an answer on the count of misses. An offer does not count, but an offer after an ignored offer counts
- * as a miss: the customer has asked twice and found nothing.
- */
-function counting(isOffer: boolean, refused: boolean): Pick<TurnAnswer, 'counts'> {
-  if (!isOffer) return { counts: 'answered' };
-  return refused ? { counts: 'missed' } : {};
-}
+/** The effect of an answer on the count of misses. Only an offer after an ignored offer counts as a miss. */
+const counting = (isOffer: boolean, refused: boolean): Pick<TurnAnswer, 'counts'> => ({
+  counts: isOffer && refused ? 'missed' : 'answered',
+});
 
 /** Treats the passages that merely may help as if nothing was found. */
 const withoutOffers = (found: Found): Found => ({ ...found, retrieval: { ...found.retrieval, confidence: 'none' } });

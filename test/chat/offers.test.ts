@@ -258,4 +258,12 @@ describe('in a conversation', () => {
     expect(await ticketOf(chat)).toBeNull();
     await chat.close();
   });
+
+  it('an offer between two misses resets the count of misses', async () => {
+    const { chat, says } = await customer();
+    expect((await says('Qqq zzz xxx?')).has_context).toBe(false);
+    for (const question of [near[0]!, near[1]!]) expect((await says(question)).confidence).toBe('low');
+    expect(await ticketOf(chat)).toBeNull();
+    await chat.close();
+  });
 });

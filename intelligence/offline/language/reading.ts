@@ -46,12 +46,12 @@ export async function readMessage(deps: ReadingDeps, text: string, history: Turn
 }
 
 /**
- * The turns to which a message may refer, the newest first. A question that got only offers, and the offers, are left
- * out, because they do not show the topic.
+ * The turns to which a message may refer, the newest first. Offers and the agent's fixed sentences are left out, because
+ * they do not show the topic.
  */
 const contextOf = (history: Turns): string[] =>
   history
-    .filter(({ role, offers }, at) => role !== 'system' && !offers?.length && !history[at + 1]?.offers?.length)
+    .filter(({ role, offers, record }) => role !== 'system' && !offers?.length && record?.generated_by !== 'fixed')
     .slice(-rememberedTurns)
     .map(({ body }) => body)
     .toReversed();

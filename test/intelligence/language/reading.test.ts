@@ -3,6 +3,7 @@
  * person are recognized.
  */
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Turns } from '../../../intelligence/intelligence.ts';
 import { readMessage } from '../../../intelligence/offline/language/reading.ts';
 import { ownSentences } from '../../../models/rules/language/escalation.ts';
 import { classify, likeliest } from '../../../intelligence/offline/language/classifier.ts';
@@ -122,6 +123,10 @@ describe('a follow-up message', () => {
     const withModel = { embedding: { local: undefined, model: 'endpoint:m' } };
     const message = await readMessage(withModel, 'And for students?', history);
     expect(message).toMatchObject({ searched: 'And for students?', context: ['49 EUR.', asked.body] });
+    for (const told of [{ offers: [{}] }, { record: { generated_by: 'fixed' } }]) {
+      const before = [asked, { role: 'ai', body: 'This may help', ...told }] as Turns;
+      expect((await readMessage(withModel, 'And for students?', before)).context).toEqual([asked.body]);
+    }
     expect((await readMessage({ embedding }, 'And for students?', history)).context).toEqual([]);
   });
 
