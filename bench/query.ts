@@ -19,7 +19,7 @@ import { storeDocuments, type Stored, type StoredVectors } from './store.ts';
 import { cpuByKind, onStage, peakMemory, processesOf, quantile, unlimited, type Kind as ProcessKind } from './stage.ts';
 import { givenModel, mixturesOf, numbersOf, passageVector, questionParts } from './vectors.ts';
 import { createEmbedder } from '../clients/embedding/embedder.ts';
-import { vectorsName } from '../clients/embedding/vectors.ts';
+import { models, vectorsName } from '../clients/embedding/vectors.ts';
 import { findEmbedding } from '../engines/embedding/embedding.ts';
 import { comparedTexts, packVectors } from '../models/rules/knowledge/compared.ts';
 import type { Stage } from './stage.ts';
@@ -318,12 +318,19 @@ async function embeddedOf(passages: readonly Passage[]): Promise<StoredVectors> 
   }
   await embedder.close();
   const mixture = mixturesOf(real);
-  const any = [...sentences.values()];
+  const any = Int8Array.from([...sentences.values()].flatMap((packed) => [...packed]));
+  const { dimensions } = models.use;
   let next = 0;
+  /** The vectors of as many real sentences as the text has sentences. */
+  const some = (text: string): Int8Array => {
+    const size = dimensions * comparedTexts(text).length;
+    next = next + size > any.length ? 0 : next;
+    return any.slice(next, (next += size));
+  };
   return {
     model: vectorsName,
     vectorOf: (number) => real[number] ?? mixture(number),
-    sentencesOf: (text) => sentences.get(text) ?? any[next++ % any.length]!,
+    sentencesOf: (text) => sentences.get(text) ?? some(text),
   };
 }
 

@@ -62,7 +62,7 @@ async function meaningOfGap(
   question: string,
 ): Promise<QuestionVector | undefined> {
   try {
-    const [vector] = (await embedding.local?.sentences([question])) ?? [];
+    const vector = await embedding.local?.asked(question);
     return vector && { model: vectorsName, vector };
   } catch {
     return undefined;

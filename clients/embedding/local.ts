@@ -222,7 +222,7 @@ export function createLocal(options: LocalOptions): Local {
     run(asking, 'sentence', (it) =>
       it.embed(
         texts.map((text) => ({ kind: 'passage', text })),
-        { models: ['use'], patient: true, signal: AbortSignal.timeout(questionMs) },
+        { models: ['use'], signal: AbortSignal.timeout(questionMs) },
       ),
     );
 
