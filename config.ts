@@ -96,6 +96,7 @@ export const defaultServices = {
   attendee: 'https://app.attendee.dev/api/v1',
   s3: undefined,
   sns: undefined,
+  temporal_ui: undefined,
 } as const satisfies Record<string, string | undefined>;
 type ServiceName = keyof typeof defaultServices;
 /** A service without a default URL may stay without one. */
@@ -132,7 +133,6 @@ export const environment = z.object({
   TEMPORAL_TLS_CLIENT_CERT_PATH: file.optional(),
   TEMPORAL_TLS_CLIENT_KEY_PATH: file.optional(),
   TEMPORAL_PAYLOADS: z.enum(['plain', 'encrypted']).default('plain'),
-  TEMPORAL_UI_URL: z.url({ protocol: /^https?$/ }).optional(),
   TASK_QUEUE_PREFIX: z
     .string()
     .regex(/^[\w.-]*$/)
@@ -234,6 +234,7 @@ export const removed: Readonly<Record<string, string>> = {
   ...instead('set recall or attendee in SERVICE_URLS', ['RECALL_API_URL']),
   ...instead('set s3 in SERVICE_URLS', ['S3_ENDPOINT']),
   ...instead('set sns in SERVICE_URLS', ['SNS_CERT_HOSTS']),
+  ...instead('set temporal_ui in SERVICE_URLS', ['TEMPORAL_UI_URL']),
   ...instead('remove it, what it set is fixed', [
     'REPLY_SEPARATOR',
     'CRAWLER_CONTACT',
@@ -289,7 +290,7 @@ export function readConfig(env: Record<string, string | undefined>) {
     temporalNamespace: v.TEMPORAL_NAMESPACE,
     /** The TLS settings and the API key for every connection to Temporal. */
     temporalAccess: temporalAccessOf(v),
-    temporalUiUrl: v.TEMPORAL_UI_URL,
+    temporalUiUrl: v.SERVICE_URLS.temporal_ui,
     /** Whether what Temporal stores is encrypted with the secret key. */
     encryptsPayloads: v.TEMPORAL_PAYLOADS === 'encrypted',
     taskQueuePrefix: v.TASK_QUEUE_PREFIX,

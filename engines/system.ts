@@ -27,7 +27,7 @@ export type System = {
   url: string;
   mongodbUri: string;
   temporalAddress: string;
-  /** The URL of the embedded server's Temporal UI, otherwise `TEMPORAL_UI_URL`. */
+  /** The URL of the Temporal UI: `temporal_ui` in `SERVICE_URLS`, otherwise that of the embedded server. */
   uiAddress: string | undefined;
   logDir: string;
   /** Resolves when a process that is not restarted ends unexpectedly; stays pending otherwise. */
@@ -102,7 +102,9 @@ export async function startSystem(options: {
       DATA_DIR: config.dataDir,
       MONGODB_URI: mongodbUri,
       TEMPORAL_ADDRESS: temporal.address,
-      ...(temporal.uiAddress === undefined ? {} : { TEMPORAL_UI_URL: temporal.uiAddress }),
+      SERVICE_URLS: [options.env['SERVICE_URLS'], temporal.uiAddress && `temporal_ui=${temporal.uiAddress}`]
+        .filter(Boolean)
+        .join(','),
       ...(chromium === undefined ? {} : { PUPPETEER_EXECUTABLE_PATH: chromium }),
       ...(embedding === undefined ? {} : { EMBEDDING_FOLDER: embedding }),
     };
@@ -165,7 +167,7 @@ async function embedTemporal({ config, ports, logDir, report, watch, done }: Con
   Object.assign(ports, { temporal: port, ui: uiPort });
   watch({ name: 'Temporal', child: temporal.child, stop: () => temporal.stop(), layer: 1 });
   done('Temporal is ready');
-  return { address: temporal.address, uiAddress: temporal.uiAddress };
+  return { address: temporal.address, uiAddress: config.temporalUiUrl ?? temporal.uiAddress };
 }
 
 /**
