@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { defined } from './models/rules/base/defined.ts';
 import { readEgressEntry } from './models/rules/base/address.ts';
@@ -48,6 +48,21 @@ const oidcProviders = z
     }
   })
   .pipe(z.record(z.string(), z.strictObject({ issuer: z.url(), client_id: z.string(), client_secret: z.string() })));
+
+/** How vectors are computed: not at all, by the models in the cache or in `folder`, or by the services at `urls`. */
+const embedding = z
+  .string()
+  .transform((text, issues): { state: 'embedded' | 'off'; folder?: string; urls: readonly string[] } => {
+    if (text === 'embedded' || text === 'off') return { state: text, urls: [] };
+    if (isAbsolute(text) || text.startsWith('.')) return { state: 'embedded', folder: text, urls: [] };
+    const urls = text.split(',').map((url) => url.trim());
+    if (urls.every((url) => /^https?:\/\//.test(url) && URL.canParse(url))) return { state: 'embedded', urls };
+    issues.addIssue({
+      code: 'custom',
+      message: 'must be `embedded`, `off`, a folder that begins with / or ., or comma-separated http(s) addresses',
+    });
+    return z.NEVER;
+  });
 
 /** The limits that `LIMITS` may set, with their defaults. */
 export const defaultLimits: Readonly<Record<string, number>> = {
@@ -170,9 +185,7 @@ export const environment = z.object({
     .string()
     .regex(/^[A-Za-z0-9+/]{16,}={0,2}$/, 'must be the webhook secret in Base64, as Attendee shows it')
     .optional(),
-  EMBEDDING: z.enum(['embedded', 'off']).default('embedded'),
-  EMBEDDING_FOLDER: z.string().optional(),
-  EMBEDDING_URL: list.pipe(z.array(z.url({ protocol: /^https?$/ }))).default([]),
+  EMBEDDING: embedding.prefault('embedded'),
   EMBEDDING_NICENESS: z.coerce.number().int().min(0).max(19).default(10),
   SLACK_CLIENT_ID: z.string().min(1).optional(),
   SLACK_CLIENT_SECRET: z.string().min(1).optional(),
@@ -235,6 +248,7 @@ export const removed: Readonly<Record<string, string>> = {
   ...instead('set s3 in SERVICE_URLS', ['S3_ENDPOINT']),
   ...instead('set sns in SERVICE_URLS', ['SNS_CERT_HOSTS']),
   ...instead('set temporal_ui in SERVICE_URLS', ['TEMPORAL_UI_URL']),
+  ...instead('set EMBEDDING to the same', ['EMBEDDING_FOLDER', 'EMBEDDING_URL']),
   ...instead('remove it, what it set is fixed', [
     'REPLY_SEPARATOR',
     'CRAWLER_CONTACT',
@@ -319,13 +333,7 @@ export function readConfig(env: Record<string, string | undefined>) {
       apiUrl: v.SERVICE_URLS[v.MEETING_BOT_SERVICE],
       webhookSecrets: { recall: v.RECALL_WEBHOOK_SECRET, attendee: v.ATTENDEE_WEBHOOK_SECRET },
     },
-    /** `urls`: embedding services. Without any, this process runs the embedding models itself. */
-    embedding: {
-      state: v.EMBEDDING,
-      folder: v.EMBEDDING_FOLDER,
-      niceness: v.EMBEDDING_NICENESS,
-      urls: v.EMBEDDING_URL,
-    },
+    embedding: { ...v.EMBEDDING, niceness: v.EMBEDDING_NICENESS },
     quotas: {
       sandbox: { documents: limit('sandbox_documents'), knowledge_pages: limit('sandbox_pages') },
       production: { documents: limit('plan_documents'), knowledge_pages: limit('plan_pages') },

@@ -106,7 +106,7 @@ export async function startSystem(options: {
         .filter(Boolean)
         .join(','),
       ...(chromium === undefined ? {} : { PUPPETEER_EXECUTABLE_PATH: chromium }),
-      ...(embedding === undefined ? {} : { EMBEDDING_FOLDER: embedding }),
+      ...(embedding === undefined ? {} : { EMBEDDING: embedding }),
     };
     const host = ['0.0.0.0', '::', 'localhost'].includes(config.host) ? '127.0.0.1' : config.host;
     const url = `http://${hostPort(host, config.port)}`;
@@ -171,11 +171,11 @@ async function embedTemporal({ config, ports, logDir, report, watch, done }: Con
 }
 
 /**
- * The folder of the embedding models. When they cannot be obtained, the processes retry by themselves and the search is
- * lexical only until then.
+ * The cache's folder of the embedding models, where `EMBEDDING` asks for it. When they cannot be obtained, the processes
+ * retry by themselves and the search is lexical only until then.
  */
-async function embeddingFolder({ embedding: { state, folder } }: Config, report: Report): Promise<string | undefined> {
-  if (state === 'off' || folder !== undefined) return folder;
+async function embeddingFolder({ embedding }: Config, report: Report): Promise<string | undefined> {
+  if (embedding.state === 'off' || embedding.folder !== undefined || embedding.urls.length > 0) return undefined;
   return findEmbedding(report).catch((error: Error) => {
     report(`Until there are embedding models, questions are compared by their words alone: ${error.message}`);
     return undefined;

@@ -1,5 +1,5 @@
 /**
- * The embedding models as a service over HTTP, for processes on other machines (`EMBEDDING_URL`, remote.ts): one
+ * The embedding models as a service over HTTP, for processes on other machines (`EMBEDDING`, remote.ts): one
  * process for questions and one for passages, which otherwise every server process runs itself. It has no login, so it
  * must run in a private network; it returns nothing but numbers.
  */

@@ -88,6 +88,9 @@ describe('readConfig', () => {
     ['SERVICE_URLS', 'github=ftp://files.example'],
     ['SERVICE_URLS', 'github=https://'],
     ['SERVICE_URLS', 'constructor=https://files.example'],
+    ['EMBEDDING', 'models'],
+    ['EMBEDDING', 'http://one:3000,two:3000'],
+    ['EMBEDDING', 'ftp://one'],
     ['EGRESS_ALLOW', '10.0.0.0/8'],
     ['EGRESS_ALLOW', 'hooks.internal,*.internal'],
     ['EGRESS_ALLOW', 'http://hooks.internal'],
@@ -99,6 +102,17 @@ describe('readConfig', () => {
   it('EGRESS_ALLOW is parsed as hosts with or without a port', () => {
     const { egressAllow } = readConfig({ DATA_DIR: folder, EGRESS_ALLOW: 'hooks.internal, 10.0.0.7:8080,[::1]:9000' });
     expect(egressAllow).toEqual(['hooks.internal', '10.0.0.7:8080', '[::1]:9000']);
+  });
+
+  it.each([
+    [undefined, { state: 'embedded', urls: [] }],
+    ['off', { state: 'off', urls: [] }],
+    ['/models', { state: 'embedded', folder: '/models', urls: [] }],
+    ['../models', { state: 'embedded', folder: '../models', urls: [] }],
+    ['http://one:3000, https://two', { state: 'embedded', urls: ['http://one:3000', 'https://two'] }],
+  ])('EMBEDDING=%s is understood, and without it the models of the cache are used', (EMBEDDING, expected) => {
+    const { niceness: _, ...embedding } = readConfig({ DATA_DIR: folder, EMBEDDING }).embedding;
+    expect(embedding).toEqual(expected);
   });
 
   it('LIMITS sets limits by name: the last of two values counts, and other limits keep their defaults', () => {
@@ -140,6 +154,7 @@ describe('readConfig', () => {
   it('no removed variable is read, and what replaces it exists', () => {
     expect(Object.keys(removed).filter((name) => Object.hasOwn(environment.shape, name))).toEqual([]);
     for (const what of Object.values(removed)) {
+      for (const [name] of what.matchAll(/\b[A-Z_]+\b/g)) expect(environment.shape).toHaveProperty(name);
       const [, named, variable] = /^set (\w+).* in (\w+)$/.exec(what) ?? [];
       const known = variable === 'LIMITS' ? defaultLimits : defaultServices;
       if (named !== undefined && named !== 'the') expect([named, Object.hasOwn(known, named)]).toEqual([named, true]);

@@ -120,11 +120,7 @@ describe('the embedding service', () => {
 });
 
 it('an API and a worker that have no models answer by the vectors of the embedding services', async () => {
-  const system = systemEnv('remotemodels', {
-    EMBEDDING: 'embedded',
-    EMBEDDING_FOLDER: '/nowhere',
-    EMBEDDING_URL: urls().join(','),
-  });
+  const system = systemEnv('remotemodels', { EMBEDDING: urls().join(',') });
   const [api, worker] = await Promise.all([
     startProcess('api/server.ts', system),
     startProcess('workers/main.ts', { ...system, FLEETS: 'documents,backlog,sources,embedding' }),
