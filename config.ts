@@ -186,7 +186,6 @@ export const environment = z.object({
     .regex(/^[A-Za-z0-9+/]{16,}={0,2}$/, 'must be the webhook secret in Base64, as Attendee shows it')
     .optional(),
   EMBEDDING: embedding.prefault('embedded'),
-  EMBEDDING_NICENESS: z.coerce.number().int().min(0).max(19).default(10),
   SLACK_CLIENT_ID: z.string().min(1).optional(),
   SLACK_CLIENT_SECRET: z.string().min(1).optional(),
   SLACK_SIGNING_SECRET: z.string().min(1).optional(),
@@ -250,6 +249,7 @@ export const removed: Readonly<Record<string, string>> = {
   ...instead('set temporal_ui in SERVICE_URLS', ['TEMPORAL_UI_URL']),
   ...instead('set EMBEDDING to the same', ['EMBEDDING_FOLDER', 'EMBEDDING_URL']),
   ...instead('remove it, what it set is fixed', [
+    'EMBEDDING_NICENESS',
     'REPLY_SEPARATOR',
     'CRAWLER_CONTACT',
     'JWT_KEY_DAYS',
@@ -333,7 +333,7 @@ export function readConfig(env: Record<string, string | undefined>) {
       apiUrl: v.SERVICE_URLS[v.MEETING_BOT_SERVICE],
       webhookSecrets: { recall: v.RECALL_WEBHOOK_SECRET, attendee: v.ATTENDEE_WEBHOOK_SECRET },
     },
-    embedding: { ...v.EMBEDDING, niceness: v.EMBEDDING_NICENESS },
+    embedding: v.EMBEDDING,
     quotas: {
       sandbox: { documents: limit('sandbox_documents'), knowledge_pages: limit('sandbox_pages') },
       production: { documents: limit('plan_documents'), knowledge_pages: limit('plan_pages') },

@@ -12,9 +12,8 @@ try {
   const config = readConfig(process.env);
   const log = createLog('embedding', config.logLevel);
   if (config.removedSentence !== undefined) log.warn(config.removedSentence);
-  const { folder, niceness } = config.embedding;
-  const models = await obtainModels(folder, (line) => log.info(line), new AbortController().signal);
-  const service = await startEmbeddingService({ folder: models, host: config.host, port: config.port, niceness });
+  const folder = await obtainModels(config.embedding.folder, (line) => log.info(line), new AbortController().signal);
+  const service = await startEmbeddingService({ folder, host: config.host, port: config.port });
   log.info({ url: service.url }, 'embedding ready');
   let closing: Promise<void> | undefined;
   for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const)
