@@ -162,13 +162,12 @@ export const environment = z.object({
   PUPPETEER_EXECUTABLE_PATH: z.string().optional(),
   CHROMIUM_SANDBOX: z.stringbool().optional(),
   TRUST_PROXY: z.stringbool().default(false),
-  SECRET_KEY: z
-    .string()
-    .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hexadecimal digits (32 bytes); make one with: openssl rand -hex 32')
+  SECRET_KEY: list
+    .refine(
+      (keys) => keys.length > 0 && keys.every((key) => /^[0-9a-fA-F]{64}$/.test(key)),
+      'must be 64 hexadecimal digits (32 bytes), or comma-separated keys of this form; make one with: openssl rand -hex 32',
+    )
     .optional(),
-  SECRET_KEYS_OLDER: list
-    .refine((keys) => keys.every((key) => /^[0-9a-fA-F]{64}$/.test(key)), 'must be keys of 64 hexadecimal digits each')
-    .default([]),
   OIDC_PROVIDERS: oidcProviders.default({}),
   OPENAI_BASE_URL: z.url().optional(),
   OPENAI_API_KEY: z.string().optional(),
@@ -247,6 +246,7 @@ export const removed: Readonly<Record<string, string>> = {
   ...instead('set s3 in SERVICE_URLS', ['S3_ENDPOINT']),
   ...instead('set sns in SERVICE_URLS', ['SNS_CERT_HOSTS']),
   ...instead('set temporal_ui in SERVICE_URLS', ['TEMPORAL_UI_URL']),
+  ...instead('set SECRET_KEY to the current key and these, comma-separated', ['SECRET_KEYS_OLDER']),
   ...instead('set EMBEDDING to the same', ['EMBEDDING_FOLDER', 'EMBEDDING_URL']),
   ...instead('remove it, what it set is fixed', [
     'EMBEDDING_NICENESS',
@@ -318,7 +318,7 @@ export function readConfig(env: Record<string, string | undefined>) {
     chromiumPath: v.PUPPETEER_EXECUTABLE_PATH,
     chromiumSandbox: v.CHROMIUM_SANDBOX,
     trustProxy: v.TRUST_PROXY,
-    secretKeys: secretKeysOf(v, dataDir),
+    secretKeys: secretKeysOf(v.SECRET_KEY ?? [], dataDir),
     oidcProviders: v.OIDC_PROVIDERS,
     openai: {
       baseUrl: v.OPENAI_BASE_URL,
@@ -435,12 +435,10 @@ function ratesOf(limit: (name: string) => number) {
 }
 
 /** The current key first: it encrypts and decrypts. The older keys only decrypt what they encrypted before. */
-function secretKeysOf(
-  { SECRET_KEY: given, SECRET_KEYS_OLDER: older }: z.infer<typeof environment>,
-  dataDir: string,
-): readonly [Buffer, ...Buffer[]] {
+function secretKeysOf(given: readonly string[], dataDir: string): readonly [Buffer, ...Buffer[]] {
   const bytes = (key: string): Buffer => Buffer.from(key, 'hex');
-  return [bytes(given ?? keptSecretKey(dataDir)), ...older.map(bytes)];
+  const [current = keptSecretKey(dataDir), ...older] = given;
+  return [bytes(current), ...older.map(bytes)];
 }
 
 /** The key in DATA_DIR, created by the first process that needs it. A hard link appears completely or not at all. */

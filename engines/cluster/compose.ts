@@ -15,7 +15,6 @@ const heading = `# The production shape, made by \`npm run -s compose\` of engin
 
 /** Environment variables of the operator that are passed on to our processes when they are set. */
 const optional = [
-  'SECRET_KEYS_OLDER',
   'LIMITS',
   'OPENAI_BASE_URL',
   'OPENAI_API_KEY',

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError, defaultLimits, defaultServices, environment, readConfig, removed } from '../../config.ts';
@@ -72,7 +72,8 @@ describe('readConfig', () => {
     ['PORT', 'eighty'],
     ['PORT', '70000'],
     ['SECRET_KEY', 'short'],
-    ['SECRET_KEYS_OLDER', `${'a1'.repeat(32)},short`],
+    ['SECRET_KEY', `${'a1'.repeat(32)},short`],
+    ['SECRET_KEY', ','],
     ['PUBLIC_URL', 'localhost'],
     ['OIDC_PROVIDERS', '{"google":'],
     ['OIDC_PROVIDERS', '{"google":{"issuer":"x"}}'],
@@ -172,6 +173,15 @@ describe('readConfig', () => {
     expect(first.secretKeys.map(({ length }) => length)).toEqual([32]);
     expect(second.secretKeys).toEqual(first.secretKeys);
     expect(statSync(join(folder, 'secret.key')).mode & 0o077).toBe(0);
+  });
+
+  it('SECRET_KEY may be several keys, of which the first is the current one; none is then stored in DATA_DIR', () => {
+    const SECRET_KEY = ['a1', 'B2'].map((byte) => byte.repeat(32)).join(', ');
+    expect(readConfig({ DATA_DIR: folder, SECRET_KEY }).secretKeys).toEqual([
+      Buffer.alloc(32, 0xa1),
+      Buffer.alloc(32, 0xb2),
+    ]);
+    expect(existsSync(join(folder, 'secret.key'))).toBe(false);
   });
 
   it('readConfig fails with an error that says that DATA_DIR cannot be written', () => {
