@@ -32,6 +32,13 @@ describe('docs/configuration.md', () => {
     expect(variables.map(({ name }) => name).toSorted()).toEqual(Object.keys(environment.shape).toSorted());
   });
 
+  it('docs/configuration.md counts the variables, and those with a standard name', () => {
+    const [, all, standard, list = ''] = /^There are (\d+) variables\. (\d+) of them (.+)$/m.exec(text) ?? [];
+    const names = quoted(list);
+    expect([Number(all), Number(standard)]).toEqual([Object.keys(environment.shape).length, names.length]);
+    for (const name of names) expect(environment.shape).toHaveProperty(name);
+  });
+
   it('docs/configuration.md gives the default of every number', () => {
     const numbers = Object.entries(environment.parse({})).filter(([, value]) => typeof value === 'number');
     const expected = numbers.map(([name, value]) => [name, JSON.stringify(value)]);
