@@ -131,6 +131,12 @@ const services = list.transform((entries, issues) => {
   return set;
 });
 
+/** The form of the webhook secret of each service of meeting bots, and what to say about another one. */
+const botSecrets = {
+  recall: [/^whsec_[A-Za-z0-9+/_-]+=*$/, 'begin with whsec_ and go on in Base64, as Recall.ai shows it'],
+  attendee: [/^[A-Za-z0-9+/]{16,}={0,2}$/, 'be Base64, as Attendee shows it'],
+} as const;
+
 /** Every variable, its form and its default. */
 export const environment = z.object({
   PORT: port.default(3000),
@@ -175,15 +181,8 @@ export const environment = z.object({
   OPENAI_EMBEDDING_MODEL: z.string().optional(),
   OPENAI_TIMEOUT_MS: positive.default(30_000),
   MEETING_BOT_SERVICE: z.enum(['recall', 'attendee']).default('recall'),
-  RECALL_API_KEY: z.string().optional(),
-  RECALL_WEBHOOK_SECRET: z
-    .string()
-    .regex(/^whsec_[A-Za-z0-9+/_-]+=*$/, 'must begin with whsec_ and go on in Base64')
-    .optional(),
-  ATTENDEE_WEBHOOK_SECRET: z
-    .string()
-    .regex(/^[A-Za-z0-9+/]{16,}={0,2}$/, 'must be the webhook secret in Base64, as Attendee shows it')
-    .optional(),
+  MEETING_BOT_API_KEY: z.string().optional(),
+  MEETING_BOT_WEBHOOK_SECRET: z.string().optional(),
   EMBEDDING: embedding.prefault('embedded'),
   SLACK_CLIENT_ID: z.string().min(1).optional(),
   SLACK_CLIENT_SECRET: z.string().min(1).optional(),
@@ -247,6 +246,11 @@ export const removed: Readonly<Record<string, string>> = {
   ...instead('set sns in SERVICE_URLS', ['SNS_CERT_HOSTS']),
   ...instead('set temporal_ui in SERVICE_URLS', ['TEMPORAL_UI_URL']),
   ...instead('set SECRET_KEY to the current key and these, comma-separated', ['SECRET_KEYS_OLDER']),
+  ...instead('set MEETING_BOT_API_KEY to it', ['RECALL_API_KEY']),
+  ...instead('set MEETING_BOT_WEBHOOK_SECRET to that of the service that MEETING_BOT_SERVICE names', [
+    'RECALL_WEBHOOK_SECRET',
+    'ATTENDEE_WEBHOOK_SECRET',
+  ]),
   ...instead('set EMBEDDING to the same', ['EMBEDDING_FOLDER', 'EMBEDDING_URL']),
   ...instead('remove it, what it set is fixed', [
     'EMBEDDING_NICENESS',
@@ -290,6 +294,9 @@ export function readConfig(env: Record<string, string | undefined>) {
   const v = parsed.data;
   if (v.SMTP_URL !== undefined && v.MAIL_FROM === undefined && v.REPLY_DOMAIN === undefined)
     throw new ConfigError('SMTP_URL needs MAIL_FROM, the address that mails come from.\nSee docs/configuration.md.');
+  const [botSecret, told] = botSecrets[v.MEETING_BOT_SERVICE];
+  if (v.MEETING_BOT_WEBHOOK_SECRET !== undefined && !botSecret.test(v.MEETING_BOT_WEBHOOK_SECRET))
+    throw new ConfigError(`MEETING_BOT_WEBHOOK_SECRET must ${told}.\nSee docs/configuration.md.`);
   const dataDir = resolve(v.DATA_DIR);
   const limit = (name: string): number => v.LIMITS[name]!;
   return Object.freeze({
@@ -329,9 +336,9 @@ export function readConfig(env: Record<string, string | undefined>) {
     },
     meetingBots: {
       service: v.MEETING_BOT_SERVICE,
-      apiKey: v.RECALL_API_KEY,
+      apiKey: v.MEETING_BOT_API_KEY,
       apiUrl: v.SERVICE_URLS[v.MEETING_BOT_SERVICE],
-      webhookSecrets: { recall: v.RECALL_WEBHOOK_SECRET, attendee: v.ATTENDEE_WEBHOOK_SECRET },
+      webhookSecret: v.MEETING_BOT_WEBHOOK_SECRET,
     },
     embedding: v.EMBEDDING,
     quotas: {

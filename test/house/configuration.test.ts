@@ -96,6 +96,7 @@ describe('readConfig', () => {
     ['SERVICE_URLS', 'github=ftp://files.example'],
     ['SERVICE_URLS', 'github=https://'],
     ['SERVICE_URLS', 'constructor=https://files.example'],
+    ['MEETING_BOT_WEBHOOK_SECRET', 'QmFzZTY0IHdpdGhvdXQgcHJlZml4'],
     ['EMBEDDING', 'models'],
     ['EMBEDDING', 'http://one:3000,two:3000'],
     ['EMBEDDING', 'ftp://one'],
@@ -144,7 +145,8 @@ describe('readConfig', () => {
     expect([s3.endpoint, sns.certHosts]).toEqual([undefined, []]);
     const own = readConfig({ DATA_DIR: folder, SERVICE_URLS: 's3=http://store:9000,sns=https://topics.example:8443' });
     expect([own.s3.endpoint, own.sns.certHosts]).toEqual(['http://store:9000', ['topics.example:8443']]);
-    const attendee = readConfig({ DATA_DIR: folder, MEETING_BOT_SERVICE: 'attendee' });
+    const chosen = { MEETING_BOT_SERVICE: 'attendee', MEETING_BOT_WEBHOOK_SECRET: 'QmFzZTY0IHdpdGhvdXQgcHJlZml4' };
+    const attendee = readConfig({ DATA_DIR: folder, ...chosen });
     expect(attendee.meetingBots.apiUrl).toBe(defaultServices.attendee);
   });
 
