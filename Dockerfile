@@ -22,7 +22,7 @@ ENV NODE_ENV=production MALLOC_ARENA_MAX=2 \
 # Containers seldom allow the user namespaces that Chromium's own sandbox needs.
 ENV PUPPETEER_EXECUTABLE_PATH=/usr/bin/chromium CHROMIUM_SANDBOX=false
 COPY --from=models /models /models
-ENV EMBEDDING_FOLDER=/models
+ENV EMBEDDING=/models
 COPY --from=packages /app ./
 RUN mkdir /data && chown node:node /data
 USER node

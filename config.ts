@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { defined } from './models/rules/base/defined.ts';
 import { readEgressEntry } from './models/rules/base/address.ts';
@@ -48,6 +48,21 @@ const oidcProviders = z
     }
   })
   .pipe(z.record(z.string(), z.strictObject({ issuer: z.url(), client_id: z.string(), client_secret: z.string() })));
+
+/** How vectors are computed: not at all, by the models in the cache or in `folder`, or by the services at `urls`. */
+const embedding = z
+  .string()
+  .transform((text, issues): { state: 'embedded' | 'off'; folder?: string; urls: readonly string[] } => {
+    if (text === 'embedded' || text === 'off') return { state: text, urls: [] };
+    if (isAbsolute(text) || text.startsWith('.')) return { state: 'embedded', folder: text, urls: [] };
+    const urls = text.split(',').map((url) => url.trim());
+    if (urls.every((url) => /^https?:\/\//.test(url) && URL.canParse(url))) return { state: 'embedded', urls };
+    issues.addIssue({
+      code: 'custom',
+      message: 'must be `embedded`, `off`, a folder that begins with / or ., or comma-separated http(s) addresses',
+    });
+    return z.NEVER;
+  });
 
 /** The limits that `LIMITS` may set, with their defaults. */
 export const defaultLimits: Readonly<Record<string, number>> = {
@@ -96,6 +111,7 @@ export const defaultServices = {
   attendee: 'https://app.attendee.dev/api/v1',
   s3: undefined,
   sns: undefined,
+  temporal_ui: undefined,
 } as const satisfies Record<string, string | undefined>;
 type ServiceName = keyof typeof defaultServices;
 /** A service without a default URL may stay without one. */
@@ -115,6 +131,12 @@ const services = list.transform((entries, issues) => {
   return set;
 });
 
+/** The form of the webhook secret of each service of meeting bots, and what to say about another one. */
+const botSecrets = {
+  recall: [/^whsec_[A-Za-z0-9+/_-]+=*$/, 'begin with whsec_ and go on in Base64, as Recall.ai shows it'],
+  attendee: [/^[A-Za-z0-9+/]{16,}={0,2}$/, 'be Base64, as Attendee shows it'],
+} as const;
+
 /** Every variable, its form and its default. */
 export const environment = z.object({
   PORT: port.default(3000),
@@ -132,7 +154,6 @@ export const environment = z.object({
   TEMPORAL_TLS_CLIENT_CERT_PATH: file.optional(),
   TEMPORAL_TLS_CLIENT_KEY_PATH: file.optional(),
   TEMPORAL_PAYLOADS: z.enum(['plain', 'encrypted']).default('plain'),
-  TEMPORAL_UI_URL: z.url({ protocol: /^https?$/ }).optional(),
   TASK_QUEUE_PREFIX: z
     .string()
     .regex(/^[\w.-]*$/)
@@ -147,13 +168,12 @@ export const environment = z.object({
   PUPPETEER_EXECUTABLE_PATH: z.string().optional(),
   CHROMIUM_SANDBOX: z.stringbool().optional(),
   TRUST_PROXY: z.stringbool().default(false),
-  SECRET_KEY: z
-    .string()
-    .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hexadecimal digits (32 bytes); make one with: openssl rand -hex 32')
+  SECRET_KEY: list
+    .refine(
+      (keys) => keys.length > 0 && keys.every((key) => /^[0-9a-fA-F]{64}$/.test(key)),
+      'must be 64 hexadecimal digits (32 bytes), or comma-separated keys of this form; make one with: openssl rand -hex 32',
+    )
     .optional(),
-  SECRET_KEYS_OLDER: list
-    .refine((keys) => keys.every((key) => /^[0-9a-fA-F]{64}$/.test(key)), 'must be keys of 64 hexadecimal digits each')
-    .default([]),
   OIDC_PROVIDERS: oidcProviders.default({}),
   OPENAI_BASE_URL: z.url().optional(),
   OPENAI_API_KEY: z.string().optional(),
@@ -161,19 +181,9 @@ export const environment = z.object({
   OPENAI_EMBEDDING_MODEL: z.string().optional(),
   OPENAI_TIMEOUT_MS: positive.default(30_000),
   MEETING_BOT_SERVICE: z.enum(['recall', 'attendee']).default('recall'),
-  RECALL_API_KEY: z.string().optional(),
-  RECALL_WEBHOOK_SECRET: z
-    .string()
-    .regex(/^whsec_[A-Za-z0-9+/_-]+=*$/, 'must begin with whsec_ and go on in Base64')
-    .optional(),
-  ATTENDEE_WEBHOOK_SECRET: z
-    .string()
-    .regex(/^[A-Za-z0-9+/]{16,}={0,2}$/, 'must be the webhook secret in Base64, as Attendee shows it')
-    .optional(),
-  EMBEDDING: z.enum(['embedded', 'off']).default('embedded'),
-  EMBEDDING_FOLDER: z.string().optional(),
-  EMBEDDING_URL: list.pipe(z.array(z.url({ protocol: /^https?$/ }))).default([]),
-  EMBEDDING_NICENESS: z.coerce.number().int().min(0).max(19).default(10),
+  MEETING_BOT_API_KEY: z.string().optional(),
+  MEETING_BOT_WEBHOOK_SECRET: z.string().optional(),
+  EMBEDDING: embedding.prefault('embedded'),
   SLACK_CLIENT_ID: z.string().min(1).optional(),
   SLACK_CLIENT_SECRET: z.string().min(1).optional(),
   SLACK_SIGNING_SECRET: z.string().min(1).optional(),
@@ -234,7 +244,16 @@ export const removed: Readonly<Record<string, string>> = {
   ...instead('set recall or attendee in SERVICE_URLS', ['RECALL_API_URL']),
   ...instead('set s3 in SERVICE_URLS', ['S3_ENDPOINT']),
   ...instead('set sns in SERVICE_URLS', ['SNS_CERT_HOSTS']),
+  ...instead('set temporal_ui in SERVICE_URLS', ['TEMPORAL_UI_URL']),
+  ...instead('set SECRET_KEY to the current key and these, comma-separated', ['SECRET_KEYS_OLDER']),
+  ...instead('set MEETING_BOT_API_KEY to it', ['RECALL_API_KEY']),
+  ...instead('set MEETING_BOT_WEBHOOK_SECRET to that of the service that MEETING_BOT_SERVICE names', [
+    'RECALL_WEBHOOK_SECRET',
+    'ATTENDEE_WEBHOOK_SECRET',
+  ]),
+  ...instead('set EMBEDDING to the same', ['EMBEDDING_FOLDER', 'EMBEDDING_URL']),
   ...instead('remove it, what it set is fixed', [
+    'EMBEDDING_NICENESS',
     'REPLY_SEPARATOR',
     'CRAWLER_CONTACT',
     'JWT_KEY_DAYS',
@@ -275,6 +294,9 @@ export function readConfig(env: Record<string, string | undefined>) {
   const v = parsed.data;
   if (v.SMTP_URL !== undefined && v.MAIL_FROM === undefined && v.REPLY_DOMAIN === undefined)
     throw new ConfigError('SMTP_URL needs MAIL_FROM, the address that mails come from.\nSee docs/configuration.md.');
+  const [botSecret, told] = botSecrets[v.MEETING_BOT_SERVICE];
+  if (v.MEETING_BOT_WEBHOOK_SECRET !== undefined && !botSecret.test(v.MEETING_BOT_WEBHOOK_SECRET))
+    throw new ConfigError(`MEETING_BOT_WEBHOOK_SECRET must ${told}.\nSee docs/configuration.md.`);
   const dataDir = resolve(v.DATA_DIR);
   const limit = (name: string): number => v.LIMITS[name]!;
   return Object.freeze({
@@ -289,7 +311,7 @@ export function readConfig(env: Record<string, string | undefined>) {
     temporalNamespace: v.TEMPORAL_NAMESPACE,
     /** The TLS settings and the API key for every connection to Temporal. */
     temporalAccess: temporalAccessOf(v),
-    temporalUiUrl: v.TEMPORAL_UI_URL,
+    temporalUiUrl: v.SERVICE_URLS.temporal_ui,
     /** Whether what Temporal stores is encrypted with the secret key. */
     encryptsPayloads: v.TEMPORAL_PAYLOADS === 'encrypted',
     taskQueuePrefix: v.TASK_QUEUE_PREFIX,
@@ -303,7 +325,7 @@ export function readConfig(env: Record<string, string | undefined>) {
     chromiumPath: v.PUPPETEER_EXECUTABLE_PATH,
     chromiumSandbox: v.CHROMIUM_SANDBOX,
     trustProxy: v.TRUST_PROXY,
-    secretKeys: secretKeysOf(v, dataDir),
+    secretKeys: secretKeysOf(v.SECRET_KEY ?? [], dataDir),
     oidcProviders: v.OIDC_PROVIDERS,
     openai: {
       baseUrl: v.OPENAI_BASE_URL,
@@ -314,17 +336,11 @@ export function readConfig(env: Record<string, string | undefined>) {
     },
     meetingBots: {
       service: v.MEETING_BOT_SERVICE,
-      apiKey: v.RECALL_API_KEY,
+      apiKey: v.MEETING_BOT_API_KEY,
       apiUrl: v.SERVICE_URLS[v.MEETING_BOT_SERVICE],
-      webhookSecrets: { recall: v.RECALL_WEBHOOK_SECRET, attendee: v.ATTENDEE_WEBHOOK_SECRET },
+      webhookSecret: v.MEETING_BOT_WEBHOOK_SECRET,
     },
-    /** `urls`: embedding services. Without any, this process runs the embedding models itself. */
-    embedding: {
-      state: v.EMBEDDING,
-      folder: v.EMBEDDING_FOLDER,
-      niceness: v.EMBEDDING_NICENESS,
-      urls: v.EMBEDDING_URL,
-    },
+    embedding: v.EMBEDDING,
     quotas: {
       sandbox: { documents: limit('sandbox_documents'), knowledge_pages: limit('sandbox_pages') },
       production: { documents: limit('plan_documents'), knowledge_pages: limit('plan_pages') },
@@ -426,12 +442,10 @@ function ratesOf(limit: (name: string) => number) {
 }
 
 /** The current key first: it encrypts and decrypts. The older keys only decrypt what they encrypted before. */
-function secretKeysOf(
-  { SECRET_KEY: given, SECRET_KEYS_OLDER: older }: z.infer<typeof environment>,
-  dataDir: string,
-): readonly [Buffer, ...Buffer[]] {
+function secretKeysOf(given: readonly string[], dataDir: string): readonly [Buffer, ...Buffer[]] {
   const bytes = (key: string): Buffer => Buffer.from(key, 'hex');
-  return [bytes(given ?? keptSecretKey(dataDir)), ...older.map(bytes)];
+  const [current = keptSecretKey(dataDir), ...older] = given;
+  return [bytes(current), ...older.map(bytes)];
 }
 
 /** The key in DATA_DIR, created by the first process that needs it. A hard link appears completely or not at all. */

@@ -52,7 +52,7 @@ async function throughAService(folder: string, questions: readonly string[]): Pr
   const dataDir = await mkdtemp(join(tmpdir(), 'support-embedding-'));
   const service = await startProcess('workers/embedding.ts', {
     DATA_DIR: dataDir,
-    EMBEDDING_FOLDER: folder,
+    EMBEDDING: folder,
     PORT: '0',
     LOG_LEVEL: 'warn',
   });

@@ -6,7 +6,7 @@ import type { Act } from './session.ts';
 export function addSecretCommands(program: Command, act: Act): void {
   program
     .command('reseal')
-    .description('for operators, where the server runs: seal every stored secret with the new SECRET_KEY')
+    .description('for operators, where the server runs: seal every stored secret with the first key of SECRET_KEY')
     .action(
       act(async ({ env, output }) => {
         // This code is loaded lazily, because it needs the database, which most commands do not.
@@ -20,7 +20,7 @@ export function addSecretCommands(program: Command, act: Act): void {
         if (left > 0)
           throw new CliError(`${left} values were changed meanwhile; run it again.`, { code: 'CHANGED_MEANWHILE' });
         if (unreadable.length > 0)
-          throw new CliError('Name the key that sealed these values in SECRET_KEYS_OLDER, and run it again.', {
+          throw new CliError('Append the key that sealed these values to SECRET_KEY, and run it again.', {
             code: 'UNREADABLE',
           });
       }),

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { access, constants, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { takeLock } from './takelock.mjs';
@@ -25,7 +25,7 @@ export class EngineError extends Error {
  * configuration. So this is the only place besides config.ts that reads the environment.
  */
 export function cacheRoot(env: NodeJS.ProcessEnv = process.env): string {
-  return join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'support-platform', 'engines');
+  return resolve(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'support-platform', 'engines');
 }
 
 /**

@@ -27,7 +27,7 @@ export type System = {
   url: string;
   mongodbUri: string;
   temporalAddress: string;
-  /** The URL of the embedded server's Temporal UI, otherwise `TEMPORAL_UI_URL`. */
+  /** The URL of the Temporal UI: `temporal_ui` in `SERVICE_URLS`, otherwise that of the embedded server. */
   uiAddress: string | undefined;
   logDir: string;
   /** Resolves when a process that is not restarted ends unexpectedly; stays pending otherwise. */
@@ -102,9 +102,11 @@ export async function startSystem(options: {
       DATA_DIR: config.dataDir,
       MONGODB_URI: mongodbUri,
       TEMPORAL_ADDRESS: temporal.address,
-      ...(temporal.uiAddress === undefined ? {} : { TEMPORAL_UI_URL: temporal.uiAddress }),
+      SERVICE_URLS: [options.env['SERVICE_URLS'], temporal.uiAddress && `temporal_ui=${temporal.uiAddress}`]
+        .filter(Boolean)
+        .join(','),
       ...(chromium === undefined ? {} : { PUPPETEER_EXECUTABLE_PATH: chromium }),
-      ...(embedding === undefined ? {} : { EMBEDDING_FOLDER: embedding }),
+      ...(embedding === undefined ? {} : { EMBEDDING: embedding }),
     };
     const host = ['0.0.0.0', '::', 'localhost'].includes(config.host) ? '127.0.0.1' : config.host;
     const url = `http://${hostPort(host, config.port)}`;
@@ -165,15 +167,15 @@ async function embedTemporal({ config, ports, logDir, report, watch, done }: Con
   Object.assign(ports, { temporal: port, ui: uiPort });
   watch({ name: 'Temporal', child: temporal.child, stop: () => temporal.stop(), layer: 1 });
   done('Temporal is ready');
-  return { address: temporal.address, uiAddress: temporal.uiAddress };
+  return { address: temporal.address, uiAddress: config.temporalUiUrl ?? temporal.uiAddress };
 }
 
 /**
- * The folder of the embedding models. When they cannot be obtained, the processes retry by themselves and the search is
- * lexical only until then.
+ * The cache's folder of the embedding models, where `EMBEDDING` asks for it. When they cannot be obtained, the processes
+ * retry by themselves and the search is lexical only until then.
  */
-async function embeddingFolder({ embedding: { state, folder } }: Config, report: Report): Promise<string | undefined> {
-  if (state === 'off' || folder !== undefined) return folder;
+async function embeddingFolder({ embedding }: Config, report: Report): Promise<string | undefined> {
+  if (embedding.state === 'off' || embedding.folder !== undefined || embedding.urls.length > 0) return undefined;
   return findEmbedding(report).catch((error: Error) => {
     report(`Until there are embedding models, questions are compared by their words alone: ${error.message}`);
     return undefined;

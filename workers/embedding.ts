@@ -1,6 +1,7 @@
 /**
- * An embedding service: runs the models for the processes that name it in `EMBEDDING_URL`. It listens on HOST and PORT,
- * needs neither MongoDB nor Temporal, and ends on SIGTERM.
+ * An embedding service: runs the models for the processes that name it in `EMBEDDING`. Its own models are in the folder
+ * that its `EMBEDDING` names, otherwise in the cache. It listens on HOST and PORT, needs neither MongoDB nor Temporal, and
+ * ends on SIGTERM.
  */
 import { startEmbeddingService } from '../clients/embedding/service.ts';
 import { obtainModels } from '../clients/embedding/obtain.ts';
@@ -10,9 +11,9 @@ import { ConfigError, readConfig } from '../config.ts';
 try {
   const config = readConfig(process.env);
   const log = createLog('embedding', config.logLevel);
-  const { folder, niceness } = config.embedding;
-  const models = await obtainModels(folder, (line) => log.info(line), new AbortController().signal);
-  const service = await startEmbeddingService({ folder: models, host: config.host, port: config.port, niceness });
+  if (config.removedSentence !== undefined) log.warn(config.removedSentence);
+  const folder = await obtainModels(config.embedding.folder, (line) => log.info(line), new AbortController().signal);
+  const service = await startEmbeddingService({ folder, host: config.host, port: config.port });
   log.info({ url: service.url }, 'embedding ready');
   let closing: Promise<void> | undefined;
   for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const)

@@ -223,7 +223,7 @@ function openKeys({ open }: SecretBox, records: readonly SigningKey[]): SigningK
     } catch (error) {
       if (index < records.length - 1) return [];
       throw new ConfigError(
-        'SECRET_KEY is not the one that this database was written with, so no one could sign in and no stored secret be read. Set SECRET_KEY to it or name it in SECRET_KEYS_OLDER, or put the former DATA_DIR/secret.key back.',
+        'SECRET_KEY is not the one that this database was written with, so no one could sign in and no stored secret be read. Set SECRET_KEY to it or append it there, or put the former DATA_DIR/secret.key back.',
         { cause: error },
       );
     }

@@ -18,13 +18,13 @@ const services = {
   attendee: { header: 'x-webhook-signature', idOf: attendeeId, read: readAttendeeReport },
 } as const satisfies Record<Service, object>;
 
-/** Every report is refused while no webhook secret is configured. */
+/** Every report is refused while no webhook secret is configured, or another service is. */
 const signedBy = (name: Service): SignatureProvider => ({
   name,
   header: services[name].header,
   async verify({ headers, body, now }, { config }) {
-    const secret = config.meetingBots.webhookSecrets[name];
-    const id = secret === undefined ? undefined : services[name].idOf(headers, body, secret, now);
+    const { service, webhookSecret: secret } = config.meetingBots;
+    const id = service !== name || secret === undefined ? undefined : services[name].idOf(headers, body, secret, now);
     if (id === undefined)
       throw new Problem('UNAUTHENTICATED', { message: 'This message was not signed for us, or too long ago.' });
     return { id };

@@ -265,6 +265,7 @@ async function models({ embedding, openai }: Config): Promise<Finding[]> {
     findings.push(
       warning('embedding', 'It is off: questions find passages by their words alone.', 'Remove EMBEDDING=off.'),
     );
+  else if (embedding.urls.length > 0) findings.push(...(await Promise.all(embedding.urls.map(embeddingService))));
   else if (openai.embeddingModel === undefined)
     findings.push(
       await checkEmbedding(embedding.folder).then(
@@ -276,6 +277,16 @@ async function models({ embedding, openai }: Config): Promise<Finding[]> {
     findings.push(ok('model', 'No language model is configured; answers are quoted from the documents.'));
   else findings.push(await languageModel(openai));
   return findings;
+}
+
+async function embeddingService(url: string): Promise<Finding> {
+  const answers = await fetch(new URL('/health', url), { signal: AbortSignal.timeout(5_000) }).then(
+    (response) => response.ok,
+    () => false,
+  );
+  return answers
+    ? ok('embedding', `The embedding service at ${url} answers.`)
+    : warning('embedding', `No embedding service answers at ${url}.`, 'Start it, or correct EMBEDDING.');
 }
 
 async function languageModel({

@@ -25,7 +25,7 @@ export type LocalOptions = {
   now?: (() => number) | undefined;
   /** How long a question waits for its vector, in ms. */
   questionMs?: number | undefined;
-  /** The niceness of the process for passages, 0 to 19. */
+  /** The niceness of the process for passages, 0 to 19; by default 10, which leaves the processor to questions. */
   niceness?: number | undefined;
   /** An idle process is ended after this time, in ms. */
   idleMs?: number | undefined;

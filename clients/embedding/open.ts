@@ -5,7 +5,8 @@ import { obtainModels } from './obtain.ts';
 import type { AiOptions } from '../openai/options.ts';
 
 type Settings = {
-  embedding: { state: 'embedded' | 'off'; folder: string | undefined; niceness: number; urls: readonly string[] };
+  /** `niceness`: only tests set it. */
+  embedding: { state: 'embedded' | 'off'; folder?: string; niceness?: number; urls: readonly string[] };
   openai: AiOptions;
 };
 

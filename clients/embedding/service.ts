@@ -1,5 +1,5 @@
 /**
- * The embedding models as a service over HTTP, for processes on other machines (`EMBEDDING_URL`, remote.ts): one
+ * The embedding models as a service over HTTP, for processes on other machines (`EMBEDDING`, remote.ts): one
  * process for questions and one for passages, which otherwise every server process runs itself. It has no login, so it
  * must run in a private network; it returns nothing but numbers.
  */
@@ -17,8 +17,6 @@ type ServiceOptions = {
   folder: string;
   host: string;
   port: number;
-  /** The niceness of the process for passages. */
-  niceness: number;
   /** Maximum number of texts that may wait in each queue; a call that would exceed it is answered with 503. */
   room?: Readonly<Record<Pool, number>>;
 };
@@ -46,10 +44,10 @@ const request = z.strictObject({
 export type EmbeddingService = { url: string; close(): Promise<void> };
 
 export async function startEmbeddingService(options: ServiceOptions): Promise<EmbeddingService> {
-  const { folder, niceness, room = defaultRoom } = options;
+  const { folder, room = defaultRoom } = options;
   const embedders = {
     questions: createEmbedder({ folder, threads: true, timeoutMs: hungMs.questions }),
-    passages: createEmbedder({ folder, niceness, timeoutMs: hungMs.passages, startMs: 2 * hungMs.passages }),
+    passages: createEmbedder({ folder, timeoutMs: hungMs.passages, startMs: 2 * hungMs.passages }),
   };
   const waiting: Record<Pool, number> = { questions: 0, passages: 0 };
 

@@ -385,7 +385,6 @@ async function startOurs({ options, programs, place, keys, start, failed }: Cont
     SECRET_KEY: keys.secret,
     PUBLIC_URL: `http://127.0.0.1:${options.port}`,
     PUPPETEER_EXECUTABLE_PATH: programs.chromium,
-    EMBEDDING_FOLDER: programs.embedding,
     ...options.env,
     ...shape.appEnvironment(place),
     DATA_DIR: join(options.dataDir, 'ours'),
@@ -409,7 +408,7 @@ async function startOurs({ options, programs, place, keys, start, failed }: Cont
   const embedding = (name: string) => ({
     PATH: process.env['PATH'],
     DATA_DIR: join(options.dataDir, name),
-    EMBEDDING_FOLDER: programs.embedding,
+    EMBEDDING: programs.embedding,
     ...listening(name),
   });
   await Promise.all(shape.embeddingServices.map((name) => node(name, 'workers/embedding.ts', embedding(name))));

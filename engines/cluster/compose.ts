@@ -9,15 +9,12 @@ import * as shape from './shape.ts';
 const heading = `# The production shape, made by \`npm run -s compose\` of engines/cluster/shape.ts, which also \`npm run cluster\` runs.
 # It needs SECRET_KEY, POSTGRES_PASSWORD, S3_SECRET and PUBLIC_URL in the environment or in .env. Only the balancer is
 # published to the network; the Temporal UI is published to this machine. The index is in this deployment's own S3: to
-# use Amazon S3, set SEARCH_URI, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and SERVICE_URLS to nothing.
+# use Amazon S3, set SEARCH_URI, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and SERVICE_URLS to nothing. To set other
+# addresses, begin SERVICE_URLS with s3=http://s3:7070; temporal_ui is where operators open the Temporal UI.
 `;
 
 /** Environment variables of the operator that are passed on to our processes when they are set. */
 const optional = [
-  'SECRET_KEYS_OLDER',
-  // The URL at which operators open the Temporal UI. The codec endpoint accepts requests from it, and the public start
-  // page links to it.
-  'TEMPORAL_UI_URL',
   'LIMITS',
   'OPENAI_BASE_URL',
   'OPENAI_API_KEY',

@@ -67,7 +67,7 @@ export function appEnvironment(at: (service: string, port: number) => string): R
     MONGODB_URI: `mongodb://${mongo.members.map((name) => at(name, 27_017)).join(',')}/?replicaSet=${mongo.set}`,
     TEMPORAL_ADDRESS: at('balancer', 7233),
     REDIS_URL: `redis://${at('redis', 6379)}`,
-    EMBEDDING_URL: embeddingServices.map((name) => `http://${at(name, 3000)}`).join(','),
+    EMBEDDING: embeddingServices.map((name) => `http://${at(name, 3000)}`).join(','),
     TEMPORAL_PAYLOADS: 'encrypted',
     TRUST_PROXY: 'true',
   };

@@ -42,9 +42,7 @@ export function createPayloadCodec([newest, ...older]: readonly [Buffer, ...Buff
     const id = Buffer.from(metadata['encryption-key-id'] ?? []).toString();
     const key = keys.find((each) => each.id === id);
     if (!key)
-      throw new Error(
-        `A payload was encrypted with the key ${id}, which is not configured. Add it to SECRET_KEYS_OLDER.`,
-      );
+      throw new Error(`A payload was encrypted with the key ${id}, which is not configured. Append it to SECRET_KEY.`);
     const bytes = Buffer.from(data ?? []);
     const decipher = createDecipheriv('aes-256-gcm', key.for(purpose), bytes.subarray(0, nonceBytes), {
       authTagLength: tagBytes,

@@ -17,7 +17,8 @@ let running: Running[];
 let api: Api;
 let connection: Connection;
 beforeAll(async () => {
-  env = systemEnv('codec', { TEMPORAL_PAYLOADS: 'encrypted', TEMPORAL_UI_URL: ui, TEMPORAL_NAMESPACE: namespace });
+  const SERVICE_URLS = `temporal_ui=${ui}`;
+  env = systemEnv('codec', { TEMPORAL_PAYLOADS: 'encrypted', SERVICE_URLS, TEMPORAL_NAMESPACE: namespace });
   connection = await Connection.connect({ address: env['TEMPORAL_ADDRESS']! });
   const workflowExecutionRetentionPeriod = { seconds: 86_400 as never };
   await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });

@@ -152,13 +152,11 @@ async function organization(box: SecretBox) {
 async function reseal(keys: readonly Buffer[]) {
   const uri = new URL(process.env['TEST_MONGODB_URI']!);
   uri.pathname = `/${database}`;
-  const [key, ...older] = keys.map((one) => one.toString('hex'));
   const env = {
     PATH: process.env['PATH'],
     NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     MONGODB_URI: uri.href,
-    SECRET_KEY: key,
-    SECRET_KEYS_OLDER: older.join(','),
+    SECRET_KEY: keys.map((key) => key.toString('hex')).join(),
   };
   const run = promisify(execFile)(process.execPath, ['cli/main.ts', 'reseal', '--json'], { cwd: root, env });
   return run.then(

@@ -62,11 +62,12 @@ it.each([
   expect(finding).toMatchObject({ said: expect.stringMatching(said), mend: expect.stringMatching(/\w{3}/) });
 });
 
-it('the doctor names servers that do not answer: MongoDB, Temporal, the API, the model and mail', async () => {
+it('the doctor names servers that do not answer: MongoDB, Temporal, the API, the embedding service, the model and mail', async () => {
   const closed = await examine({
     MONGODB_URI: `mongodb://${nowhere}/none`,
     TEMPORAL_ADDRESS: nowhere,
     PUBLIC_URL: `http://${nowhere}`,
+    EMBEDDING: `http://${nowhere}`,
     OPENAI_BASE_URL: `http://${nowhere}/v1`,
     OPENAI_MODEL: 'any',
     SMTP_URL: `smtp://${nowhere}`,
@@ -75,6 +76,7 @@ it('the doctor names servers that do not answer: MongoDB, Temporal, the API, the
   expect(closed.code).toBe(1);
   const wrong = closed.found.filter(({ state }) => state === 'wrong').map(({ check }) => check);
   expect(wrong).toEqual(['MongoDB', 'Temporal', 'API', 'model', 'mail']);
+  expect(closed.found.find(({ check }) => check === 'embedding')?.said).toContain(nowhere);
 });
 
 it('the doctor names each fleet that no worker polls, and the missing schedule', async () => {

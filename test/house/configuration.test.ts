@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError, defaultLimits, defaultServices, environment, readConfig, removed } from '../../config.ts';
@@ -30,6 +30,13 @@ describe('docs/configuration.md', () => {
 
   it('docs/configuration.md names exactly the existing variables', () => {
     expect(variables.map(({ name }) => name).toSorted()).toEqual(Object.keys(environment.shape).toSorted());
+  });
+
+  it('docs/configuration.md counts the variables, and those with a standard name', () => {
+    const [, all, standard, list = ''] = /^There are (\d+) variables\. (\d+) of them (.+)$/m.exec(text) ?? [];
+    const names = quoted(list);
+    expect([Number(all), Number(standard)]).toEqual([Object.keys(environment.shape).length, names.length]);
+    for (const name of names) expect(environment.shape).toHaveProperty(name);
   });
 
   it('docs/configuration.md gives the default of every number', () => {
@@ -72,7 +79,8 @@ describe('readConfig', () => {
     ['PORT', 'eighty'],
     ['PORT', '70000'],
     ['SECRET_KEY', 'short'],
-    ['SECRET_KEYS_OLDER', `${'a1'.repeat(32)},short`],
+    ['SECRET_KEY', `${'a1'.repeat(32)},short`],
+    ['SECRET_KEY', ','],
     ['PUBLIC_URL', 'localhost'],
     ['OIDC_PROVIDERS', '{"google":'],
     ['OIDC_PROVIDERS', '{"google":{"issuer":"x"}}'],
@@ -88,6 +96,10 @@ describe('readConfig', () => {
     ['SERVICE_URLS', 'github=ftp://files.example'],
     ['SERVICE_URLS', 'github=https://'],
     ['SERVICE_URLS', 'constructor=https://files.example'],
+    ['MEETING_BOT_WEBHOOK_SECRET', 'QmFzZTY0IHdpdGhvdXQgcHJlZml4'],
+    ['EMBEDDING', 'models'],
+    ['EMBEDDING', 'http://one:3000,two:3000'],
+    ['EMBEDDING', 'ftp://one'],
     ['EGRESS_ALLOW', '10.0.0.0/8'],
     ['EGRESS_ALLOW', 'hooks.internal,*.internal'],
     ['EGRESS_ALLOW', 'http://hooks.internal'],
@@ -99,6 +111,16 @@ describe('readConfig', () => {
   it('EGRESS_ALLOW is parsed as hosts with or without a port', () => {
     const { egressAllow } = readConfig({ DATA_DIR: folder, EGRESS_ALLOW: 'hooks.internal, 10.0.0.7:8080,[::1]:9000' });
     expect(egressAllow).toEqual(['hooks.internal', '10.0.0.7:8080', '[::1]:9000']);
+  });
+
+  it.each([
+    [undefined, { state: 'embedded', urls: [] }],
+    ['off', { state: 'off', urls: [] }],
+    ['/models', { state: 'embedded', folder: '/models', urls: [] }],
+    ['../models', { state: 'embedded', folder: '../models', urls: [] }],
+    ['http://one:3000, https://two', { state: 'embedded', urls: ['http://one:3000', 'https://two'] }],
+  ])('EMBEDDING=%s is understood, and without it the models of the cache are used', (EMBEDDING, expected) => {
+    expect(readConfig({ DATA_DIR: folder, EMBEDDING }).embedding).toEqual(expected);
   });
 
   it('LIMITS sets limits by name: the last of two values counts, and other limits keep their defaults', () => {
@@ -123,7 +145,8 @@ describe('readConfig', () => {
     expect([s3.endpoint, sns.certHosts]).toEqual([undefined, []]);
     const own = readConfig({ DATA_DIR: folder, SERVICE_URLS: 's3=http://store:9000,sns=https://topics.example:8443' });
     expect([own.s3.endpoint, own.sns.certHosts]).toEqual(['http://store:9000', ['topics.example:8443']]);
-    const attendee = readConfig({ DATA_DIR: folder, MEETING_BOT_SERVICE: 'attendee' });
+    const chosen = { MEETING_BOT_SERVICE: 'attendee', MEETING_BOT_WEBHOOK_SECRET: 'QmFzZTY0IHdpdGhvdXQgcHJlZml4' };
+    const attendee = readConfig({ DATA_DIR: folder, ...chosen });
     expect(attendee.meetingBots.apiUrl).toBe(defaultServices.attendee);
   });
 
@@ -140,6 +163,7 @@ describe('readConfig', () => {
   it('no removed variable is read, and what replaces it exists', () => {
     expect(Object.keys(removed).filter((name) => Object.hasOwn(environment.shape, name))).toEqual([]);
     for (const what of Object.values(removed)) {
+      for (const [name] of what.matchAll(/\b[A-Z_]+\b/g)) expect(environment.shape).toHaveProperty(name);
       const [, named, variable] = /^set (\w+).* in (\w+)$/.exec(what) ?? [];
       const known = variable === 'LIMITS' ? defaultLimits : defaultServices;
       if (named !== undefined && named !== 'the') expect([named, Object.hasOwn(known, named)]).toEqual([named, true]);
@@ -158,6 +182,15 @@ describe('readConfig', () => {
     expect(first.secretKeys.map(({ length }) => length)).toEqual([32]);
     expect(second.secretKeys).toEqual(first.secretKeys);
     expect(statSync(join(folder, 'secret.key')).mode & 0o077).toBe(0);
+  });
+
+  it('SECRET_KEY may be several keys, of which the first is the current one; none is then stored in DATA_DIR', () => {
+    const SECRET_KEY = ['a1', 'B2'].map((byte) => byte.repeat(32)).join(', ');
+    expect(readConfig({ DATA_DIR: folder, SECRET_KEY }).secretKeys).toEqual([
+      Buffer.alloc(32, 0xa1),
+      Buffer.alloc(32, 0xb2),
+    ]);
+    expect(existsSync(join(folder, 'secret.key'))).toBe(false);
   });
 
   it('readConfig fails with an error that says that DATA_DIR cannot be written', () => {

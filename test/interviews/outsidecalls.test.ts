@@ -10,7 +10,7 @@ import { outsideCalls } from '../kit/outsidecalls.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
 const { service, kit, mine, close } = await outsideCalls('outsidecalls', ({ secret }) => ({
-  RECALL_WEBHOOK_SECRET: secret,
+  MEETING_BOT_WEBHOOK_SECRET: secret,
 }));
 afterAll(close);
 

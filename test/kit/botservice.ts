@@ -148,9 +148,14 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
   await promise;
 
   /** The headers with which Recall.ai signs a body. */
-  function signed(body: string, { id = `msg_${randomUUID()}`, at = Date.now() / 1_000, prefix = 'webhook' } = {}) {
+  function signed(
+    body: string,
+    { id = `msg_${randomUUID()}`, at = Date.now() / 1_000, prefix = 'webhook', by = secret.toString('base64') } = {},
+  ) {
     const timestamp = String(Math.floor(at));
-    const signature = createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64');
+    const signature = createHmac('sha256', Buffer.from(by, 'base64'))
+      .update(`${id}.${timestamp}.${body}`)
+      .digest('base64');
     return {
       [`${prefix}-id`]: id,
       [`${prefix}-timestamp`]: timestamp,

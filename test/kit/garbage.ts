@@ -15,9 +15,8 @@ export const verifyingEnv = (microsoft: BotFramework): Record<string, string> =>
   TEAMS_APP_PASSWORD: appPassword,
   TEAMS_WEBHOOK_SECRET: 'c2VjcmV0LW9mLXRoZS10ZWFt',
   SNS_TOPIC_ARNS: 'arn:aws:sns:eu-central-1:123456789012:mail',
-  RECALL_API_KEY: 'recall-key',
-  RECALL_WEBHOOK_SECRET: 'whsec_cmVjYWxsLXNpZ25pbmctc2VjcmV0',
-  ATTENDEE_WEBHOOK_SECRET: 'YXR0ZW5kZWUtc2lnbmluZy1zZWNyZXQ=',
+  MEETING_BOT_API_KEY: 'recall-key',
+  MEETING_BOT_WEBHOOK_SECRET: 'whsec_cmVjYWxsLXNpZ25pbmctc2VjcmV0',
 });
 
 const paths = ['linear', 'slack', 'teams', 'email/inbound', 'recall', 'attendee'].map((name) => `/webhooks/${name}`);

@@ -8,7 +8,7 @@ export async function outsideCalls(name: string, settings: (service: BotService)
   const service = await startBotService();
   const env = systemEnv(name, {
     FLEETS: 'interviews',
-    RECALL_API_KEY: 'key-1',
+    MEETING_BOT_API_KEY: 'key-1',
     SERVICE_URLS: `recall=${service.url},attendee=${service.url}`,
     ...settings(service),
   });

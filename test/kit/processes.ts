@@ -86,10 +86,7 @@ export function systemEnv(name: string, extra: Record<string, string> = {}): Sys
 
 /** The additional environment for embeddings, with the models that `npm test` downloaded. */
 export const withEmbedding = (): Record<string, string> => ({
-  EMBEDDING: 'embedded',
-  EMBEDDING_FOLDER: process.env['TEST_EMBEDDING']!,
-  // On busy cores a process with low priority hardly runs, and tests wait for vectors.
-  EMBEDDING_NICENESS: '0',
+  EMBEDDING: process.env['TEST_EMBEDDING']!,
 });
 
 /**

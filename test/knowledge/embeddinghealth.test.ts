@@ -81,7 +81,7 @@ describe('GET /health/ready', () => {
   });
 
   it('GET /health/ready reports failed with the reason when the models are missing; the API still answers, and logs the reason', async () => {
-    const api = await start('embedding-failed', { EMBEDDING: 'embedded', EMBEDDING_FOLDER: '/nowhere' });
+    const api = await start('embedding-failed', { EMBEDDING: '/nowhere' });
     const { status, body } = await healthOnce(api, 'failed');
     const reason = '/nowhere/me5/model.onnx, a part of an embedding model, is missing.';
     expect([status, body]).toEqual([

@@ -65,14 +65,14 @@ it('every question still gets its vector when one of two embedding services hang
 });
 
 it('questions fail with the reason while the only embedding service is stopped; its next answer restores the state “ready”', async () => {
-  const one = await startEmbeddingService({ folder: folder(), host: '127.0.0.1', port: 0, niceness: 0 });
+  const one = await startEmbeddingService({ folder: folder(), host: '127.0.0.1', port: 0 });
   const embedding = embeddingOf([one.url]);
   await embedding.question('before?');
   await one.close();
   await expect(embedding.question('away?')).rejects.toThrow('does not answer');
   expect(embedding.state()).toMatchObject({ state: 'failed', reason: expect.stringContaining(one.url) });
   const port = Number(new URL(one.url).port);
-  const again = await startEmbeddingService({ folder: folder(), host: '127.0.0.1', port, niceness: 0 });
+  const again = await startEmbeddingService({ folder: folder(), host: '127.0.0.1', port });
   await embedding.question('back?');
   expect(embedding.state().state).toBe('ready');
   await again.close();
@@ -82,7 +82,7 @@ describe('the embedding service', () => {
   let service: EmbeddingService;
   beforeAll(async () => {
     const room = { questions: 3, passages: 2 };
-    service = await startEmbeddingService({ folder: folder(), host: '127.0.0.1', port: 0, niceness: 0, room });
+    service = await startEmbeddingService({ folder: folder(), host: '127.0.0.1', port: 0, room });
   });
   afterAll(() => service.close());
   const call = (body: unknown, path = '/v1/vectors') =>
@@ -120,11 +120,7 @@ describe('the embedding service', () => {
 });
 
 it('an API and a worker that have no models answer by the vectors of the embedding services', async () => {
-  const system = systemEnv('remotemodels', {
-    EMBEDDING: 'embedded',
-    EMBEDDING_FOLDER: '/nowhere',
-    EMBEDDING_URL: urls().join(','),
-  });
+  const system = systemEnv('remotemodels', { EMBEDDING: urls().join(',') });
   const [api, worker] = await Promise.all([
     startProcess('api/server.ts', system),
     startProcess('workers/main.ts', { ...system, FLEETS: 'documents,backlog,sources,embedding' }),

@@ -12,7 +12,7 @@ import { defined } from '../../../models/rules/base/defined.ts';
 
 const { service, kit, mine, close } = await outsideCalls('attendee', () => ({
   MEETING_BOT_SERVICE: 'attendee',
-  ATTENDEE_WEBHOOK_SECRET: attendeeSecret,
+  MEETING_BOT_WEBHOOK_SECRET: attendeeSecret,
 }));
 afterAll(close);
 
@@ -89,12 +89,11 @@ describe('POST /webhooks/attendee', () => {
     await mine.call('POST', `/${id}/cancel`);
   });
 
-  it('the webhook of a service whose secret is not configured refuses every request with 401', async () => {
+  it('the webhook of the service that is not chosen refuses every request with 401, whoever signed it', async () => {
     const { bot } = await called();
     const body = service.attendeeReport(bot);
-    expect(
-      (await kit.api.request('POST', '/webhooks/recall', { raw: body, headers: signedByAttendee(body) })).status,
-    ).toBe(401);
+    for (const headers of [signedByAttendee(body), service.signed(body, { by: attendeeSecret })])
+      expect((await kit.api.request('POST', '/webhooks/recall', { raw: body, headers })).status).toBe(401);
   });
 
   it('a report is processed once, however often it is sent and however it is formatted', async () => {
