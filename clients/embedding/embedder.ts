@@ -12,7 +12,7 @@ import { inBackground, stepBack } from '../base/background.ts';
 export type EmbedderOptions = {
   /** The folder that contains the models. */
   folder: string;
-  /** The process's niceness: 0 for questions, because a customer waits; 10 for passages, in the background. */
+  /** The process's niceness; 0 by default, because a customer waits for a question's vector. */
   niceness?: number;
   /** Whether the models run in parallel on two cores for each text, or one after the other on one core. */
   threads?: boolean;
@@ -62,6 +62,9 @@ class EmbeddingEnded extends EmbeddingFailed {}
 
 /** The models rejected this text; the process goes on. */
 export class TextRefused extends EmbeddingFailed {}
+
+/** The niceness of a process for passages, in the background: it leaves the processor to questions. */
+export const passagesNiceness = 10;
 
 const entry = fileURLToPath(new URL('child.ts', import.meta.url));
 const defaultTimeoutMs = 10_000;

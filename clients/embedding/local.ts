@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { createEmbedder, EmbeddingFailed, ModelsUnusable, type Embedder } from './embedder.ts';
+import { createEmbedder, EmbeddingFailed, ModelsUnusable, passagesNiceness, type Embedder } from './embedder.ts';
 import { createRemoteEmbedder } from './remote.ts';
 import { keptCharacters, models, type BackgroundOptions, type ModelName } from './vectors.ts';
 import { abortable } from '../base/abortable.ts';
@@ -25,7 +25,7 @@ export type LocalOptions = {
   now?: (() => number) | undefined;
   /** How long a question waits for its vector, in ms. */
   questionMs?: number | undefined;
-  /** The niceness of the process for passages, 0 to 19; by default 10, which leaves the processor to questions. */
+  /** The niceness of the process for passages, 0 to 19; by default `passagesNiceness`. */
   niceness?: number | undefined;
   /** An idle process is ended after this time, in ms. */
   idleMs?: number | undefined;
@@ -157,7 +157,7 @@ export function createLocal(options: LocalOptions): Local {
     reading = start('passages', {
       timeoutMs: passageMs,
       startMs: passageStartMs,
-      niceness: options.niceness ?? 10,
+      niceness: options.niceness ?? passagesNiceness,
     });
     if (options.warm !== true) become({ state: 'ready' });
     // The warm-up call. A failure is recorded like that of any other call.

@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text as bodyOf } from 'node:stream/consumers';
 import { z } from 'zod';
-import { createEmbedder, TextRefused } from './embedder.ts';
+import { createEmbedder, passagesNiceness, TextRefused } from './embedder.ts';
 import type { Pool } from './remote.ts';
 import { maxCharacters, modelNames } from './vectors.ts';
 
@@ -47,7 +47,12 @@ export async function startEmbeddingService(options: ServiceOptions): Promise<Em
   const { folder, room = defaultRoom } = options;
   const embedders = {
     questions: createEmbedder({ folder, threads: true, timeoutMs: hungMs.questions }),
-    passages: createEmbedder({ folder, timeoutMs: hungMs.passages, startMs: 2 * hungMs.passages }),
+    passages: createEmbedder({
+      folder,
+      niceness: passagesNiceness,
+      timeoutMs: hungMs.passages,
+      startMs: 2 * hungMs.passages,
+    }),
   };
   const waiting: Record<Pool, number> = { questions: 0, passages: 0 };
 
