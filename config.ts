@@ -131,7 +131,7 @@ const services = list.transform((entries, issues) => {
   return set;
 });
 
-/** The form of the webhook secret of each service of meeting bots, and what to say about another one. */
+/** For each service of meeting bots: the form of its webhook secret, and what to say when a secret has another form. */
 const botSecrets = {
   recall: [/^whsec_[A-Za-z0-9+/_-]+=*$/, 'begin with whsec_ and go on in Base64, as Recall.ai shows it'],
   attendee: [/^[A-Za-z0-9+/]{16,}={0,2}$/, 'be Base64, as Attendee shows it'],
@@ -441,7 +441,10 @@ function ratesOf(limit: (name: string) => number) {
   return Object.fromEntries(entries) as Record<RateName, { points: number; seconds: number }>;
 }
 
-/** The current key first: it encrypts and decrypts. The older keys only decrypt what they encrypted before. */
+/**
+ * The secret keys, the current one first. The current key encrypts and decrypts. The older keys only decrypt what they
+ * encrypted before.
+ */
 function secretKeysOf(given: readonly string[], dataDir: string): readonly [Buffer, ...Buffer[]] {
   const bytes = (key: string): Buffer => Buffer.from(key, 'hex');
   const [current = keptSecretKey(dataDir), ...older] = given;

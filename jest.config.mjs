@@ -1,4 +1,4 @@
-/** `npm run soak` sets TEST_SOAK, and then the long tests run in place of all others. */
+/** `npm run soak` sets TEST_SOAK. With it, only the long tests run; without it, all others. */
 const soak = process.env['TEST_SOAK'] !== undefined;
 
 /** Tests run as native ES modules; types are stripped by Node itself, so line numbers are the source's own. */
@@ -10,8 +10,9 @@ export default {
   transform: { '\\.ts$': '<rootDir>/test/kit/transform.mjs' },
   globalSetup: '<rootDir>/test/kit/setup.ts',
   globalTeardown: '<rootDir>/test/kit/teardown.ts',
-  // One more than two processors keep busy: much of a test's time is a wait for something that dies or times out.
+  // Three workers keep two processors busy, because tests spend much of their time waiting for something to die or time
+  // out.
   maxWorkers: 3,
-  // A guard against what hangs, generous enough for a loaded machine; tests wait for states.
+  // Ends tests that hang. The limit is generous for loaded machines; tests wait for states, so it slows none of them.
   testTimeout: 180_000,
 };

@@ -69,8 +69,8 @@ export function readings({ temporal, config, clock, model }: Deps): Reading[] {
       ),
     keptMs,
   );
-  // The workflows in each situation of operators are counted one situation after the other, because Temporal limits the
-  // counts in a second.
+  // One count for each entry of `situations`. The counts run one after the other, because Temporal limits the number of
+  // counts per second.
   const counted = once(async () => {
     const found: { labels: { situation: string }; value: number }[] = [];
     for (const { name, query } of situations) {

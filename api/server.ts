@@ -48,8 +48,8 @@ const resumesAtOnce = 2;
 /** A request waits this many ms for MongoDB before it is answered with 503. */
 const serverSelectionMs = 2_500;
 /**
- * How long a stopping process still accepts connections and reads requests, in ms. This is longer than its event loop
- * is blocked at a time.
+ * How long a stopping process still accepts connections and reads requests, in ms. Nothing blocks its event loop for
+ * that long.
  */
 const lastReadMs = 250;
 
@@ -123,7 +123,8 @@ export async function startApi(
   // An upgrade that is not for a socket is handled as an ordinary request.
   const server = createServer({ shouldUpgradeCallback: sockets.wants }, serveRequest);
   server.on('upgrade', sockets.upgrade);
-  // An unknown expectation is no reason to refuse a request (RFC 9110, 10.1.1); Node would refuse it, without a body.
+  // An unknown `Expect` header is no reason to refuse a request (RFC 9110, 10.1.1). Node would refuse it with a reply
+  // without a body.
   server.on('checkExpectation', serveRequest);
   refuseUnreadable(server, log);
   // Proxies close an idle connection after a minute. This process waits longer; if it closed first, the proxy's next

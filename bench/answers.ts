@@ -1,8 +1,8 @@
 /**
  * Benchmark of answers to questions in customers' own words: each should get the right answer, or an honest "no
- * answer". It measures the whole system without a language model, the same with a lexical search only, and two peers
- * for comparison: BM25 and the bare embedding models. A peer's score threshold is chosen on the very set that it is
- * measured on, which favours it. `npm run bench -- answers bank` asks one set only.
+ * answer". It measures the whole system without a language model, the same system with a lexical search only, and two
+ * peers for comparison: BM25 and the bare embedding models. A peer's score threshold is chosen on the very set that it
+ * is measured on, which favours the peer. `npm run bench -- answers bank` asks the questions of one set only.
  */
 import { createEmbedder } from '../clients/embedding/embedder.ts';
 import { widths } from '../clients/embedding/vectors.ts';
@@ -32,7 +32,7 @@ type Asked = { question: AskedQuestion; outcome: Outcome };
 type Passage = Said & { id: string };
 
 const lanes = 4;
-/** The peers' thresholds let this share of the unanswerable questions be answered. */
+/** The peers' thresholds are set so that this share of the unanswerable questions gets an answer. */
 const allowedFalse = 0.1;
 
 export async function run(): Promise<void> {
@@ -64,7 +64,7 @@ export async function run(): Promise<void> {
   }
 }
 
-/** Asks the running system. `embedded`: waits until the documents have embeddings. */
+/** Asks the running system the questions of a set. `embedded`: waits until the documents have embeddings. */
 async function throughTheSystem(
   stage: Stage,
   set: AnswerSet,
@@ -178,8 +178,8 @@ async function inChat(api: Api, { orgId, key }: Stage, question: AskedQuestion):
 }
 
 /**
- * Asks the questions to public services in a chat instead: a session each, in which the customer's earlier turns are
- * said first, each after the reply to the one before. The goals are 3 points lower.
+ * Asks the questions to public services in a chat instead, each question in a session of its own. The customer's
+ * earlier turns are sent first, each after the reply to the one before. The goals are 3 points lower.
  */
 async function compareInChat(stage: Stage, set: AnswerSet, known: readonly Passage[]): Promise<void> {
   const passages = new Map(known.map((passage) => [passage.id, passage]));
@@ -205,10 +205,13 @@ async function compareInChat(stage: Stage, set: AnswerSet, known: readonly Passa
   console.log(`    persons called after two turns without an answer: ${called.length - misread}`);
 }
 
-/** The most messages that may be read as calls for a person although they are none. */
+/** The maximum number of messages that may be misread as calls for a person. */
 const mostMisread = 2;
 
-/** After a person was called, the agent answers only what it surely knows. After this time it is taken for silent. */
+/**
+ * After a person was called, the agent answers only what it surely knows. If it says nothing for this time, in ms, it
+ * counts as silent.
+ */
 const silenceMs = 3_000;
 
 type Turn = {

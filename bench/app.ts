@@ -73,8 +73,8 @@ async function notice(stage: Stage, owner: TestOrg, { page }: AppPage): Promise<
     await act(org, convId, 'escalate');
     const at = await until(() => page.evaluate(`window.seen['${convId}']`) as Promise<number>, `${convId} on the page`);
     waits.push(at - began);
-    // Resolved, so that the next conversation gets a row: the inbox lists the longest waiting first, and only rows near
-    // the visible ones are in the document.
+    // The conversation is resolved, so that the next one gets a row: the inbox lists the longest waiting first, and
+    // only rows near the visible ones are in the document.
     await act(org, convId, 'resolve');
   }
   say('escalation to the row in a page at another process', waits, 1_000);

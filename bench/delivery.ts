@@ -25,15 +25,18 @@ const target = { share: 0.8, p50: 60, actions: 3, growth: 1.2 };
 /** The acts on each ticket. The first escalation creates two events, every other act one. */
 const acts: readonly Act[] = ['escalate', 'resolve', 'escalate', 'resolve'];
 const eventsOfTicket = acts.length + 1;
-/** `npm run bench -- delivery small` runs a tenth, as a smoke test. `delivery beside` runs only the last part. */
+/**
+ * `npm run bench -- delivery small` runs about a tenth of the load, as a smoke test. `delivery beside` runs only the
+ * last part.
+ */
 const small = process.argv.includes('small');
 const onlyBeside = process.argv.includes('beside');
 const tickets = small ? 20 : 200;
 const idleEvents = small ? 20 : 100;
 const lanes = 16;
 /**
- * Each of two destinations gets this share of the maximum event rate, at random moments. Together they stay at a third,
- * so that no queue builds up; near the maximum, p99 would only measure the load.
+ * Each of two destinations gets this share of the maximum event rate, at random moments. Together they get about a
+ * third of it, so that no queue builds up; near the maximum, p99 would only measure the load.
  */
 const pace = 0.15;
 const pacedTickets = small ? 25 : 200;

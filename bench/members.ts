@@ -14,7 +14,7 @@ const small = process.argv.includes('small');
 const members = small ? 20 : 200;
 const perMinute = 50;
 const seconds = small ? 20 : 90;
-/** The goal: with members, CPU time and memory are at most this multiple of those without. */
+/** The goal: CPU time and memory with the members' pages are at most this multiple of those without. */
 const asked = 1.5;
 
 type Page = { socket: WebSocket; token: string; shown?: string; frames: Map<string, number>; busy: boolean };
@@ -35,7 +35,7 @@ export async function run(): Promise<void> {
       const without = await measure(pid, () => converse(api, org, key, seconds, []));
       const pages: Page[] = [];
       const calm = await measure(pid, () => sleep(5_000));
-      // The members of a team do not all come in the same second.
+      // Pages are opened one after the other, because the members of a team do not all come in the same second.
       for (const user of users) {
         pages.push(await openPage(api, org, user));
         await sleep(100);

@@ -161,7 +161,7 @@ async function unexportedSpanMs(): Promise<number> {
  */
 async function stopping(): Promise<string[]> {
   const rounds = 5;
-  /** Requests that are sent at once, and how many such bursts there are in a second. */
+  /** The number of requests that are sent at once (a burst), and the number of bursts per second. */
   const burst = 10;
   const burstsASecond = 3;
   const customers = 20;
@@ -172,7 +172,7 @@ async function stopping(): Promise<string[]> {
       const apis = [await startApi(env), await startApi(env)];
       const workers = [await startWorker(env), await startWorker(env)];
       const { orgId, key } = await stageAt(stage, apis[0]!.url, env.DATA_DIR);
-      // Chooses a process as a balancer does, which no longer uses a process from the moment of its SIGTERM.
+      // Chooses a process as a balancer does: a process is no longer chosen from the moment of its SIGTERM.
       let next = 0;
       const urlNow = (): string => apis[(next += 1) % apis.length]!.url;
       const loading = new AbortController();

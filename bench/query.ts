@@ -306,7 +306,8 @@ const storedAs = (passages: readonly Passage[]): Stored[] =>
 
 /**
  * The vectors of the platform's models: real ones for these passages, which are stored first, and mixtures of them for
- * all other passages. The sentences of the others get the vectors of any real sentences, which have the same size.
+ * all other passages. The sentences of the other passages get vectors of arbitrary real sentences, which have the same
+ * size.
  */
 async function embeddedOf(passages: readonly Passage[]): Promise<StoredVectors> {
   const embedder = createEmbedder({ folder: await findEmbedding((line) => console.log(`  ${line}`)) });

@@ -10,7 +10,7 @@ import { apiAt, until } from '../test/kit/harness.ts';
 import { startProcess, type Running } from '../test/kit/processes.ts';
 
 const kills = 30;
-/** How long a worker works after it is ready until it is killed, in ms. */
+/** The time from when a worker is ready until it is killed, in ms. */
 const livesMs = 1_000;
 const customers = 10;
 const pages = 150;

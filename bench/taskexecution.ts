@@ -20,7 +20,7 @@ import {
 } from '../test/kit/services.ts';
 import { defined } from '../models/rules/base/defined.ts';
 
-/** `npm run bench -- tasks small` runs a tenth, as a smoke test. */
+/** `npm run bench -- tasks small` runs a tenth of the tasks, as a smoke test. */
 const tasks = process.argv[3] === 'small' ? 20 : 200;
 const failing = 0.1;
 const lanes = 16;

@@ -59,8 +59,8 @@ export function questionParts(text: number, asking: number): Float32Array[] {
 }
 
 /**
- * Vectors like those of real passages: each is a mixture of two of them, so that all are as alike as real ones are. The
- * same number gives the same vector.
+ * Vectors like those of real passages: each is a mixture of two real ones, so that all are as similar to each other as
+ * real ones are. The same number gives the same vector.
  */
 export function mixturesOf(real: readonly Float32Array[]): (number: number) => Float32Array {
   return (number) => {

@@ -191,7 +191,7 @@ function busyLine({ org_id, name, open, kinds }: Busy): string {
   return `  ${name} (${org_id}): ${open} open, of these ${most.map(([kind, of]) => `${of} ${kind}`).join(', ')}`;
 }
 
-/** The failure that all of these workflows have, in brackets. */
+/** The failure that all of these workflows have, in brackets; empty when they have no common failure. */
 function reasonOf(listed: readonly Explained[]): string {
   const reasons = new Set(listed.map(({ says }) => says ?? ''));
   const [reason = ''] = reasons;

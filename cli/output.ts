@@ -17,7 +17,7 @@ export type Output = {
   width: number;
   /** Prints the command's result: `value` with --json, otherwise `lines`. Call it once for each command. */
   result(value: unknown, lines: () => readonly string[]): void;
-  /** Prints a message at once that is not part of the result: text on stdout for people, nothing with --json. */
+  /** Prints at once a message that is not part of the result: text on stdout for people, nothing with --json. */
   say(line: string): void;
   /** Prints a hint or a warning on stderr; nothing with --json. */
   note(line: string): void;
@@ -129,7 +129,10 @@ export function record(value: unknown, width: number, indent = ''): string[] {
   });
 }
 
-/** Each row takes one line if it fits. */
+/**
+ * The lines of a field's value. Each value takes one line if it fits. Simple values of a list are joined by commas;
+ * each record of a list begins with a dash.
+ */
 function fieldLines(field: unknown, width: number, indent: string): string[] {
   if (field === null || field === undefined || field === '') return ['-'];
   if (typeof field !== 'object')

@@ -13,8 +13,8 @@ const cache = (name: string): string => join(root, 'node_modules', '.cache', nam
 export type CheckResult = { name: string; passed: boolean; output: string; seconds: number };
 
 /**
- * One checker thread: the default of several computes the same types repeatedly, for twice the processor time and
- * memory.
+ * Only one checker thread. The default is several, which compute the same types repeatedly and take twice the processor
+ * time and memory.
  */
 const types = ['--noEmit', '--pretty', 'false', '--incremental', '--checkers', '1'];
 const prettierCache = ['--cache', '--cache-strategy', 'content', '--cache-location', cache('prettier-check')];

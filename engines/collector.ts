@@ -1,6 +1,6 @@
 /**
- * Builds an OpenTelemetry collector that takes traces over HTTP and hands them to Zipkin. For tests and the picture of a
- * trace; test/kit/zipkin.ts starts both.
+ * Builds an OpenTelemetry collector that takes traces over HTTP and hands them to Zipkin. It is for tests and for the
+ * picture of a trace in docs/screenshots. test/kit/zipkin.ts starts the collector and Zipkin.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ const version = '0.148.0';
 const core = 'go.opentelemetry.io/collector';
 const contributed = 'github.com/open-telemetry/opentelemetry-collector-contrib';
 
-/** The manifest of the collector's own builder. */
+/** The manifest for the tool that builds collectors. */
 const manifest = (folder: string): string => `dist:
   name: collector
   output_path: ${folder}

@@ -18,7 +18,9 @@ type Program = {
   builds?: readonly string[];
 };
 
-/** Puts each program into `temporary`, under the last part of its package's name. @throws EngineError */
+/**
+ * Builds each program into `temporary`. Its file is named like the last part of its package's name. @throws EngineError
+ */
 export async function buildWithGo(
   { name, targets, packages, linker = '', tags = '', builds }: Program,
   temporary: string,

@@ -4,7 +4,9 @@
 import type { Report } from './cache.ts';
 import { findPython } from './python.ts';
 
-/** The path of a Python with LocalStack. Newer versions need Python after 3.11, or a licence token. */
+/**
+ * The path of a Python with LocalStack. Newer versions of LocalStack need a Python newer than 3.11, or a licence token.
+ */
 export const findLocalStack = (report: Report): Promise<string> =>
   findPython(
     {

@@ -63,7 +63,7 @@ async function officialReachable(): Promise<boolean> {
 async function fromOfficial(temporary: string, report: Report): Promise<void> {
   report(`downloading mongod ${official.version}`);
   const downloadDir = join(temporary, 'download');
-  // Loaded here, because `npm start` does without it once mongod is there.
+  // Loaded only here, because `npm start` does without this package once mongod is there.
   const { MongoBinary } = await import('mongodb-memory-server-core');
   const path = await MongoBinary.getPath({ version: official.version, downloadDir, systemBinary: '', checkMD5: true });
   await run(path, ['--version']);

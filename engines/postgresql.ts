@@ -5,7 +5,7 @@ import { EngineError, exists, makeFolder, onPath, run } from './cache.ts';
 import type { Report } from './cache.ts';
 import { fromDebian, type Program } from './debian.ts';
 
-/** The release of Debian 12. The libraries are those that a fresh Debian lacks. */
+/** The PostgreSQL release of Debian 12. The libraries are those that a fresh Debian lacks. */
 const release = 15;
 const debian = {
   name: 'postgres',

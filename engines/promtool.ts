@@ -4,7 +4,7 @@ import { cached } from './cache.ts';
 import type { Report } from './cache.ts';
 import { buildWithGo } from './go.ts';
 
-/** Prometheus 3.16.0; its Go modules have versions of their own. */
+/** Stands for Prometheus 3.16.0, whose Go modules have versions of their own. */
 const version = '0.316.0';
 
 /** The path of the program. @throws EngineError without Go. */
@@ -16,7 +16,8 @@ export async function findPromtool(report: Report): Promise<string> {
         name: 'promtool',
         targets: [`github.com/prometheus/prometheus/cmd/promtool@v${version}`],
         packages: 1050,
-        // The service discovery of clouds would be most of the build, and promtool checks rules without it.
+        // Leaves out the service discovery of clouds. It would be most of the build, and promtool checks rules without
+        // it.
         tags: 'remove_all_sd',
       },
       temporary,

@@ -171,21 +171,23 @@ async function embedTemporal({ config, ports, logDir, report, watch, done }: Con
 }
 
 /**
- * The cache's folder of the embedding models, where `EMBEDDING` asks for it. When they cannot be obtained, the processes
- * retry by themselves and the search is lexical only until then.
+ * The cache folder of the embedding models; undefined when `EMBEDDING` does not ask for it, or when the models cannot
+ * be obtained. In the latter case the processes retry by themselves, and the search is lexical only until then.
  */
 async function embeddingFolder({ embedding }: Config, report: Report): Promise<string | undefined> {
   if (embedding.state === 'off' || embedding.folder !== undefined || embedding.urls.length > 0) return undefined;
   return findEmbedding(report).catch((error: Error) => {
-    report(`Until there are embedding models, questions are compared by their words alone: ${error.message}`);
+    report(
+      `Until there are embedding models, questions are compared by their words alone, and half of what is then answered is wrong: ${error.message}`,
+    );
     return undefined;
   });
 }
 
 /**
- * The environment of a worker: `env` plus settings that limit memory. Node sizes its heap by the machine's memory: from
- * 2 GiB on V8 lets garbage grow to four times the live data, below that to less than twice. glibc gives threads up to
- * eight arenas per core, and each arena keeps its peak size. Settings in `env` take precedence.
+ * The environment of a worker: `env` plus settings that limit memory. Node sizes its heap by the machine's memory. If
+ * the heap has 2 GiB or more, V8 lets garbage grow to four times the live data; if less, to less than twice. glibc
+ * gives threads up to eight arenas per core, and each arena keeps its peak size. Settings in `env` take precedence.
  */
 export const workerEnv = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   MALLOC_ARENA_MAX: '2',

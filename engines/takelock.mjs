@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * Takes the lock at `path`. While a living process holds it, `wait` is called about twenty times a second with the
- * holder's content, and may throw to give up. A dead process's lock is taken over.
+ * content of the lock file, and may throw to give up. A dead process's lock is taken over.
  */
 export async function takeLock(path, wait) {
   const me = { pid: process.pid, started: startOf(process.pid), id: randomUUID() };

@@ -36,7 +36,7 @@ const goPackages = 1450;
  * preserves the order of a queue. The new matcher and fairness prevent one organization from starving another. Eager
  * execution returns an activity with the workflow task that requested it, which saves 10 ms of a chat's answer
  * (decision 83). By default a timer fires up to a second late, so that the clocks of several servers may differ; here
- * is one server.
+ * there is only one server.
  */
 const dynamicConfig = [
   'matching.numTaskqueueReadPartitions=1',

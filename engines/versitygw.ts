@@ -1,4 +1,7 @@
-/** Builds versitygw, a server with the protocol of S3 over a folder. For tests and `npm run cluster`. */
+/**
+ * Builds versitygw, a server that speaks the S3 protocol and stores objects in a folder. For tests and `npm run
+ * cluster`.
+ */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

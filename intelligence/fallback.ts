@@ -19,7 +19,7 @@ export type ModelJobs = Omit<Intelligence, 'read' | 'recognizeQuestion' | 'title
 export type Failed = (job: keyof ModelJobs, error: Problem, about: JobOptions['about']) => void;
 
 export function withFallback(model: ModelJobs, offline: Intelligence, failed: Failed): Intelligence {
-  /** Runs the model's job, and on failure the offline job, which gets the failure. */
+  /** Runs the job by the model. If that fails, runs `instead` (the offline job), which gets the error. */
   async function unlessItFails<T>(
     job: keyof ModelJobs,
     { signal, about, patience = {} }: JobOptions,

@@ -43,7 +43,7 @@ export type Intelligence = {
   findTasks: Job<TasksAsk, FoundTasks>;
   /** Finds what is missing or vague in a task. */
   reviewTask: Job<ReviewAsk, TaskReview>;
-  /** Whether a model does the jobs. It takes seconds, and may improve a result that was made without a model. */
+  /** Whether a model does the jobs. A model takes seconds, and may improve a result that was made without one. */
   readonly asksModel: boolean;
 };
 

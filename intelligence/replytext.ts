@@ -27,7 +27,7 @@ const afterAddress = new Set('.,;:!?)]}…*_\'"');
 const longestWords = 500;
 const longestTarget = 2_000;
 /**
- * How many different URLs each of two stages, for links and for words, searches for in the grounds; an answer has
+ * The links stage and the words stage each look up at most this many different URLs in the grounds. An answer has
  * fewer.
  */
 const mostAddresses = 200;

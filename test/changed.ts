@@ -25,7 +25,7 @@ export const smoke: readonly string[] = [
   'test/workflows/histories.test.ts',
 ];
 
-/** Path prefixes of files whose changes may change which passages answer a question by embeddings. */
+/** Path prefixes of files that influence which passages answer a question when embeddings are used. */
 const meaning: readonly string[] = [
   'activities/knowledge/embedding.ts',
   'agent/',

@@ -16,8 +16,8 @@ const maxBundleBytes = 64 * 1024 * 1024;
 
 /**
  * Bundles the workflows: in two to three seconds, or in no time when the same bundle is cached in `folder`. Safe to run
- * in several workers at once. `encrypted`: failures are put where the payload codec encrypts them. Rejects with the
- * bundler's error output.
+ * in several workers at once. `encrypted`: messages and stack traces of failures are stored as payloads, which the
+ * payload codec encrypts. Rejects with the bundler's error output.
  */
 export async function bundleWorkflows(folder?: string, { encrypted = false } = {}): Promise<{ code: string }> {
   if (folder === undefined) return bundleAnew(encrypted);

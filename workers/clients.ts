@@ -42,7 +42,8 @@ export function openClients(
   const http = createHttp({
     userAgent: userAgent(config),
     egressAllow: config.egressAllow,
-    // A request's timeout includes its wait for a connection, so a crawl's requests wait in the crawler's queue before.
+    // A request's timeout includes its wait for a connection. So a crawl's requests wait in the crawler's queue, and
+    // there are enough connections for all that leave the queue.
     connectionsPerOrigin: Math.max(4, config.crawlConcurrency),
     // A span for each page of each crawl would bury the other spans.
     traced: false,
@@ -61,8 +62,8 @@ export function openClients(
       s3: config.s3,
       model: embedding.model,
       async exclusively(table, work) {
-        // Each call holds the lease under an id of its own, because two creations of a table at once do harm in one
-        // process, too.
+        // Each call holds the lease under an id of its own, because two simultaneous creations of a table do harm even
+        // within one process.
         const [lease, holder] = [`table:${table}`, randomUUID()];
         if (!(await takeLease(lease, creationMs, clock(), holder))) return;
         await work().finally(() => giveLease(lease, holder));

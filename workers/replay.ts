@@ -1,6 +1,6 @@
 /**
- * `npm run worker -- --replay`: replays the histories of open workflows with this version's code, before it takes work.
- * So a change of the code that open workflows could not continue with is found here, not by customers.
+ * `npm run worker -- --replay`: replays the histories of open workflows with this version's code, before this version
+ * takes work. So a code change with which open workflows could not continue is found before it affects customers.
  */
 import { Client, Connection } from '@temporalio/client';
 import { Worker, type WorkflowBundleOption } from '@temporalio/worker';
@@ -10,7 +10,7 @@ import { kinds } from '../workflows/base/kinds.ts';
 import { encryptionOf } from '../workflows/encryption.ts';
 import { connectionTo } from '../workflows/start.ts';
 
-/** Maximum number of open workflows of each kind that are replayed: the newest. */
+/** For each kind of workflow, at most this many open ones are replayed: the newest. */
 const most = 100;
 
 /**

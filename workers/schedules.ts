@@ -49,8 +49,8 @@ export function createRecrawlSchedules({ schedule }: Client, taskQueuePrefix: st
     return {
       spec: {
         intervals: [{ every: everyMs, offset: phaseMs }],
-        // The crawl at the anchor was started by the caller. The extra second keeps a Temporal clock that is behind
-        // from starting it again.
+        // The caller has started the crawl at the anchor. Temporal's clock may be behind; without the extra second it
+        // would start that crawl again.
         startAt: new Date(recrawl.anchor_at.getTime() + 1_000),
       },
       // A firing ends as soon as its crawl has started. A longer firing is waiting for an outage to end, and another

@@ -34,7 +34,7 @@ export function startSweeper(ctx: Starter): { stop(): Promise<void> } {
   let sweeping: Promise<void> = Promise.resolve();
 
   const again = (ms: number) => {
-    // The jitter keeps many workers from asking at the same moment.
+    // The jitter prevents many workers from requesting the lease at the same moment.
     timer = setTimeout(run, ms * (0.5 + Math.random() / 2));
   };
   const sweepIfMine = async (): Promise<number> => {
@@ -78,8 +78,8 @@ export async function sweep(ctx: Starter): Promise<void> {
   }
   let outages = 0;
   const lane = async () => {
-    // A few outages in a row may concern single starts only. As many as there are lanes mean that Temporal is down
-    // again.
+    // As many outages in a row as there are lanes mean that Temporal is down again. Fewer may concern single starts
+    // only.
     for (let one = waiting.shift(); one && outages < lanes; one = waiting.shift()) {
       const outcome = await startDue(ctx, one.model, one);
       outages = outcome === 'outage' ? outages + 1 : 0;

@@ -7,9 +7,9 @@ export * from './index.ts';
 
 for (const [name, workflow] of Object.entries(workflows))
   setWorkflowOptions(
-    // Temporal refuses a behavior from workers without a version.
+    // Temporal refuses a versioning behavior from workers without a version.
     () =>
-      // A worker without a build id has a version without a deployment.
+      // The version of a worker without a build id has no deployment name.
       workflowInfo().currentDeploymentVersion?.deploymentName
         ? { versioningBehavior: kindOf(name)?.isShort ? 'PINNED' : 'AUTO_UPGRADE' }
         : {},

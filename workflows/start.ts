@@ -1,7 +1,7 @@
 /**
- * Save, then start: only this file starts workflows or sends updates to them. A record and its intent to start a
- * workflow are stored in one write. The start that follows is best effort and limited to one second. The sweeper
- * retries a failed start under the same workflow id.
+ * Starts workflows and sends updates to them; no other file does. The principle is to save first and then start: a
+ * record and its intent to start a workflow are stored in one write. The start that follows is best effort and limited
+ * to one second. The sweeper retries a failed start under the same workflow id.
  */
 import {
   isGrpcServiceError,
@@ -208,15 +208,15 @@ export async function temporalAnswers({ temporal }: Pick<Starter, 'temporal'>): 
 
 export type CommandOptions<A extends unknown[]> = {
   /**
-   * The idempotency key of the update. A workflow carries out the updates with one id only once, and answers each of
-   * them with the same result. For requests that clients may retry, the key is derived from the request's `commandId`,
-   * because a call that timed out may have been carried out, or will be.
+   * The idempotency key of the update. A workflow carries out only one update with a given id, and answers repetitions
+   * with the same result. For requests that clients may retry, the key is derived from the request's `commandId`,
+   * because the update of a call that timed out may have been carried out, or may still be.
    */
   id: string;
   args: A;
   /**
-   * How long the caller waits for the result of an update that takes longer than others, in ms, once a worker has
-   * accepted it. An accepted update continues after this time.
+   * For an update that takes longer than others: how long the caller waits for the result once a worker has accepted
+   * the update, in ms. An accepted update continues after this time.
    */
   deadlineMs?: number;
 };

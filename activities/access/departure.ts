@@ -4,7 +4,7 @@ import { endGrants } from '../../models/access/departure.ts';
 /** `keepKeysFor`: the owner who takes over the keys that the member made. */
 export type DepartureRef = { orgId: string; userId: string; keepKeysFor?: string };
 
-/** The slice `tasks` implements `giveUpTasks`: see activities/tasks/unassigning.ts. */
+/** activities/tasks/unassigning.ts implements `giveUpTasks`. */
 export type DepartureActivities = ReturnType<typeof createDepartureActivities> & {
   /** Unassigns the open tasks of the member. */
   giveUpTasks(ref: DepartureRef): Promise<void>;
@@ -12,9 +12,7 @@ export type DepartureActivities = ReturnType<typeof createDepartureActivities> &
 
 export function createDepartureActivities({ clock }: { clock: () => Date }) {
   return {
-    /**
-     * Ends the member's grants. The API request that removed the member has done so already, unless its process died.
-     */
+    /** Ends the member's grants, in case the API request that removed the member died before it ended them. */
     async endGrants({ orgId, userId, keepKeysFor }: DepartureRef): Promise<void> {
       await endGrants(orgId, userId, keepKeysFor, clock());
     },

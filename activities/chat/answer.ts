@@ -65,8 +65,8 @@ const missesBefore = (conversation: Conversation, messageId: string): number =>
   conversation.counted === messageId ? Math.max(0, conversation.misses - 1) : conversation.misses;
 
 /**
- * `more`: whether further frames must be shown. `held`: the turn waits for a tool call. `modelFailed`: the failure of
- * the model that was to write the answer, which was then written without a model; false when the model did not fail.
+ * `more`: whether further frames must be shown. `held`: the turn waits for a tool call. `modelFailed`: why the model
+ * failed to write the answer, which was then written without a model; false when the model did not fail.
  */
 export type Answered = { attempt: string; more: boolean; held?: HeldUp; modelFailed?: string | false };
 
@@ -114,7 +114,8 @@ export function createAnswering({
       await writer.appendAll(before);
       return ended(attempt, stored, await finish(conversation, message, stored, conversation.misses, writer));
     }
-    // In `onlySure` mode there may be no answer, so nothing is announced: the answer is shown when it is complete.
+    // With `onlySure` there may be no answer, so the start of one is not announced; the answer is shown when it is
+    // complete.
     const begin: NewFrame[] = onlySure ? [] : [{ type: 'typing', transient: true }, replyStart(message)];
     await writer.appendAll([...before, ...begin]);
     const heard = firstWordsOf(message);

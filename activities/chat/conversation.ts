@@ -50,7 +50,7 @@ export function createConversationActivities(deps: AnsweringDeps) {
     if (isLocal && intelligence.asksModel) return { kind: 'long' };
     const began = performance.now();
     /**
-     * By message id, the attempt that had claimed each waiting message when this run started. Such an attempt is dead
+     * The attempt that had claimed each waiting message when this run started, by message id. Such an attempt is dead
      * or waits for a tool call. This run adds its own attempts.
      */
     const before = new Map<string, string | undefined>();
@@ -74,8 +74,8 @@ export function createConversationActivities(deps: AnsweringDeps) {
         await show(conversation, unshown, last.seq);
         more = waiting.length > 0;
       } else if (message) {
-        // Messages are answered one after the other. If another attempt has claimed this message since the start, it
-        // has superseded this one.
+        // Messages are answered one after the other. If another attempt has claimed this message since this run
+        // started, that attempt has superseded this run.
         if (message.attempt !== undefined && message.attempt !== before.get(message._id)) throw new Superseded();
         // An answer that was started is completed, even if a person took over meanwhile.
         const { status, ticket } = conversation;
@@ -121,8 +121,8 @@ export function createConversationActivities(deps: AnsweringDeps) {
         ? [{ type: 'escalated', body: { ticket_id: ticket.ticket_id }, key: `escalated:${version}` }]
         : [];
     await writer.appendAll([...called, told]);
-    // A member has reopened the conversation. If the customer has started a new, empty one meanwhile, that one is
-    // removed, so that the customer sees this one.
+    // If a member has reopened the conversation, the customer may have started a new one meanwhile. If the new one is
+    // empty, it is removed, so that the customer sees the reopened one.
     if (status !== 'resolved' && conversation.last_message_at) await removeEmpty(conversation);
     await settleShown(orgId, convId, version);
   }

@@ -79,8 +79,8 @@ async function advance(deps: CallDeps, { orgId, callId }: Ref, run: Run): Promis
 }
 
 /**
- * Asks for approval of a new call, if its tool needs approval; otherwise, or once approved, sends the call. Returns for
- * how many ms the rate limit holds the call back.
+ * Asks for approval of a new call, if its tool needs approval; otherwise, or once approved, sends the call. Returns how
+ * long the rate limit holds the call back, in ms.
  */
 async function goOn(deps: CallDeps, call: ToolCall, server: ToolServer | null, run: Run): Promise<number | undefined> {
   const tool = approvedFor(call, server);

@@ -1,7 +1,7 @@
 /**
- * Half a minute of a crawl: each round of URLs is taken from the frontier and fetched while the previous round is
- * stored. A URL with a stored outcome (settled) is never fetched again. If the process dies in between, the unsettled
- * round is fetched again.
+ * A batch of a crawl, which takes half a minute. In each round, URLs are taken from the frontier and fetched, while the
+ * previous round is stored. A URL with a stored outcome (settled) is never fetched again. If the process dies during a
+ * batch, the round that is not settled is fetched again.
  */
 import { count } from '../../clients/base/meter.ts';
 import { createPageFetch, type Round } from './pagefetch.ts';
@@ -46,13 +46,13 @@ export type CrawlProgress = {
 export type BatchDeps = { sites: Sites; store: PageStore; clock: () => Date };
 type Ref = { orgId: string; crawlId: string };
 
-/** The pages that are stored together, with one commit to the index and a few commands to MongoDB. */
+/** The number of pages that are stored together, with one commit to the index and a few commands to MongoDB. */
 const pagesARound = 48;
 /** A batch returns after this time, in ms, so that operators see progress and workers can be stopped quickly. */
 const batchMs = 30_000;
 /**
- * The most requests of a crawl. Refused, moved and missing pages cost a request too, so the crawl of a site that has
- * only such pages ends at this limit.
+ * The maximum number of requests of a crawl. Refused, moved and missing pages cost a request too, so the crawl of a
+ * site that has only such pages ends at this limit.
  */
 const triesFor = (maxPages: number): number => maxPages * 4 + 50;
 
@@ -106,14 +106,15 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
   }
 
   /**
-   * Adds live pages that a crawl with `replace` has not met, because a site in maintenance may link to none of them.
-   * This happens after all linked pages were read. Returns the number of added pages.
+   * Adds the live pages that a crawl with `replace` has not found, because a site in maintenance may link to none of
+   * them. This happens after all linked pages were read. Returns the number of added pages.
    */
   async function addLivePages({ crawl, site, tally }: Batch, room: number): Promise<number> {
     // A crawl that has read nothing replaces nothing.
     if (!crawl.replace || tally.indexed + tally.unchanged === 0) return 0;
     const live = (await listLiveUrls(crawl.org_id, crawl.mode)).filter((url) => inScope(site.scope, url));
-    // No more pages are added than the quota allows: at the quota the crawl would end with an incomplete set of pages.
+    // No more pages are added than the quota allows, because a crawl that reaches the quota ends with an incomplete set
+    // of pages.
     const most = Math.min(room, await store.spare(crawl));
     const reopened = await reopenFiles(crawl._id, live.filter(isFileUrl));
     return reopened + (await addToFrontier(crawl._id, byCost(live.map((url) => ({ url, depth: 1 }))), clock(), most));
@@ -168,8 +169,8 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     const { max_pages } = crawl;
     const late = clock().getTime() > until || waitMs > 0;
     const taken = read?.taken ?? [];
-    // A round that is not full, as at the start of a site, is stored first, because the URLs that it found fill the
-    // next one.
+    // A round that is not full, as at the start of a site, is stored before the next one is fetched, because the URLs
+    // that it found fill the next one.
     const alone = late || (taken.length > 0 && taken.length < pagesARound);
     // Each page that is not stored yet may turn out to be new.
     const pages = max_pages - tally.indexed - tally.unchanged - taken.length;

@@ -83,8 +83,8 @@ export function createCrawlFinish({ search, embedding, clock }: Deps) {
   }
 
   /**
-   * The complete set of pages of a crawl with `replace` replaces the live pages, an incomplete set is dropped, and
-   * traces of removed pages are deleted. The record is ended last, so that no other crawl starts before.
+   * A complete set of pages of a crawl with `replace` replaces the live pages; an incomplete set is dropped. Traces of
+   * removed pages are deleted. The crawl's record is ended last, so that no other crawl starts before all this is done.
    */
   return async (crawl: Crawl, ending: Ending, error: string | undefined): Promise<End> => {
     const { _id, org_id, mode, replace } = crawl;

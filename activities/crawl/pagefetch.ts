@@ -17,18 +17,18 @@ import { explain } from '../../models/rules/crawl/crawlreason.ts';
 import { countSeries, isTrap, placeOf, type Found, type SeriesCounts } from '../../models/rules/crawl/frontier.ts';
 import { isFileUrl, pageKey } from '../../models/rules/crawl/url.ts';
 
-/** The pages in flight at once: waiting for the site, or being read. */
+/** The maximum number of pages in flight: waiting for the site, or being read. */
 const pagesAtOnce = 12;
 /**
- * A round starts no further page after this many characters of text and links, because two rounds of several crawls are
- * in memory.
+ * A round starts no further page after this many characters of text and links, because the process holds two rounds of
+ * each of several crawls in memory.
  */
 const charactersARound = 8_000_000;
 
 /**
- * The result of a round. `settled`: the outcomes of URLs without a page to store. `added`: the URLs found. `unasked`:
- * the URLs found that are skipped without a request. `waitMs`: how long the site asks for a pause, or 0; the wait for a
- * single page does not count.
+ * The result of a round. `settled`: the outcomes of URLs without a page to store. `added`: the number of URLs that were
+ * added to the frontier. `unasked`: the number of found URLs that are skipped without a request. `waitMs`: how long the
+ * site asks the crawler to pause, in ms, or 0; the wait for a single page does not count.
  */
 export type Round = {
   taken: Frontier[];
@@ -122,7 +122,8 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
   }
 
   /**
-   * Adds the URLs that a round has found to the frontier: those to fetch, and those that are skipped without a request.
+   * Adds the URLs that a round has found and that must be fetched to the frontier, and records those that are skipped
+   * without a request.
    */
   async function addFound(
     crawl: Crawl,

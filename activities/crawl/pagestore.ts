@@ -25,7 +25,7 @@ type Deps = { search: Search; embedding: Pick<Embedding, 'model'>; quotas: Quota
 type Stored = {
   /** The outcome of each URL of the round. */
   settled: Settled[];
-  /** Why no further page can be stored. Pages without room are not settled. */
+  /** Why no further page can be stored. Pages that are not stored for this reason are not settled. */
   full?: string;
 };
 

@@ -26,7 +26,7 @@ export function createPruningActivities({ search }: { search: Search }) {
   };
 }
 
-/** Returns the number of orphans of which this attempt removed anything. Idempotent. */
+/** Removes orphans. Returns the number of orphans of which this attempt removed at least a part. Idempotent. */
 export async function removeOrphans(
   search: Search,
   { org_id, mode, orphans }: Pick<Pruning, 'org_id' | 'mode' | 'orphans'>,
@@ -56,7 +56,8 @@ export async function removeOrphans(
 
 /**
  * Removes orphaned generations and index rows of a live page; returns false when none of them is outdated. The page's
- * record decides, and it is read after `supersede`: a generation that is outdated then can never be published.
+ * record tells which are outdated. It is read after `supersede`, because a generation that is outdated at that time can
+ * never be published.
  */
 async function removeOutdated(
   search: Search,

@@ -128,7 +128,8 @@ export function createPublish({ search, embedding, clock }: Deps) {
     const claims = await claim(crawl, found);
     await write(crawl, found, claims);
     await show(crawl, found, claims);
-    // Pages that wait are embedded after the end of the crawl, which also covers a batch that died before this.
+    // Early in a crawl, the embedding of its pages waits. The end of the crawl then starts it, also for a batch that
+    // died before this line.
     const waits = pagesEmbedAfter(crawl.started_at) > clock();
     if (embedding.model !== undefined && !waits) await wakeEmbedding(crawl, clock());
     // Two URLs may be spellings of the same page.

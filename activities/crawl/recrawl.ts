@@ -1,6 +1,6 @@
 /**
  * The activities of a crawl schedule. The Temporal Schedule is created from the record, never from a workflow's
- * arguments. A firing stores a crawl in the same way as a caller's request does.
+ * arguments. Each firing of the schedule stores a crawl in the same way as a caller's request does.
  */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
@@ -44,7 +44,7 @@ export function createRecrawlActivities({ schedules, quotas, clock, log }: Recra
     return { state: 'begun', crawlId: crawl._id, mode };
   }
 
-  /** A schedule that was removed meanwhile needs no note. */
+  /** Notes the crawl on the schedule's record, unless the schedule was removed meanwhile. */
   async function noteLate(orgId: string, scheduleId: string, crawlId: string): Promise<void> {
     try {
       await noteBegun(orgId, scheduleId, crawlId);
@@ -78,7 +78,10 @@ export function createRecrawlActivities({ schedules, quotas, clock, log }: Recra
       });
     },
 
-    /** Starts the crawl of a firing, once even if this is repeated, or notes on the schedule why there is none. */
+    /**
+     * Starts the crawl of a firing, or notes on the schedule why there is none. Idempotent: a repeated call starts no
+     * second crawl.
+     */
     async beginRecrawl({ orgId, scheduleId, firing }: Ref & { firing: string }): Promise<Begun> {
       return withHeartbeat(async (): Promise<Begun> => {
         const recrawl = await findRecrawl(orgId, scheduleId);

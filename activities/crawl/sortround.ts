@@ -53,8 +53,9 @@ function textsOf({ fresh, settled }: RoundRead, known: ReadonlyMap<string, Page>
 }
 
 /**
- * Sorts the pages of a round. If two pages have the same text, it is stored once. Only pages whose outcome this crawl
- * has stored count, because a page that it has not reached yet may have changed.
+ * Sorts the pages of a round. If two pages have the same text, it is stored once. A page of an earlier round is
+ * compared only if this crawl has stored its outcome, because a page that the crawl has not reached yet may have
+ * changed.
  */
 export async function sortRound(crawl: Crawl, round: RoundRead, known: ReadonlyMap<string, Page>): Promise<Sorted> {
   const texts = textsOf(round, known);

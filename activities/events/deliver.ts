@@ -64,9 +64,12 @@ export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>;
  * destinations.
  */
 export const inFlightPerDestination = 8;
-/** The maximum number of deliveries that one query reads of a line: those of one ticket to one destination, in order. */
+/**
+ * The maximum number of deliveries that one query reads of a line (the deliveries of one ticket to one destination), in
+ * order.
+ */
 const batch = 50;
-/** The time after which an activity hands its line over to the next activity, which may run on any worker, in ms. */
+/** After this time, in ms, an activity hands its line over to the next activity, which may run on any worker. */
 const worksForMs = 30_000;
 /** The tolerance for clock differences, in ms: an attempt that is early by this much is made. */
 const earlyMs = 1_000;

@@ -58,11 +58,11 @@ type Told = {
   mode: Mode;
   said: Said;
   subject: NoticeSubject;
-  /** The ids of the records with which the notice is erased. */
+  /** The ids of the records whose erasure also erases the notice. */
   about: string[];
   /**
-   * The user id of the member whom the notice concerns; without one, the notice concerns the members who are online and
-   * not away, or all if there are none.
+   * The user id of the only member whom the notice concerns. Without it, the notice concerns the members who are online
+   * and not away, or all members when nobody is.
    */
   assignee?: string | undefined;
   /** True when members who have not read the previous notice of the same group are notified again. */
@@ -133,7 +133,7 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
     return waiting.filter((one) => !due.includes(one)).map(({ mail }) => mail.at);
   }
 
-  /** Whether nobody has to act on the notification any more, although the member has not read it. */
+  /** Whether the notification needs no action any more, although the member has not read it. */
   async function isOver({ org_id, kind, conv_id, approval_id }: MailedNotification): Promise<boolean> {
     if (approval_id !== undefined) return (await findToolCall(org_id, approval_id))?.state !== 'waiting';
     if (conv_id === undefined || !untilAnswered.includes(kind)) return false;
@@ -146,8 +146,8 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
     const { event_id: key, again, to, by, reason = 'replied' } = occasion;
     const topic = aboutConversation(conv_id);
     const assignee = to !== undefined && membersOf(org).includes(to) ? to : undefined;
-    // The assignee may have left the organization meanwhile; then the other members are notified, unless the notice
-    // concerned the assignee only.
+    // The assignee may have left the organization meanwhile. Then the other members are notified, unless the notice
+    // concerned only the assignee.
     if (personal.includes(occasion.kind) && assignee === undefined) return;
     const kind = occasion.kind === 'customer_replied' && !assignee ? 'conversation_escalated' : occasion.kind;
     const words = {
@@ -186,14 +186,14 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
     return conversation.snoozed?.until;
   }
 
-  /** The conversation. If the end of its snooze has come, the snooze is ended first. */
+  /** Returns the conversation. If its snooze has expired, ends the snooze first. */
   async function woken(conversation: Conversation): Promise<Conversation> {
     const { _id: conv_id, org_id: orgId, snoozed } = conversation;
     const now = clock();
     if (snoozed?.until === undefined || snoozed.until > now) return conversation;
     const awake = await wake(conversation, snoozed, now);
     if (awake) await tellStaff(orgId, { type: 'changed', body: { conv_id } }, now);
-    // The snooze was ended or moved meanwhile.
+    // Without `awake`, the snooze was ended or moved meanwhile, so the conversation is read again.
     return awake ?? (await findConversation(orgId, conv_id)) ?? conversation;
   }
 
@@ -233,8 +233,8 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
 
   return {
     /**
-     * Notifies members. Returns after how many ms the next mail is due or the snooze ends; undefined when nothing is
-     * left. Before that time, the notification may be read or the snooze ended.
+     * Notifies members. Returns the time until the next mail is due or the snooze ends, in ms; undefined when there is
+     * neither. By then, the member may have read the notification, or somebody may have ended the snooze.
      */
     tellMembers: ({ orgId, ...about }: NoticeRef): Promise<number | undefined> =>
       withHeartbeat(async () => {

@@ -41,7 +41,10 @@ export type DocumentDeps = {
   log: Logger;
 };
 type Ref = { orgId: string; docId: string; generation: number };
-/** A document with more passages is published first and embedded in the background. 60 take some five seconds. */
+/**
+ * A document with more passages is published first and embedded in the background. Embedding 60 takes some five
+ * seconds.
+ */
 const passagesAtOnce = 60;
 export type ReadOutcome = 'read' | 'embed' | 'indexed' | 'gone' | 'crowded' | { failed: string };
 export type DocumentActivities = ReturnType<typeof createDocumentActivities>;
@@ -66,8 +69,8 @@ export function createDocumentActivities(
   }
 
   /**
-   * Makes a stored and indexed generation live, and removes the leftovers of other generations and attempts. `model`: the
-   * embedding model whose vectors its passages have already.
+   * Makes a stored and indexed generation live, and removes the leftovers of other generations and attempts. `model`:
+   * the embedding model, if the passages already have its vectors.
    */
   async function publish(document: Document, chunkCount: number, model?: string): Promise<'indexed' | 'gone'> {
     const { _id: docId, org_id: orgId, generation } = document;

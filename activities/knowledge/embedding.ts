@@ -28,8 +28,8 @@ import { languageOf } from '../../models/rules/language/language.ts';
 /** The number of texts in one request; some seconds of work for the local models. */
 const textsARequest = 32;
 /**
- * Embeddings are written after this many or after this time, because each write creates a file that queries have to
- * open.
+ * Embeddings are written once `rowsAWrite` of them are collected or `writeAfterMs` has passed. They are collected
+ * because each write creates a file that queries have to open.
  */
 const rowsAWrite = 500;
 const writeAfterMs = 15_000;
@@ -48,8 +48,9 @@ export type EmbeddingActivities = ReturnType<typeof createEmbeddingActivities>;
 export function createEmbeddingActivities(deps: EmbeddingDeps) {
   return {
     /**
-     * `left`: there may be more to embed now, not counting pages that wait for the end of their crawl. Throws when
-     * embeddings are unavailable. A source that fails because of its own texts does not block others.
+     * Embeds passages for about `runMs`. `left`: there may be more to embed now; pages that wait for the end of their
+     * crawl do not count. Throws when embeddings are unavailable. A source that fails because of its own texts does not
+     * block others.
      */
     async embedSome({ orgId, mode }: { orgId: string; mode: Owner['mode'] }): Promise<{ left: boolean }> {
       const { model } = deps.embedding;

@@ -167,8 +167,8 @@ async function readTable(deps: MaintenanceDeps, table: IndexTable): Promise<Inde
 }
 
 async function repair(deps: MaintenanceDeps, table: IndexTable, signal: AbortSignal): Promise<number> {
-  // Records are listed before rows. A source that is published in between was indexed before, and is simply not
-  // compared.
+  // Records are listed before rows. A source that is published between the two was indexed before that, and is simply
+  // not compared.
   const before = await listStanding(table);
   const rows = await readTable(deps, table);
   const standing = rows ? before : await listStanding(table);

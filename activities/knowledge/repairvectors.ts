@@ -26,7 +26,7 @@ export async function vectorsToMend({ search, log }: Deps, owner: Owner, model: 
   const missing = present !== undefined && !tables.some(isPresent) ? [present] : [];
   const work: Mend[] = [];
   for (const table of [...tables, ...missing]) {
-    // Records are listed before embeddings. A source that is embedded in between is simply not compared.
+    // Records are listed before embeddings. A source that is embedded between the two is simply not compared.
     const embedded = isPresent(table) ? await listEmbedded(owner, model!) : new Set<string>();
     const standing = await listStanding(owner);
     const rows = await readTable(table);

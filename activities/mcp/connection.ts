@@ -86,7 +86,7 @@ export function createConnections({ secrets, http, egressAllow, publicUrl, clock
       if (!(await forgetOAuthState(orgId, connection, sealed, { scopes, moved: end.why === 'moved' }))) return;
       const kind = 'tool_server_signed_out';
       const body = `${endings[end.why]} Connect it again; until then no tool is called.`;
-      // With this key, members are notified only once of each sign-in that ends.
+      // Because of this key, members are notified only once when a sign-in ends.
       const key = `${kind}:${connection}:${sha256(sealed).slice(0, 16)}`;
       await notifyMembers(orgId, { key, kind, title: 'The tool server is signed out', body, about: [] }, clock());
     },

@@ -1,7 +1,7 @@
 /**
  * Requests of the API to a tool server: listing its tools, or a sign-in at its authorization server. The results are
- * stored; the workflow's history contains only ids and reasons. A person waits for them, so a failure is an outcome and
- * is not retried forever.
+ * stored; the workflow's history contains only ids and reasons. A person waits for the result, so a failure is returned
+ * as an outcome instead of being retried forever.
  */
 import { createConnections, type ConnectionDeps } from './connection.ts';
 import { setImmediate } from 'node:timers/promises';
@@ -107,11 +107,12 @@ export function createToolServerActivities(deps: ToolServerDeps) {
   };
 }
 
-/** The most tools that are listed. Servers with more tools than can be approved (`maxTools`) are rare. */
+/** The maximum number of tools that are listed. Servers with more tools than can be approved (`maxTools`) are rare. */
 const maxListed = 10 * maxTools;
 
 /**
- * Schemas are examined for at most this time, in ms. The flaws of the other tools are reported when they are approved.
+ * The schemas of a list are examined for at most this time, in ms. Flaws of the remaining schemas are reported when
+ * their tools are approved.
  */
 const examineMs = 3_000;
 

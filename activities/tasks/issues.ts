@@ -27,7 +27,7 @@ const carriers: Partial<Record<Link['provider'], Carry>> = { linear: carryToLine
 export function createIssueActivities(deps: IssueDeps) {
   async function carry({ orgId, taskId }: IssuesRef, signal: AbortSignal): Promise<IssuesLeft> {
     // The task and its links are read as one snapshot. Otherwise a change that just came from an issue would look like
-    // one that the issue lacks.
+    // a change that must still be sent to the issue.
     const [found, org] = await Promise.all([findTaskWithLinks(orgId, taskId), findOrganization(orgId)]);
     // Nothing is sent in test mode.
     if (!found || org?.environment !== 'production') return { again: false };

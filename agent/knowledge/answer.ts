@@ -32,7 +32,7 @@ export type KnowledgeAnswer = {
   generated_by: GeneratedBy;
   /** Why the configured model did not write the answer. */
   model_error?: string | undefined;
-  /** Whether an embedding is missing because it was late or refused. Where it is missing, words alone decided. */
+  /** Whether an embedding was late or refused. Decisions that lacked an embedding were made by words alone. */
   degraded: boolean;
 } & Pick<Found, 'searched' | 'strict' | 'retrieval'>;
 

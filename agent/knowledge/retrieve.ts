@@ -162,8 +162,8 @@ async function candidatesFor<P extends Passage>(
   search: Omit<ProposeAsk, 'without'>,
 ): Promise<{ standing: { passage: P; candidate: Candidate }[]; scale: Scale | undefined; degraded: boolean }> {
   /**
-   * The excluded generations of each source. There may be several: a new generation can be dropped before it is
-   * published, and the old one after.
+   * The excluded generations of each source. There may be several: a new generation can be dropped while it is not
+   * published yet, and the old one as soon as the new one is published.
    */
   const without = new Map<string, string[]>();
   let standing: { passage: P; candidate: Candidate }[] = [];

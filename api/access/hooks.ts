@@ -21,6 +21,6 @@ export type AccessHooks<Context> = {
   canInviteByMail(ctx: Context, orgId: string, email: string): Promise<boolean>;
   /** Counts a mail to a person outside the organization. @throws Problem RATE_LIMITED */
   countOutside(ctx: Context, mail: OutsideMail, now: Date): Promise<void>;
-  /** The customer with this identity, who is created if there is none. */
+  /** Returns the customer with this identity; creates the customer if there is none. */
   provideCustomer(orgId: string, mode: Mode, identity: Identity, now: Date): Promise<{ _id: string }>;
 };

@@ -42,7 +42,8 @@ const refreshMs = 60_000;
  */
 const publishMs = 2 * refreshMs + 60_000;
 /**
- * Keys are read at most once a second because of unknown `kid`s, so that made-up tokens cannot overload the database.
+ * Unknown `kid`s make a process read the keys at most once in this many ms, so that made-up tokens cannot overload the
+ * database.
  */
 const unknownKidMs = 1_000;
 /** The two kinds of tokens. A token of the other kind is refused as if we had not signed it. */
@@ -197,7 +198,8 @@ async function readKeyring(deps: TokenDeps): Promise<Keyring> {
     await addSigningKey(await newSigningKey(deps, (stored[0]?.number ?? 0) + 1, now));
     records = openKeys(deps.secrets, await listSigningKeys());
   }
-  // A key stops signing soon after its successor appears, so one extra day is ample.
+  // `needed`: the newest key that is older than a token's lifetime plus one day. All tokens of the keys before it have
+  // expired, because a key stops signing soon after its successor appears.
   const needed = records.find((r) => ageOf(r) > (tokenDays + 1) * dayMs);
   if (needed && needed.number > records.at(-1)!.number) {
     await removeSigningKeysBefore(needed.number);

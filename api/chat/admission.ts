@@ -45,14 +45,14 @@ export function createChatAdmission(ctx: Context, limit: Limiter): ChatAdmission
 
   return {
     async admit(request) {
-      // Limited before anything is read from the database.
+      // The limit is checked before anything is read from the database.
       await limit('address_connects', networkOf(request.address));
       const admitted = await identify(request);
       const { orgId, sessionId } = admitted.customer;
       if (orgId !== request.params['orgId']) {
         throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
       }
-      // Limited before the history is read and sent again.
+      // The limit is checked before the history is read and sent again.
       await limit('connects', sessionId);
       return admitted;
     },

@@ -99,7 +99,10 @@ export function createSessionAuth(ctx: Pick<Context, 'config' | 'clock' | 'secre
     await provenEmail(orgId, mode, admission);
   }
 
-  /** The page's organization and mode. The mode is the session's if there is one, else the one the key has now. */
+  /**
+   * The page's organization and mode. `standing`: the mode of the session, if there is one; else the key's present mode
+   * counts.
+   */
   async function pageOf({ pk, origin }: Admission, standing?: Mode): Promise<{ orgId: string; mode: Mode }> {
     const page = isPublishable(pk) ? await recentPage.read(pk) : undefined;
     if (!page) throw unauthenticated('This publishable key does not exist or was replaced.');

@@ -40,7 +40,8 @@ export function createFrameTaker(ctx: Context, limit: Limiter) {
   async function takeMessage(socket: ChatSocket, { customer, conversation }: ChatClient, frame: FrameOf<'message'>) {
     const said = { body: frame.body, clientMessageId: frame.client_message_id };
     const { duplicate, ack, ackSeq } = await acceptMessage(ctx, customer, conversation!, said, socket.seq);
-    // A socket that has passed the `ack` in the log gets it again; any other socket gets it from the log.
+    // The log has one `ack` for each message. A socket that is already past it gets the `ack` directly; any other
+    // socket gets it from the log.
     if (duplicate && socket.seq >= ackSeq) socket.tell('ack', ack);
   }
 

@@ -72,7 +72,10 @@ type Staff = Ticket & {
 
 /** Returns the frame for a member's socket; undefined when the frame is not meant for it. */
 type Told = (staff: Staff) => MadeFrame | undefined;
-/** What is sent next to an organization's members: finished frames, and the ids of records that are read only then. */
+/**
+ * The changes to send next to an organization's members: finished frames, and ids of records, which are read only when
+ * they are sent.
+ */
 type Gathered = { conversations: Set<string>; members: Set<string>; notices: Set<string>; told: Told[] };
 
 function toldTo(type: string, body: object, to: (staff: Staff) => boolean = () => true): Told {
@@ -84,12 +87,15 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
   const { clock, log } = ctx;
   const limit = createLimiter(ctx.config);
   const staffOf = new Map<string, Set<Staff>>();
-  /** What is sent next, by organization. */
+  /** The changes to send next, by organization. */
   const gathered = new Map<string, Gathered>();
   let gathering: NodeJS.Timeout | undefined;
   /** The time of the last frame that this process received; at first, the time of its start. */
   let heardAt = clock();
-  /** What the members of organizations that have a socket in this process do, by conversation and user. */
+  /**
+   * What members do in conversations, by conversation and user. Only for organizations that have a socket in this
+   * process.
+   */
   const viewed = new Map<string, { orgId: string; conv_id: string; user_id: string; doing: Doing; until: number }>();
   /** Answers that are being written, in conversations that are open on a page with a socket in this process. */
   const begun = new Map<string, { message_id: string; body: string }>();
@@ -103,8 +109,8 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
   const stamp = (): string => clock().toISOString();
 
   /**
-   * What is sent next to an organization. Frames are sent together, because a write to the network costs more than a
-   * frame.
+   * The changes to send next to this organization's members. Frames are sent together, because a write to the network
+   * costs more than a frame.
    */
   function next(orgId: string): Gathered {
     const standing = gathered.get(orgId);
@@ -213,7 +219,9 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
   const viewing = ({ orgId, userId: user_id }: Staff, conv_id: string, doing: Doing): Promise<void> =>
     tellStaff(orgId, { type: 'viewing', body: { conv_id, user_id, doing } }, clock());
 
-  /** For a new socket: all members with their presence, and what those who have a conversation open do there. */
+  /**
+   * For a new socket: all members with their presence, and what members do in the conversations that they have open.
+   */
   async function around(org: Organization) {
     const now = clock();
     for (const [key, { until }] of viewed) if (until < now.getTime()) viewed.delete(key);
@@ -230,7 +238,7 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
     };
   }
 
-  /** Sends a socket the changes since `since` that it missed, because it was not open yet. */
+  /** Sends a new socket the changes since `since`, which it missed because it was not open yet. */
   async function resume({ orgId, userId, modes: of, socket }: Staff, since: Date): Promise<void> {
     const at = stamp();
     const from = new Date(since.getTime() - skewMs);
@@ -292,7 +300,7 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
       if (!org || !role) throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
       client.socket = socket;
       socket.tell('welcome', { at: stamp(), user_id: userId, role, ...(await around(org)) });
-      // No log has this name: the socket gets the frames that `hears` makes from all logs.
+      // No log has an organization's id as its name. The socket gets only the frames that `hears` makes from all logs.
       return { orgId, stream: orgId };
     },
     came(client) {

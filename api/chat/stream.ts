@@ -82,8 +82,8 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
       ]);
       if (!session || session.revoked_at) throw sessionEnded();
       let chosen = found;
-      // An empty conversation may have been removed when an older one was reopened. A conversation that the client
-      // named is then not found.
+      // If `greet` fails, the conversation was removed meanwhile: an empty one is removed when an older one is
+      // reopened. A conversation that the client named is then not found; otherwise another one is chosen.
       while (!(await greet(socket, chosen, resumeFromOf(query)))) chosen = await choose();
       // Reuses the principal's strings, which are in memory anyway.
       client.conversation = { _id: chosen._id, org_id: customer.orgId, mode: customer.mode };

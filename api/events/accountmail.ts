@@ -59,7 +59,8 @@ export async function mailAccount(ctx: Context, letter: AccountLetter, orgId: st
   const { delivery, intents } = await createDelivery(
     {
       org_id: orgId,
-      // Accounts have no mode; people also sign in and are invited before the organization is live.
+      // Accounts have no mode. Their mails are always `live`, because people also sign in and are invited before the
+      // organization is live.
       mode: 'live',
       kind: 'notification',
       event_id: newId('event'),

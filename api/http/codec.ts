@@ -1,6 +1,7 @@
 /**
- * The codec endpoint, by which the Temporal UI and CLI show encrypted payloads in plain to operators. An operator signs
- * in with a link of `ops login`; the browser then has a cookie, and the CLI sends the same proof as a bearer token.
+ * The codec endpoint, by which the Temporal UI and CLI show operators the plain text of encrypted payloads. An operator
+ * signs in with a link of `ops login`; the browser then has a cookie, and the CLI sends the same proof as a bearer
+ * token.
  */
 import type { ParameterizedContext } from 'koa';
 import type { Router } from '@koa/router';

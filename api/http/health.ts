@@ -13,7 +13,8 @@ export async function readiness(
   ping = pingMongo,
 ): Promise<{ ready: boolean; mongo: State; temporal: State }> {
   const state = (check: Promise<unknown>): Promise<State> =>
-    // Some waits of both drivers have no timeout; they notice a silent connection only after minutes.
+    // Some waits of the MongoDB and Temporal clients have no timeout: they notice only after minutes that a connection
+    // has gone silent.
     Promise.race([
       check.then(
         () => 'ok' as const,

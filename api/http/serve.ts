@@ -23,7 +23,7 @@ import type { Mode } from '../../models/rules/access/keys.ts';
 const maxBodyBytes = 1024 * 1024;
 /** The largest body from callers without a credential; room for an e-mail, a password and a name. */
 const maxOpenBodyBytes = 16 * 1024;
-/** On a route without a body, a body is read, and refused unless it is an empty object. */
+/** A route that takes no body reads it nevertheless, and refuses any body except an empty object. */
 const noBody = z.strictObject({});
 
 type Body = { fields?: unknown; file?: UploadedFile | undefined; raw?: Buffer | undefined };
@@ -149,7 +149,7 @@ function send(koa: RouterContext, { status, body, location, replayed }: Answer &
   if (location !== undefined) koa.set('location', location);
   if (replayed) koa.set('Idempotent-Replayed', 'true');
   koa.status = status;
-  // A reply is for one caller and may contain a secret, and a cache could otherwise store a GET.
+  // A reply is for one caller and may contain a secret. Without this header, a cache could store the reply to a GET.
   koa.set('cache-control', 'no-store');
   if (body) koa.type = 'application/json';
   koa.body = body;

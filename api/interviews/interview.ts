@@ -74,7 +74,7 @@ const evaluationDeadlineMs = 120_000;
 
 /**
  * Asks the interview's workflow to change the status. The workflow decides. When no workflow is running (it was never
- * started because Temporal was away, or an operator terminated it), a new one is started from the stored record.
+ * started because Temporal was down, or an operator terminated it), a new one is started from the stored record.
  * @throws Problem NOT_FOUND, ILLEGAL_TRANSITION, CONFLICT, UNAVAILABLE
  */
 export async function commandInterview(

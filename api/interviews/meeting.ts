@@ -135,7 +135,8 @@ export async function provideSummary(
   };
   const made = await ctx.intelligence.summarizeMeeting({ ...recorded, mode }, { about: { meeting_id: record._id } });
   const summary = { ...made, version: said.length, generated_at: ctx.clock() };
-  // Members are notified of a transcript's first summary of any length; a summary that is made again is not announced.
+  // Members are notified once for each version of the transcript, when its first summary is made. A summary of the
+  // other length, or one that is made again, is not announced.
   const isFirst = !Object.values(record.summaries ?? {}).some((one) => one.version === summary.version);
   const about = {
     owner: record.org_id,

@@ -18,7 +18,7 @@ const services = {
   attendee: { header: 'x-webhook-signature', idOf: attendeeId, read: readAttendeeReport },
 } as const satisfies Record<Service, object>;
 
-/** Every report is refused while no webhook secret is configured, or another service is. */
+/** Every report is refused while no webhook secret is configured, or while another service is configured. */
 const signedBy = (name: Service): SignatureProvider => ({
   name,
   header: services[name].header,
@@ -65,8 +65,8 @@ export async function takeReport(ctx: Context, service: Service, id: string, bod
 }
 
 /**
- * The interview that has this bot or is just sending it. The service's first report may arrive before its reply to the
- * request that sends the bot.
+ * The interview that has this bot, or whose workflow is sending it now. The service's first report may arrive before
+ * its reply to the request that sends the bot.
  */
 async function interviewOf(kind: Service, { botId, sentWith }: Report) {
   const known = await findByBot({ kind, id: botId });

@@ -16,8 +16,8 @@ export const maxFrameBytes = 64 * 1024;
 /** A client counts as too slow when more bytes than this wait to be sent to it; about a hundred full answers. */
 const maxBufferedBytes = 1024 * 1024;
 /**
- * WebSocket's close codes for our own failures, by HTTP status. A close reason may have at most 123 bytes, so ours are
- * error codes.
+ * WebSocket's close codes for our own failures, by HTTP status. A close reason may have at most 123 bytes, so our close
+ * reasons are error codes.
  */
 const closeCodes: Readonly<Record<number, number>> = { 500: 1011, 503: 1013 };
 

@@ -85,8 +85,8 @@ export type StreamKind<C, F extends { type: string } = { type: string }> = {
   /** Called when the process ends, after all sockets are closed. */
   close?(): Promise<void>;
   /**
-   * Called for every frame that any process appends to any stream. With Redis, it is certain only for organizations
-   * whose id is the stream of a socket. It starts long work in the background.
+   * Called for every frame that any process appends to any stream. With Redis, the call is certain only for frames of
+   * organizations whose id is the stream of a socket. The function starts long work in the background.
    */
   hears?(frame: Frame): void;
   /** Called when `hears` may have missed frames. */

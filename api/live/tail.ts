@@ -34,8 +34,8 @@ type TailDeps = {
   watched: readonly WatchedRecords[];
   ended(collection: string, id: string): void;
   /**
-   * Called for every frame of every stream, except during an interruption. With Redis it is called for the frames of
-   * each organization whose id is followed like a stream.
+   * Called for every frame of every stream, except during an interruption. With Redis, it is called only for frames of
+   * organizations whose id is the stream of a follower.
    */
   heard(frame: Frame): void;
   /**

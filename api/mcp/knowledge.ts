@@ -81,7 +81,7 @@ function serverFor(ctx: Context, { orgId, orgName, mode }: SelfPrincipal, versio
 }
 
 /**
- * Turns work into a tool's result. A failure becomes an error result with the same sentence that a route would answer.
+ * Turns work into a tool's result. A failure becomes an error result with the same message that a route would return.
  */
 async function answering(
   ctx: Context,

@@ -35,9 +35,10 @@ export async function foundMeeting(owner: string, meetingId: string): Promise<Me
 }
 
 /**
- * Extracts and stores the tasks of a transcript that were not stored before. Nothing is stored when the transcript has
- * not grown since, unless rules extracted last time and a model can now. Returns the number of stored tasks, whether
- * rules or a model extracted them, and possible tasks that a person must confirm.
+ * Extracts the tasks of a transcript, and stores those that were not stored before. Nothing is stored when the
+ * transcript has not grown since the last extraction, unless rules made that extraction and a model can make this one.
+ * Returns the number of stored tasks, whether rules or a model extracted them, and possible tasks that a person must
+ * confirm.
  * @throws Problem NO_TRANSCRIPT, NOT_FOUND when the meeting was deleted meanwhile.
  */
 export async function extractFrom(

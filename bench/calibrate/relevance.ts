@@ -37,8 +37,8 @@ const start: Calibration = {
 };
 
 /**
- * Which cosines a calibration uses: those of all embedding models or, with `part`, those of one of them in place of an
- * unknown model.
+ * Which cosines a calibration uses: those of all embedding models or, with `part`, only those of one model, which
+ * stands for an unknown one.
  */
 export type View = { kind: keyof Calibrations; part?: number };
 
@@ -134,8 +134,8 @@ const allowedIn: Record<string, Thresholds> = {
 };
 const allowedInOthers = { answer: 0.12, offer: 1 };
 /**
- * The amount added to the answer threshold of languages other than English, which is fitted on so few questions that it
- * is little evidence about other help centres.
+ * The amount added to the answer threshold of languages other than English. That threshold is fitted on so few
+ * questions that it says little about other help centres.
  */
 const caution = 0.055;
 

@@ -74,7 +74,7 @@ async function follow(session: Session, count = Number.POSITIVE_INFINITY): Promi
     client.request('GET', path, contract.notificationList, { query: { limit: 100, cursor } });
   const before = (await newest()).notifications;
   const seen = new Set(before.map(({ notif_id }) => notif_id));
-  // Only notifications from this time on are new: an older one moves to the first page when others are removed.
+  // Only notifications from this time on are new. An older one may move to the first page when others are removed.
   const since = before[0]?.created_at ?? '';
   session.output.note('Waiting for notifications; end with Ctrl-C.');
   for (let left = count; ; await wait(pollMs)) {

@@ -82,7 +82,7 @@ export function loginLink({ config: { publicUrl, secretKeys } }: Deployment, now
   return `${publicUrl}/codec/login?proof=${encodeURIComponent(proof)}`;
 }
 
-/** Whether the configured keys open the deployment's signing key, or there is none yet. */
+/** Whether the configured keys decrypt the deployment's signing key. Also true when there is no signing key yet. */
 export async function opensSecrets({ secretKeys }: Config): Promise<boolean> {
   const secrets = createSecretBox(secretKeys);
   const [newest] = await listSigningKeys();

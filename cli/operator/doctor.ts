@@ -263,7 +263,11 @@ async function models({ embedding, openai }: Config): Promise<Finding[]> {
   const findings: Finding[] = [];
   if (embedding.state === 'off')
     findings.push(
-      warning('embedding', 'It is off: questions find passages by their words alone.', 'Remove EMBEDDING=off.'),
+      warning(
+        'embedding',
+        'It is off: questions find passages by their words alone, and half of what is then answered is wrong.',
+        'Remove EMBEDDING=off.',
+      ),
     );
   else if (embedding.urls.length > 0) findings.push(...(await Promise.all(embedding.urls.map(embeddingService))));
   else if (openai.embeddingModel === undefined)

@@ -47,7 +47,7 @@ async function matching(text: string): Promise<Organization[]> {
   return organization ? [organization] : findOrganizationsNamed(text, most);
 }
 
-/** Whether an organization has its own mail server, and what of it does not work. */
+/** Whether an organization has its own mail server, and which of its destinations and integrations do not work. */
 export async function faultsOf(orgId: string): Promise<{ own_mail_server: boolean; not_working: NotWorking[] }> {
   const [own_mail_server, not_working] = await Promise.all([hasMailServer(orgId), notWorkingOf(orgId)]);
   return { own_mail_server, not_working };

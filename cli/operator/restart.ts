@@ -1,7 +1,7 @@
 /**
  * Starts the workflows of unfinished records again, after MongoDB or Temporal was restored from a backup. A saved
- * intent is removed once its workflow was started, so the sweeper cannot know that Temporal has lost the workflow, or
- * regards it as ended.
+ * intent is removed once its workflow was started. So the sweeper cannot know that Temporal has lost the workflow, or
+ * that Temporal regards it as ended.
  */
 import { ScheduleNotFoundError, ScheduleOverlapPolicy, type Client } from '@temporalio/client';
 import type mongoose from 'mongoose';

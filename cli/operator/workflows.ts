@@ -62,7 +62,10 @@ type Found = Pick<Situation, 'name' | 'title' | 'means' | 'mend'> & {
 };
 /** Workflows in which the same activity fails in the same way. */
 type Failing = { activity: string; failed: string; count: number; first: Explained[] };
-/** An organization, the number of its open workflows, whether that is a flood, and the number of each kind. */
+/**
+ * An organization, the number of its open workflows, whether that number is a flood (`floodFrom`), and the number of
+ * each kind.
+ */
 export type Busy = { org_id: string; name: string; open: number; floods: boolean; kinds: Record<string, number> };
 export type Stuck = {
   situations: Found[];
@@ -138,7 +141,8 @@ async function busiestOf(open: readonly WorkflowExecutionInfo[]): Promise<Busy[]
 
 /**
  * A listed workflow with what failed last or what it waits for. If one of its activities is retried, the status is
- * `retrying`, although the workflow itself does not know of the attempts. Otherwise the workflow's details say it.
+ * `retrying`, although the workflow itself does not know of the attempts. Otherwise the workflow's details say what
+ * failed or what it waits for.
  */
 async function explained(temporal: Client, listed: Listed): Promise<Explained> {
   const failing = (await attemptsOf(temporal, listed.id)).find(({ failed }) => failed !== null);
@@ -201,7 +205,8 @@ export async function shown({ temporal }: Deployment, id: string): Promise<Shown
   const details = await detailsOf(temporal, id);
   const attempts = await attemptsOf(temporal, id, description);
   const failing = attempts.find(({ failed }) => failed !== null);
-  // The details are those of Temporal's UI; this command is the one that they point to for attempts.
+  // These are the details that Temporal's UI shows. There they refer to this command for the attempts, so the reference
+  // is left out here.
   const here = details?.replace(`${seeAttempts(id)}<br>`, '').replace(seeAttempts(id), '') ?? null;
   const attributes = description.typedSearchAttributes;
   const [orgId, uses = []] = [attributes.get(searchAttributes.organization), attributes.get(searchAttributes.provider)];

@@ -4,8 +4,8 @@ import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * The niceness of a background process, which with this value gets a quarter of a core beside a busy process. With the
- * maximum, 19, it would get almost nothing on a machine that is never idle.
+ * The niceness of a background process. With this value the process gets a quarter of a core beside a busy process.
+ * With the maximum, 19, it would get almost nothing on a machine that is never idle.
  */
 export const patientNiceness = 5;
 

@@ -1,7 +1,7 @@
 /**
- * What a process counts and measures, for Prometheus. Any code may count; where the numbers go is chosen once when the
- * process starts (`useMeter`), and without a choice they go nowhere. Every label has a fixed set of values, so that
- * nobody can increase the number of time series. Names and units follow Prometheus: seconds, and `_total` for counters.
+ * The metrics of a process, for Prometheus. Any code may record them. The receiver is set once when the process starts
+ * (`useMeter`); without one the metrics are dropped. Every label has a fixed set of values, so that nobody can increase
+ * the number of time series. Names and units follow Prometheus: seconds, and `_total` for counters.
  */
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -57,7 +57,7 @@ export type Meter = {
 };
 
 let meter: Meter = { count: () => undefined, observe: () => undefined };
-/** Sends what this process counts to `chosen` from now on. */
+/** Sends the metrics of this process to `chosen` from now on. */
 export const useMeter = (chosen: Meter): void => void (meter = chosen);
 
 export const count = <Name extends Counted>(name: Name, labels: Labels<Name>, by = 1): void =>

@@ -113,8 +113,7 @@ export function deathOf({ code, signal, stderr }: Ended, who: string): Error | u
 }
 
 /**
- * The reason, in terms of the input, why parsing failed. A missing permission is a defect of this program and is
- * rethrown.
+ * Why parsing failed, as a property of the input. A missing permission is a defect of this program and is rethrown.
  */
 export function reasonOf(error: unknown): Unreadable['reason'] {
   if (error instanceof Unreadable) return error.reason;

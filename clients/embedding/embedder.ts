@@ -73,8 +73,8 @@ const defaultIdleMs = 5 * 60_000;
 /**
  * Environment for glibc: a single arena, which returns memory to the system when more than 32 MiB are free. The
  * attention scores (12 heads, four bytes for each pair of tokens) take 4.3 MB at 300 tokens and 12.6 MB at 512, several
- * times for each of 12 layers. Allocated as separate blocks, which the system clears each time, they made a passage of
- * 300 tokens take two and a half times as long in bge and a fifth longer in me5.
+ * times for each of 12 layers. By default glibc allocated them as separate blocks, which the system clears each time. A
+ * passage of 300 tokens then took two and a half times as long in bge, and a fifth longer in me5.
  */
 const memoryBounds = {
   MALLOC_ARENA_MAX: '1',
@@ -84,8 +84,8 @@ const memoryBounds = {
 /** The number of characters kept of a dying process's output. */
 const maxWords = 500;
 /**
- * The process holds at most this many texts. So the next text is ready when one is finished, and an abort wastes little
- * work.
+ * The process holds at most this many texts: the current one and the next one, which then starts without a delay. More
+ * would waste work after an abort.
  */
 const maxSent = 2;
 

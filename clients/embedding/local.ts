@@ -1,6 +1,6 @@
 /**
- * The embedded models of one server process. It obtains their files and runs one child process for questions and one
- * for passages, or uses services that have both. It caches recent vectors and reports the models' state.
+ * The embedded models of one server process. Obtains their files and runs one child process for questions and one for
+ * passages, or calls embedding services, which run both. Caches recent vectors and reports the models' state.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
@@ -58,8 +58,8 @@ export type Local = {
 
 /**
  * A question waits this long for its vector, in ms. The vector takes 5 to 40 ms; starting the process first takes about
- * 400 ms. The rest is for the questions in the queue before it: a busy system answers later, but no worse. A hanging
- * process is killed earlier (`hungMs`), and a new process continues.
+ * 400 ms. The rest is for the questions before it in the queue, so that a busy system answers later, but as well as
+ * otherwise. A hanging process is killed earlier (`hungMs`), and a new process continues.
  */
 const defaultQuestionMs = 10_000;
 /** A process that takes longer than this for one text, in ms, counts as hanging and is killed. */
@@ -70,8 +70,8 @@ const hungMs = 5_000;
  */
 const passageMs = 60_000;
 /**
- * With several busy processes for each core, loading the models has taken half a minute. No customer waits for
- * passages.
+ * Time limit for starting the process for passages, in ms. With several busy processes for each core, loading the
+ * models has taken half a minute. No customer waits for passages.
  */
 const passageStartMs = 2 * passageMs;
 /**
@@ -79,8 +79,8 @@ const passageStartMs = 2 * passageMs;
  */
 const pauseMs = 15_000;
 /**
- * Time limits of one call to a service, in ms; a call for passages has a whole batch of them. `nextAfterMs`: after this
- * time without an answer, the next host is asked too.
+ * Time limits of one call to a service, in ms. A call for passages contains a whole batch of passages. `nextAfterMs`:
+ * after this time without an answer, the next host is asked too.
  */
 const remoteBounds = {
   questions: { timeoutMs: hungMs, nextAfterMs: 500 },

@@ -1,7 +1,7 @@
 /**
- * The embedding models as a service over HTTP, for processes on other machines (`EMBEDDING`, remote.ts): one
- * process for questions and one for passages, which otherwise every server process runs itself. It has no login, so it
- * must run in a private network; it returns nothing but numbers.
+ * The embedding models as a service over HTTP, for server processes on other machines (`EMBEDDING`, remote.ts). It runs
+ * one process for questions and one for passages. Without a service every server process runs both itself. The service
+ * has no login, so it must run in a private network; it returns nothing but numbers.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -54,7 +54,7 @@ function regularity(rows: readonly (readonly string[])[]): number {
   const width = widths.toSorted((a, b) => a - b)[Math.floor(widths.length / 2)] ?? 0;
   if (width < 2) return 0;
   const regular = widths.filter((each) => each === width).length / widths.length;
-  // Punctuation inside sentences appears in the cells but not in the header row.
+  // A character that is only punctuation in sentences appears in the cells but not in the header row.
   return regular * Math.log2(width) * (widths[0] === width ? 1 : 0.5);
 }
 

@@ -43,7 +43,7 @@ export type FilesOptions = {
   memoryMb?: number;
   /** Wall-clock time limit for one file, in milliseconds. */
   timeoutMs?: number;
-  /** The factor by which the time limit is longer for a file that is read in the background. */
+  /** For a file that is read in the background, the time limit is multiplied by this factor. */
   patience?: number;
   /**
    * The number of idle processes kept ready with warmed-up text parsers, so that a small file does not wait for a
@@ -83,8 +83,8 @@ export type Files = {
 };
 
 /**
- * Limits enforced by the kernel, because a small PDF can allocate any amount of memory outside JavaScript's heap at
- * once, and compute forever. An ordinary PDF needs 0.2 s and 150 MiB (measured).
+ * Limits for a process that reads a PDF. The kernel enforces them, because a small PDF can allocate any amount of
+ * memory outside JavaScript's heap at once, and compute forever. An ordinary PDF needs 0.2 s and 150 MiB (measured).
  */
 const pdfBounds = { dataKb: 700 * 1024, heapMb: 192, text: 200_000 } as const;
 /** The share of a process's memory limit that `sandboxFlags` gives to JavaScript's heap. */
@@ -139,8 +139,8 @@ export const readerFlags = (memoryMb: number, program = entry): string[] =>
   sandboxFlags(memoryMb, program === entry ? readerCode : [join(dirname(program), '*')]);
 
 /**
- * Watches the transfer of the source to the process. The returned function tells, after the transfer has failed,
- * whether the source failed first.
+ * Watches the transfer of the source to the process. The returned function is for a failed transfer: it tells whether
+ * the source failed before the process stopped reading.
  */
 function watchFeed(source: Readable, sink: Writable): () => boolean {
   let first: 'source' | 'sink' | undefined;

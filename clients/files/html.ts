@@ -78,7 +78,7 @@ function marksOf(kinds: Table['kinds']): Marks {
 function titlesOf(rows: readonly TableRow[]): number {
   const found = rows.findIndex(({ cells, marks }, at) => {
     if (saying(cells) !== 1 || cells[0]?.trim() === '') return true;
-    // A row marked as header may have only one cell with text, unless the next rows have a header of their own.
+    // A row of `<th>` cells is the header even if only one of them has text, unless the rows below have a header too.
     return (
       marks === 'names' &&
       cells.length > 1 &&

@@ -1,4 +1,4 @@
-/** Merged cells of a spreadsheet: the text of one is copied into each row and column that it covers. */
+/** Copies the text of a spreadsheet's merged cells into each row and column that the merged cell covers. */
 import { Unreadable } from '../../models/rules/base/unreadable.ts';
 
 /** A row with content. Hidden rows are included, because a merged cell may begin in one. `number` counts from 1. */

@@ -75,7 +75,8 @@ export function createSpans(limits: Limits, room: { cells: number }): Spans {
       const alone = own === 1 && last.from === 0 && last.to === row.length;
       const says = own > 0;
       own = 0;
-      // A cell across the whole table may span a thousand columns. They are not kept, so they do not count.
+      // A cell across the whole table may span a thousand columns. The cells that it fills are not kept,
+      // so they do not count.
       if (alone || !says) room.cells += covered;
       covered = 0;
       // One cell across the whole table is a line of text, not the same value in each column.

@@ -85,8 +85,8 @@ class SheetReader implements XmlHandlers {
   }
 
   /**
-   * Whether no visible formula has a stored result, as in files of programs that only write. If some formulas have
-   * results, one without a stored result has an empty result.
+   * Whether the sheet has visible formulas, but no formula has a stored result. Programs that do not calculate write
+   * such files. If any formula has a stored result, a formula without one has an empty result.
    */
   isUncalculated(): boolean {
     return !this.calculated && this.uncalculated.some(({ hidden, group }) => !staysHidden(hidden, group));

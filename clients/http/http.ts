@@ -68,7 +68,7 @@ export type HttpRequest = Partial<HttpLimits> & {
   headers?: Readonly<Record<string, string>>;
   body?: string | Buffer;
   signal?: AbortSignal | undefined;
-  /** Whether the trace is sent to the other side, in the header `traceparent`. Without a span nothing is sent. */
+  /** Whether the header `traceparent` tells the server the current trace. Outside of a span it is not sent. */
   tellsTrace?: boolean;
   /** Truncates a body at `maxBytes` instead of failing as `too_large`; the rest is not read. */
   cut?: boolean;

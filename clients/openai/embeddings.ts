@@ -10,8 +10,8 @@ const questionMs = 1_500;
 /** After failures the endpoint is not called for questions for this long, in ms. */
 const questionPauseMs = 15_000;
 /**
- * The number of consecutive failures before the pause; a missing reply pauses at once. One failure is not enough,
- * because some endpoints fail for a single text that is too long for them.
+ * The number of consecutive failures before the pause. A request without a reply starts the pause at once. One failure
+ * with a reply is not enough, because some endpoints fail for a single text that is too long for them.
  */
 const failuresToPause = 3;
 /**

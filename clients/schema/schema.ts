@@ -21,7 +21,7 @@ export class BadSchema extends Error {
   override readonly name = 'BadSchema';
 }
 
-/** Time limit of one expression: enough for any honest expression on a text of `maxArgumentsLength`. */
+/** Time limit of one regular expression, in ms: enough for any ordinary one on a text of `maxArgumentsLength`. */
 const expressionMs = 50;
 const bed = createContext(Object.create(null));
 const search = new Script('new RegExp(pattern, flags).test(text)');
@@ -71,7 +71,7 @@ export function readSchema(schema: JsonSchema): ReadSchema {
   if (depthOf(schema) > maxSchemaDepth) throw new BadSchema(`may be nested ${maxSchemaDepth} deep`);
   const dialect = dialectOf(schema);
   if (!dialect) throw new BadSchema(`names a version of JSON Schema that is not known; ${dialectNames} are`);
-  // The version is already known, and the validator rejects any other `$schema`.
+  // `$schema` is removed: the version is already known, and the validator rejects other spellings of its URL.
   const { $schema: _named, ...given } = JSON.parse(text) as JsonSchema;
   const { schema: enforced, removed } = withoutForeign(given);
   const read = { check: compile(enforced, dialect), unenforced: removed };

@@ -54,7 +54,7 @@ type Service = {
   args: readonly string[];
   env?: NodeJS.ProcessEnv;
   explain?: (lines: string) => string;
-  /** A Node program that says when it is ready; any other service is ready when it accepts connections. */
+  /** True for a Node program, which says when it is ready. Any other service is ready when it accepts connections. */
   node?: boolean;
 };
 
@@ -70,7 +70,7 @@ type Options = {
   /** The environment of the API and the workers. The cluster adds the addresses of its services. */
   env: NodeJS.ProcessEnv;
   report: Report;
-  /** The path of one of our programs, `api/server.ts` and the like. The sources by default. */
+  /** Returns the path of one of our programs, such as `api/server.ts`. By default, this is the path of its source. */
   program?: (entry: string) => string;
 };
 
@@ -224,7 +224,7 @@ async function startMongo({ options, programs, place, start, failed }: Context):
         '--bind_ip=127.0.0.1',
         `--port=${portOf(place(name, 27_017))}`,
         `--dbpath=${folder}`,
-        // Three members share the machine with everything else; mongod's default is half of the memory each.
+        // Three members share the machine with everything else. By default, each of them would take half of the memory.
         '--wiredTigerCacheSizeGB=0.5',
         '--nounixsocket',
         '--quiet',

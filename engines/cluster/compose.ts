@@ -59,7 +59,7 @@ const app = {
   build: '.',
   image: 'support-platform',
   restart,
-  // Longer than the 20 s that a process gives running work to end, so that Docker does not kill it before.
+  // Longer than the 20 s for which a stopping process waits for running work, so that Docker does not kill it earlier.
   stop_grace_period: '30s',
 };
 
@@ -183,7 +183,7 @@ export function compose(): string {
     ...shape.embeddingServices.map((name) => [name, { '<<': app, command: ['node', 'workers/embedding.ts'] }] as const),
     ...shape.apis.map((name) => ours(name, 'api/server.ts', environment, { ...needs, ...answers })),
     ...shape.workers.map(({ name, fleet }) =>
-      // An init process must reap the processes that Chromium leaves.
+      // Chromium leaves processes behind, which an init process must reap.
       ours(
         name,
         'workers/main.ts',
@@ -196,7 +196,7 @@ export function compose(): string {
   const balanced = { bind: ':3000', temporalBind: ':7233', docker: true };
   const configs = {
     'temporal-dynamic': { content: shape.dynamicConfig() },
-    // Docker Compose reads $ as a variable.
+    // Docker Compose reads a single $ as the start of a variable.
     haproxy: { content: shape.haproxyConfig(at, balanced).replaceAll('$', '$$$$') },
   };
   const file = { name: 'support-platform', 'x-app': app, 'x-environment': environment, services, configs, volumes };

@@ -20,7 +20,8 @@ export const redisOptions: readonly string[] = ['--save', '', '--appendonly', 'n
 export const temporal = {
   nodes: ['temporal1', 'temporal2'],
   /**
-   * Cannot be changed after the first start. 512 are enough for three nodes of four cores, and take 0.1 core when idle.
+   * Cannot be changed after the first start. 512 shards are enough for three nodes of four cores, and take 0.1 core
+   * when idle.
    */
   historyShards: 512,
   dynamicConfig: [

@@ -9,7 +9,7 @@ const externalFromBytes = 65_536;
 export async function convertBge(model: Buffer, tokenizer: Buffer, folder: string): Promise<void> {
   const whole = join(folder, 'whole.onnx');
   await writeFile(whole, model);
-  // Without optimizations, because they depend on the processor.
+  // Optimizations are off, because their result depends on the processor.
   const session = await InferenceSession.create(whole, {
     graphOptimizationLevel: 'disabled',
     optimizedModelFilePath: join(folder, 'model.onnx'),

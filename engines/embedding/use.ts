@@ -14,7 +14,8 @@ const width = 512;
 const tables = 17;
 const rows = 7530;
 /**
- * The widths of the convolutions, each with the number of positions to the left. Positions outside the text are zero.
+ * The width of each convolution, and the number of its positions to the left of the word. Positions outside the text
+ * are zero.
  */
 const convolutions = [
   [2, 0],

@@ -91,8 +91,8 @@ export function createAnswerer({ complete, pieces }: Completions, { timeoutMs, b
     },
 
     async rewrite(ask: RewriteAsk, { signal }: CallOptions = {}): Promise<string> {
-      // A customer waits, so only a quarter of the time budget is used; a search with the original message is better
-      // than none.
+      // A customer waits, so a rewrite gets only a quarter of the time budget. If it takes longer, the original message
+      // is searched for, which is better than no search.
       const deadline = Date.now() + budgetMs / 4;
       const question = parseRewrite(await complete(rewriteMessages(ask, nonce()), rewriteFormat, deadline, signal));
       if (question === undefined) throw new Problem('MODEL_FAILED', { cause: new Error('it wrote no question') });

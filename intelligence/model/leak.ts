@@ -27,7 +27,8 @@ export function createLeakGuard(instructions: string, nonce: string): LeakGuard 
     .map(([word]) => word)
     .join(' ')} `;
   /**
-   * The length of this reply that was checked. A reply only grows, so a shorter text means that the reply restarted.
+   * The number of characters of this reply that were checked. A reply only grows, so a shorter text means that the
+   * reply restarted.
    */
   let seen = 0;
 

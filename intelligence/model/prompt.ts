@@ -47,8 +47,8 @@ Rules:
 const maxTurns = 10;
 const maxTurnLength = 2_000;
 /**
- * The maximum length of the customer's context in the prompt, in characters; the session's and the page's part may each
- * be twice as long.
+ * The maximum length of the customer's context in the prompt, in characters. The rest is cut off: the parts that the
+ * session and the page give may each be twice this long.
  */
 const maxSituationLength = 4_000;
 /** The maximum length of a rewritten question, in characters; longer than any question in one sentence. */

@@ -50,7 +50,9 @@ export function createOffline(deps: { embedding: Pick<Embedding, 'model' | 'loca
   };
 }
 
-/** Embeds with the model me5 only, whose numbers come first in a vector of `reading`. It separates subjects best. */
+/**
+ * Embeds with the model me5 only, because it separates subjects best. Its numbers come first in a vector of `reading`.
+ */
 function embedOf({ local }: Pick<Embedding, 'local'>): Embed | undefined {
   if (local === undefined) return undefined;
   const { dimensions } = models.me5;

@@ -101,7 +101,7 @@ export function zonesIn(text: string): NamedZone[] {
   return found.toSorted((one, other) => one.from - other.from);
 }
 
-/** The longest end of the words before `time` that names a place: `New York` in `to 10:30 New York`. */
+/** The longest sequence of the last words before `time` that names a place: `New York` in `to 10:30 New York`. */
 function longestEnd(words: string): { zone: string; at: number } | undefined {
   const starts = [...words.matchAll(/\S+/gu)].map(({ index }) => index);
   for (const at of starts) {

@@ -1,6 +1,6 @@
 /**
- * Removals of members. A record is stored before the removal, so that the member's keys and invitations end and the
- * tasks are unassigned even after a crash. A record of a member who was not removed after all has no effect.
+ * Removals of members. A record is stored before the removal, so that even after a crash the member's keys and
+ * invitations end and the member's tasks are unassigned. A record has no effect while the user is still a member.
  */
 import { endInvitationsOf } from './invitation.ts';
 import { revokeKeysOf, takeOverKeysOf, type Key } from './key.ts';
@@ -61,8 +61,8 @@ export const isGone = async (orgId: string, userId: string): Promise<boolean> =>
 export type KeysLeft = { revoked: Key[]; kept: Key[] };
 
 /**
- * Ends what a former member could use to return or continue: invitations for or by them, and the API keys that they
- * created, unless an owner takes over the keys. Idempotent.
+ * Ends what a former member could use to return or to keep access: the invitations that they received or sent, and the
+ * API keys that they created, unless an owner takes over the keys. Idempotent.
  */
 export async function endGrants(
   orgId: string,

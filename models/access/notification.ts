@@ -25,7 +25,7 @@ export const NotificationModel = defineModel(
     body: string,
     task_id: optional(string),
     conv_id: optional(string),
-    /** A tool call that waits for a member's approval. */
+    /** The id of the tool call that waits for a member's approval. */
     approval_id: optional(string),
     delivery_id: optional(string),
     /** Groups notifications that are marked as read together, such as `conversation:<id>`. */
@@ -56,7 +56,7 @@ export const NotificationModel = defineModel(
 );
 export type Notification = RecordOf<typeof NotificationModel>;
 
-/** The ids of the things that a notification links to, and its groups. */
+/** The ids of the things that a notification links to, and its groups (`topic`, `gathered`). */
 export type NoticeSubject = {
   [F in 'task_id' | 'conv_id' | 'approval_id' | 'delivery_id' | 'topic' | 'gathered']?: string | undefined;
 };
@@ -69,7 +69,9 @@ export type Notice = Pick<Notification, 'key' | 'kind' | 'title' | 'body' | 'abo
     expires_at?: Date | undefined;
   };
 
-/** The mails of a notification: its mode, and when each user is mailed. A user who is missing is not mailed. */
+/**
+ * The mails of a notification: their mode, and when each user gets one. A user without an entry in `at` gets no mail.
+ */
 export type Mails = { mode: Mode; at: ReadonlyMap<string, Date> };
 
 /**
@@ -113,13 +115,15 @@ export async function notify(
   await tellStaff(orgId, { type: 'told', body: { key } }, now);
 }
 
-/** Retries when two processes insert the same notification at once. */
+/**
+ * Performs the writes, and retries once when another process has inserted the same notification at the same time; the
+ * retry finds that notification.
+ */
 async function written(writes: () => Promise<unknown>, notice: Pick<Notice, 'gathered'>): Promise<void> {
   try {
     await writes();
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    // Two processes inserted the same notification at once; the second attempt finds it.
     await writes().catch((again: unknown) => {
       // The user already has an unread notification with the same `gathered`.
       if (notice.gathered === undefined || !isDuplicate(again)) throw again;
@@ -140,8 +144,8 @@ export async function toldOf(orgId: string, userIds: readonly string[], key: str
 }
 
 /**
- * Lets the users be notified again with the same `gathered`, although they have not read the previous notification,
- * which stays unread and is not mailed any more.
+ * Lets the users get another notification with the same `gathered` before they have read the previous one. The previous
+ * one stays unread and is not mailed any more.
  */
 export async function gatherAnew(
   orgId: string,

@@ -100,7 +100,9 @@ export async function listOrganizationsOf(userId: string, limit: number, before?
     .toArray();
 }
 
-/** The organizations whose name contains a text, in upper or lower case. Reads every organization, for operators. */
+/**
+ * The organizations whose name contains a text, in any case. Only for operators, because it reads every organization.
+ */
 export async function findOrganizationsNamed(text: string, limit: number): Promise<Organization[]> {
   const found: Organization[] = [];
   for await (const organization of collectionOf(OrganizationModel).find({}, everyRecord)) {
@@ -213,8 +215,8 @@ export async function roleOf(orgId: string, userId: string): Promise<Role | unde
 }
 
 /**
- * Whether a user currently has the rights of an admin. Checked again when the browser returns from another service at
- * which an admin began an authorization.
+ * Whether a user has the rights of an admin now. Check again when the browser returns from an authorization at another
+ * service, because the user may have lost the rights meanwhile.
  */
 export async function isAdmin(orgId: string, userId: string): Promise<boolean> {
   const role = await roleOf(orgId, userId);

@@ -111,8 +111,8 @@ export async function visitorSeen(orgId: string, mode: Mode, visitorId: string):
 }
 
 /**
- * The given sessions, of any organization, that were revoked or erased. For a process that may have missed the event
- * that reported it.
+ * Those of the given sessions, of any organization, that were revoked or erased. For a process that may have missed the
+ * events about this.
  */
 export async function endedAmong(sessionIds: readonly string[]): Promise<string[]> {
   const standing = await acrossShards(SessionModel)
@@ -152,7 +152,10 @@ export async function provideEmbedSession(fresh: Session & { kind: 'embed'; visi
   }
 }
 
-/** A new step-up token, and its fields to store. The token allows one action that needs a second proof of identity. */
+/**
+ * A new step-up token, and the fields that the session stores for it. The token allows one action that needs a second
+ * proof of identity.
+ */
 export function newStepUp(now: Date): { token: string; stored: Pick<Session, 'step_up_hash' | 'step_up_expires_at'> } {
   const token = `sut_${randomBytes(32).toString('base64url')}`;
   return {

@@ -79,8 +79,8 @@ export async function findUserByEmail(email: string): Promise<User | null> {
 }
 
 export async function findUserByIdentity({ provider, subject }: Identity): Promise<User | null> {
-  // MongoDB uses the partial index only with a condition on its field, beside the `$elemMatch`. Queries below do the
-  // same.
+  // MongoDB uses the partial index only when the query has a condition on the indexed field beside the `$elemMatch`.
+  // The same holds for the queries by proof below.
   return collectionOf(UserModel).findOne({
     'identities.subject': subject,
     identities: { $elemMatch: { provider, subject } },

@@ -2,14 +2,14 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * How long a cached value may be used, in ms: half of the second in which a change must take effect everywhere. It
- * counts from before the read, so that a slow database does not prolong it.
+ * How long a cached value may be used, in ms: half of the second in which a change must take effect everywhere. The
+ * time starts before the value is read, so that a slow database does not prolong it.
  */
 const believedMs = 500;
 
 /**
- * Concurrent callers share one read; failures are not cached. `ttlMs`: how long a value may be used. `forget` is for
- * the process that changes the data itself.
+ * A cache for the results of `load`. Concurrent callers share one read; failures are not cached. `ttlMs`: how long a
+ * value may be used. A process that changes the data calls `forget`, so that it sees its change at once.
  */
 export function cached<V>(
   load: (input: string) => Promise<V>,

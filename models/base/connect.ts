@@ -52,8 +52,8 @@ export async function connectMongo(uri: string, { selectionMs = startMs } = {}):
 export const filesBucket = 'files';
 
 /**
- * Creates the index by which GridFS reads and deletes chunks. The driver creates it only at the first upload. If the
- * process is killed at that moment, the index would be missing for ever.
+ * Creates the index by which GridFS reads and deletes chunks. The driver would create it only at the first upload. If
+ * the process were killed at that moment, the index would be missing for ever.
  */
 async function prepareFiles(): Promise<void> {
   const chunks = mongoose.connection.collection(`${filesBucket}.chunks`);
@@ -69,7 +69,7 @@ async function prepareCollection(model: mongoose.Model<unknown>): Promise<void> 
   if (indexes.length > 0) await model.collection.createIndexes(indexes);
 }
 
-/** Retries to connect for `ms` milliseconds while no server is found. */
+/** Connects; while no server is found, tries again for `ms` milliseconds. */
 async function connectWithin(ms: number, uri: string, options: mongoose.ConnectOptions): Promise<void> {
   const deadline = performance.now() + ms;
   for (;;) {

@@ -1,7 +1,7 @@
 /**
  * Copies of the content of meetings, tasks, customers, documents and interviews in other records: notifications,
- * deliveries, and idempotent replies. Each copy names its owner, so that one removal finds all of them.
- * models/rules/base/holdings.ts lists their collections.
+ * deliveries, and idempotent replies. Each copy stores the ids of the originals, so that the removal of an original
+ * finds all its copies. models/rules/base/holdings.ts lists the collections of copies.
  */
 import mongoose from 'mongoose';
 import type { IndexDefinition } from './define.ts';
@@ -12,7 +12,7 @@ import { copies } from '../rules/base/holdings.ts';
 export const aboutField = list(string);
 export const aboutIndex: IndexDefinition = { fields: { about: 1 } };
 
-/** The number of copies that belong to these ids, by collection. Ids are unique across collections. */
+/** The number of copies of the originals with these ids, by collection. Ids are unique across collections. */
 export async function countCopies(ids: readonly string[]): Promise<Record<string, number>> {
   const counts = copies.map(async ({ collection, by }) => {
     const count = await mongoose.connection.collection(collection).countDocuments({ [by]: { $in: [...ids] } });
@@ -21,7 +21,7 @@ export async function countCopies(ids: readonly string[]): Promise<Record<string
   return Object.fromEntries(await Promise.all(counts));
 }
 
-/** Deletes every copy that belongs to these ids, including deliveries that are not sent yet. Idempotent. */
+/** Deletes every copy of the originals with these ids, including deliveries that are not sent yet. Idempotent. */
 export async function eraseCopies(ids: readonly string[]): Promise<void> {
   for (const { collection, by } of copies)
     await mongoose.connection.collection(collection).deleteMany({ [by]: { $in: [...ids] } });

@@ -60,7 +60,7 @@ const definitionsOf = (fields: Fields): Record<string, object> =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, definitionOf(field)]));
 
 declare const stored: unique symbol;
-/** A model that knows the name of its collection, by which its queries are checked. */
+/** A model whose type contains the name of its collection, so that the compiler can check its queries. */
 export type Model<T, C extends Collection = Collection> = mongoose.Model<T> & Stores<T, C>;
 type Stores<T, C> = { readonly [stored]: { record: T; collection: C } };
 
@@ -97,16 +97,16 @@ export function collectionOf<T extends object, C extends Collection>(model: Stor
 }
 
 /**
- * The collection for queries that ask all shards, such as those of all organizations. docs/scaling.md lists them, and a
- * test compares the list with the code.
+ * The collection for queries that ask all shards, such as queries across all organizations. docs/scaling.md lists these
+ * queries, and a test compares the list with the code.
  */
 export function acrossShards<T extends object>(model: Stores<T, unknown>): Everywhere<T> {
   return (model as unknown as mongoose.Model<T>).collection as unknown as Everywhere<T>;
 }
 
 /**
- * Query options for the few scans of a whole collection, which go by id. The test database refuses every other query
- * without an index. Each use explains why the scan is acceptable.
+ * Query options for the few scans of a whole collection, in the order of ids. The test database refuses every other
+ * query without an index. Each use explains why the scan is acceptable.
  */
 export const everyRecord = { hint: { _id: 1 } } as const;
 

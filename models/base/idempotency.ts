@@ -1,6 +1,6 @@
 /**
- * Stored first replies for requests with an Idempotency-Key, per credential and route. They are kept for 24 hours, or
- * until they are no longer useful. Bodies are encrypted, because some contain a secret that is shown once.
+ * The first replies to requests with an Idempotency-Key, stored for each credential, route and key. They are kept for
+ * 24 hours, or until they are no longer useful. Bodies are encrypted, because some contain a secret that is shown once.
  */
 import { collectionOf, defineModel, type RecordOf } from './define.ts';
 import { date, embedded, number, optional, string, text, type ValueOf } from '../rules/base/fields.ts';
@@ -23,8 +23,8 @@ const IdempotencyModel = defineModel(
     _id: string,
     fingerprint: string,
     /**
-     * The request that holds the key. A request that has lost the key to another one can no longer store, renew or
-     * release it.
+     * The request that holds the key. A request that has lost the key to another one can no longer store a reply, and
+     * can no longer renew or release the key.
      */
     holder: string,
     /** The end of the holder's lease. After it, the holder counts as crashed. */
@@ -76,7 +76,7 @@ export async function takeIdempotencyKey(
   if (await collectionOf(IdempotencyModel).findOneAndUpdate(free, { $set: mine, $unset: { reply: '' } }))
     return undefined;
   const standing = await collectionOf(IdempotencyModel).findOne({ _id: id });
-  // The key was released between the two reads, so the caller may retry at once.
+  // The key was released after the update above, so the caller may retry at once.
   return standing ?? { _id: id, ...mine };
 }
 

@@ -1,4 +1,4 @@
-/** What operators did with `ops`: an audit of the deployment, which no organization sees. */
+/** What operators did with `ops`: an audit log of the deployment, which no organization sees. */
 import { collectionOf, defineModel, type RecordOf } from './define.ts';
 import { newId } from './ids.ts';
 import { date, optional, string } from '../rules/base/fields.ts';
@@ -22,7 +22,10 @@ const OperationModel = defineModel(
 );
 export type Operation = RecordOf<typeof OperationModel>;
 
-/** Records an act before it is done, and its outcome afterwards. A failure is an outcome, too, and is thrown again. */
+/**
+ * Records an act before it is done, and its outcome afterwards. The error of a failed act is stored as its outcome and
+ * thrown again.
+ */
 export async function recorded<T>(
   act: Omit<Operation, '_id' | 'outcome'>,
   doIt: () => Promise<T>,

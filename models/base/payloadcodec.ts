@@ -1,7 +1,7 @@
 /**
- * Encrypts what Temporal stores: arguments, results, failures, memos, summaries and details. AES-256-GCM with the
- * deployment's secret keys. The id of the key is stored beside each value, so that keys are changed like those of other
- * sealed values. Values that were stored unencrypted stay readable.
+ * Encrypts what Temporal stores: arguments, results, failures, memos, summaries and details. It uses AES-256-GCM with
+ * the deployment's secret keys. The id of the key is stored beside each value, so that the keys can be changed as for
+ * other encrypted values. Values that were stored unencrypted stay readable.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { keyOf } from './secretbox.ts';

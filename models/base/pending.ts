@@ -12,9 +12,15 @@ import { date, embedded, list, mixed, number, optional, string, type ValueOf } f
 import { defined } from '../rules/base/defined.ts';
 
 const intent = embedded({
-  /** Set on an intent that signals, because a record may hold several signals to one workflow. */
+  /**
+   * Identifies an intent with a signal, because a record may hold several signals to one workflow; absent without a
+   * signal.
+   */
   key: optional(string),
-  /** The signal to send, which starts the workflow when none is open. Without it, the workflow is started once. */
+  /**
+   * The signal to send; it also starts the workflow when no run is open. Without a signal, the workflow is started
+   * once.
+   */
   signal: optional(string),
   workflow: string,
   workflow_id: string,

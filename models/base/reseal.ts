@@ -1,6 +1,6 @@
 /**
- * Encrypts all sealed values again with the newest secret key, so that older keys can be removed. Each model lists its
- * sealed values. Other processes can keep working meanwhile.
+ * Encrypts all sealed values (see `SecretBox`) again with the newest secret key, so that older keys can be removed.
+ * Each model lists its sealed values. Other processes can keep working meanwhile.
  */
 import { acrossShards, type Model } from './define.ts';
 import type { Place, SecretBox } from './secretbox.ts';

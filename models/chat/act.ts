@@ -1,6 +1,7 @@
 /**
  * Acts: what customers, members and the agent do to a conversation. An act changes the conversation, its ticket, the
- * ticket's events and the notices to members in one atomic update, by the tables of models/rules/chat/conversation.ts.
+ * ticket's events and the notices to members in one atomic update. The tables of models/rules/chat/conversation.ts
+ * define these changes.
  */
 import type mongoose from 'mongoose';
 import {
@@ -61,8 +62,10 @@ export type Made = { moved: boolean; events: readonly TicketEvent[] };
 
 /**
  * Performs an act in one atomic update: status, ticket, events, notices to members, and the intents for all of them. In
- * the returned conversation, `position` is that of the new message. Start the intents at once: `eventIntents`.
- * @throws Problem NOT_FOUND, or CONFLICT when the status, or `withinBounds`, does not allow it; what `begin` throws.
+ * the returned conversation, `position` is that of the new message. The caller starts the intents at once (see
+ * `eventIntents`).
+ * @throws Problem NOT_FOUND; Problem CONFLICT when the status or `withinBounds` does not allow the act; what `begin`
+ * throws.
  */
 export async function actOn(orgId: string, convId: string, act: Act, options: ActOptions): Promise<Conversation> {
   for (;;) {
@@ -150,7 +153,8 @@ function change(
       ...(waits && standing.status !== 'escalated' ? { waiting_since: now } : {}),
       ...(status === 'resolved' && standing.status !== 'resolved' ? { resolved_at: now } : {}),
       ...(act === 'reply' && !standing.first_reply_at ? { first_reply_at: now } : {}),
-      // When events are sent for the first time, earlier ones stay unsent.
+      // Without `events_planned`, the events that the conversation already has are never sent, so they count as
+      // planned.
       ...(events.length > 0 && standing.events_planned === undefined ? { events_planned: standing.events.length } : {}),
       ...(context ? { session_context: context } : {}),
     },
@@ -195,7 +199,7 @@ function occasionOf(
   // Several messages of a customer cause one notice as long as that notice has not been sent.
   const waits = untold.some((one) => one.kind === kind && one.to === assigned && (one.again || !again));
   if (kind === 'customer_replied' && waits) return undefined;
-  // The ticket keeps the reason of its first escalation, so a notice about a message has a reason of its own.
+  // A message leaves the reason of an existing ticket unchanged, so a notice about a message states its own reason.
   const reason = act === 'message' ? 'replied' : given.reason;
   return {
     event_id: newId('event'),
@@ -216,7 +220,7 @@ function newContext(
   return standing && null;
 }
 
-/** The reason and note of the latest escalation. */
+/** The ticket's reason and note. Only the act `escalate` replaces those of an existing ticket. */
 function whyEscalated(
   ticket: Ticket | undefined,
   act: Act,

@@ -1,4 +1,7 @@
-/** Canned replies: texts that members insert into their replies by a shortcut, their own or shared by all. */
+/**
+ * Canned replies: texts that members insert into their replies by a shortcut. A canned reply belongs to one member, or
+ * is shared by all.
+ */
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { newId } from '../base/ids.ts';

@@ -33,11 +33,11 @@ import { modes, type Mode } from '../rules/access/keys.ts';
 import { priorities } from '../rules/base/priority.ts';
 import { keptUntil } from '../rules/chat/retention.ts';
 
-/** A notice to members, stored until it was sent. */
+/** A notice to members, stored until it is sent. */
 export type Occasion = {
   event_id: string;
   kind: ConversationNotice;
-  /** Whether to notify also a member who has an unread notice about this customer. */
+  /** Whether to notify even a member who already has an unread notice about this customer. */
   again: boolean;
   /**
    * The member whom the notice concerns. Without one, the members who are present are notified, or all members if none
@@ -52,7 +52,7 @@ export type Occasion = {
 
 export type SessionContext = { session_id: string; context: Readonly<Record<string, unknown>> };
 
-/** The index of the inbox: of its sorted list for any modes and statuses, and of its totals as a covered query. */
+/** The index of the inbox. It serves the sorted list for any modes and statuses, and the totals as a covered query. */
 export const inboxIndex = {
   org_id: 1,
   mode: 1,
@@ -84,7 +84,9 @@ const ticketEvent = embedded({
 });
 export type TicketEvent = ValueOf<typeof ticketEvent>;
 
-/** `until`: absent when only the customer's next message ends it. `by`: the member who snoozed, or the API key. */
+/**
+ * `until`: absent when only the customer's next message ends the snooze. `by`: the member who snoozed, or the API key.
+ */
 const snoozed = embedded({ until: optional(date), by: string });
 export type Snoozed = ValueOf<typeof snoozed>;
 /** `author`: a member's user id. `mentions`: user ids. */
@@ -275,7 +277,9 @@ export async function refineConversation(
   await collectionOf(ConversationModel).updateOne({ _id: convId, org_id: orgId }, { $set: { refinement } });
 }
 
-/** A customer's conversations that have a message, or `all` of them, older than `after`, newest first. */
+/**
+ * A customer's conversations older than `after`, newest first: those that have a message, or, with `all`, all of them.
+ */
 export async function listConversations(
   orgId: string,
   mode: Mode,

@@ -1,6 +1,6 @@
 /**
- * Customers who write in conversations. The same external id, or else the same e-mail address, is the same customer of
- * an organization and mode, also when sessions are created concurrently. An unverified visitor is a separate customer
+ * Customers who write in conversations. Within an organization and mode, an external id, or else an e-mail address,
+ * identifies one customer, even when sessions are created concurrently. An unverified visitor is a separate customer
  * who is never merged with another.
  */
 import type mongoose from 'mongoose';

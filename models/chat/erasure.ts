@@ -18,8 +18,7 @@ import { modes } from '../rules/access/keys.ts';
 import { SessionModel } from '../access/session.ts';
 
 /**
- * `erased`: no data is left. `verified`: there was still no data when all work that was running at the time of `erased`
- * had ended.
+ * `erased`: no data is left. `verified`: all work that was running at that time has ended, and there is still no data.
  */
 const erasureStatuses = ['erasing', 'erased', 'verified'] as const;
 export type ErasureStatus = (typeof erasureStatuses)[number];
@@ -87,10 +86,10 @@ export async function shutOut(orgId: string, customerId: string, now: Date): Pro
 }
 
 /**
- * Deletes all existing data. False when some is left at the end because another process was writing; then call it
- * again.
+ * Deletes all existing data. Returns false when data is left at the end because another process was writing; then call
+ * it again.
  *
- * Idempotent, also after an interruption: the ids of the conversations are stored before they are deleted.
+ * Idempotent, also after an interruption: the ids of the conversations are stored before the conversations are deleted.
  * Conversations are deleted first, so that nothing new begins in them. Unanswered questions are deleted after the
  * messages, because a question is only counted while its message exists.
  */

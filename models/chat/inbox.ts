@@ -34,8 +34,8 @@ export type InboxPlace = { at: Date; convId: string };
 
 /**
  * Lists conversations by the latest activity, newest first, unless `sort` says otherwise. A conversation with a new
- * message moves to the top. So a caller that reads page by page gets it once, or finds it at the top when reading from
- * the start again.
+ * message moves to the top. So a caller that reads page by page gets it at most once. If it moved up before its page
+ * was read, the caller finds it when it reads the first page again.
  */
 export async function listInbox(
   orgId: string,

@@ -64,7 +64,8 @@ export const MessageModel = defineModel(
     attempt: optional(string),
     attempts: optional(number),
     /**
-     * Customers' messages only: the attempt only answers if it is certain, so nothing of an answer has been shown yet.
+     * Customers' messages only: true when the attempt answers only if it is certain. Nothing of such an answer is shown
+     * before it is stored.
      */
     quiet: optional(boolean),
     /** Answers only: the id of the customer's message. */

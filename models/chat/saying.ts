@@ -75,7 +75,7 @@ export async function storeMessage(
 /** The sender of a reply. `id`: a user's or a key's; `name` is what the customer sees. */
 export type Replier = { id: string; name: string };
 
-/** The earlier reply of this sender with the same id; null when there is none. */
+/** The reply that this sender has stored with this `clientMessageId`; null when there is none. */
 export const findReply = async (
   conversation: Pick<Conversation, '_id' | 'org_id'>,
   clientMessageId: string | undefined,

@@ -1,23 +1,24 @@
 /**
  * How much of a conversation was read: the number of customer messages that no member has seen, and the position up to
- * which each member has read. The act of a message counts the message before it is stored (models/chat/act.ts); the
- * functions here correct the count after races.
+ * which each member has read. `actOn` (models/chat/act.ts) counts a message before the message is stored; the functions
+ * here correct the count after races.
  */
 import { ConversationModel, type Conversation } from './conversation.ts';
 import { collectionOf } from '../base/define.ts';
 
-/** Corrects the count for a duplicate message. `reads`: its value when the message was counted. */
+/** Corrects the count for a duplicate message. `reads`: the conversation's `reads` when the message was counted. */
 export async function uncountMessage(orgId: string, convId: string, reads: number): Promise<void> {
   await collectionOf(ConversationModel).updateOne(
-    // A member who has read the messages since has reset the count to 0.
+    // When `reads` differs, a member has read the messages since and has reset the count to 0.
     { _id: convId, org_id: orgId, reads, unread: { $gt: 0 } },
     { $inc: { unread: -1 } },
   );
 }
 
 /**
- * Corrects the count for a stored message: if a member read the conversation between counting and storing, the message
- * is counted again. Counting it once too often is better than never. `reads`: its value when the message was counted.
+ * Corrects the count for a stored message: if a member read the conversation after the message was counted and before
+ * it was stored, the message is counted again. Counting it twice is better than not counting it. `reads`: the
+ * conversation's `reads` when the message was counted.
  */
 export async function countMissed(orgId: string, convId: string, reads: number): Promise<void> {
   await collectionOf(ConversationModel).updateOne(

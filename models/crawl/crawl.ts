@@ -55,7 +55,10 @@ export const CrawlModel = defineModel(
     site_problems: optional(list(crawlProblem)),
     /** Why the crawl ended with this status; while it runs, why it currently sends no requests. */
     error: optional(string),
-    /** Incremented after each claim of pages. A claim is undone when the crawl has ended. */
+    /**
+     * The number of claims of pages. A claim is counted after it is written; if the crawl has ended by then, the claim
+     * is undone.
+     */
     claims: optional(number),
     /** Who started the crawl: the id of a user or a key, or the schedule. */
     started_by: string,

@@ -72,7 +72,7 @@ export type Claim = { url: string; standing: string | undefined } & Pick<Page, '
  * published. Returns the claimed pages by address; pages claimed by a later crawl are missing.
  *
  * `stillRuns` is called after the claim is written. If the crawl has ended by then, the claim is undone and the result
- * is null. A crawl that ends later finds the claim and removes it.
+ * is null. If the crawl ends later, the end of the crawl finds and removes the claim.
  */
 export async function claimPages(
   set: Pick<Page, 'org_id' | 'mode' | 'live' | 'crawl_id'>,
@@ -156,7 +156,8 @@ export async function publishPages(
       updateOne: {
         filter: { _id, org_id, generation },
         update: {
-          // A crawl names its index rows by the generation only; `live_attempt` belongs to rows of other work.
+          // The index rows of a crawl are identified by the generation alone; `live_attempt` identifies rows of other
+          // work.
           $unset: { ...missingValidators(version), live_attempt: 1, embedded_by: 1, embedded_at: 1 },
           $set: {
             ...defined({ ...seen, ...version, ...tags }),
@@ -200,7 +201,9 @@ export async function touchPages(
   );
 }
 
-/** Copies the tags of another page to an untagged page created since `since`; false for any other page. */
+/**
+ * Copies the tags of the second page to the first one; false when the first one has tags or was created before `since`.
+ */
 export async function inheritTags(
   { _id, org_id }: Page,
   { segments, authority }: Page,
@@ -222,8 +225,8 @@ const removalOf = ({ _id, org_id, mode }: Pick<Page, '_id' | 'org_id' | 'mode'>,
 });
 
 /**
- * Deletes pages with their chunks. It first records a `Removal` of each, by which the end of the crawl deletes the
- * rest. Idempotent.
+ * Deletes pages with their chunks. It first stores a `Removal` for each page, so that the end of the crawl deletes the
+ * page's remaining data. Idempotent.
  */
 async function removeAll(orgId: string, found: readonly Page[], now: Date): Promise<void> {
   if (found.length === 0) return;

@@ -1,6 +1,6 @@
 /**
- * Prune requests. Each lists the orphaned data that it removes, as found when it was made. The record exists until its
- * workflow has removed everything; see activities/crawl/prune.ts.
+ * Prune requests. Each lists the orphaned data that it removes, as found when the request was made. The record exists
+ * until its workflow has removed everything; see activities/crawl/prune.ts.
  */
 import type { SeenPage } from '../knowledge/page.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';

@@ -37,7 +37,7 @@ export const InboundModel = defineModel(
     mode: oneOf(modes),
     /** Names an issue or a thread, for example. Records of one lane are processed in the order of their arrival. */
     lane: string,
-    /** The part of the lane: `partOf(lane)`. */
+    /** The part (see `inboundParts`) that the lane is in: `partOf(lane)`. */
     part: number,
     /** The event type in the provider's terms, such as `Issue.update` or `app_mention`. */
     type: string,
@@ -76,7 +76,7 @@ export const InboundModel = defineModel(
 );
 export type Inbound = RecordOf<typeof InboundModel>;
 
-/** The part of a lane. Lanes are spread evenly over `inboundParts`. */
+/** The part that a lane is in. Lanes are spread evenly over `inboundParts`. */
 export const partOf = (lane: string): number => createHash('sha256').update(lane).digest()[0]! % inboundParts.length;
 
 /** An organization's records, or those of one part. */

@@ -93,8 +93,8 @@ export const integrationSeals = sealedRecords(
     { path: 'sealed', sealed: integration.sealed, place: credentialPlace(integration) },
     { path: 'sealed_signing', sealed: integration.sealed_signing, place: signingPlace(integration) },
   ],
-  // A process that renews credentials stores them only while the ones that it has read are unchanged, so records whose
-  // credentials are being renewed are skipped.
+  // Skips records whose credentials a process is renewing: that process stores the new credentials only if the ones
+  // that it has read are unchanged.
   {
     restingAt: notRenewing,
   },
@@ -217,8 +217,8 @@ export async function connectIntegration(
 }
 
 /**
- * Disconnects: removes the credentials and the claim on events. Returns the connection before; null when it was not
- * connected.
+ * Disconnects: removes the credentials and the claim on events. Returns the connection as it was before; null when
+ * there is none or it was already disconnected.
  */
 export async function disconnectIntegration(
   orgId: string,

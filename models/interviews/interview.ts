@@ -48,7 +48,8 @@ const config = {
   question_count: number,
   questions: list(mixed<Question>()),
   /**
-   * Generated questions are replaced when a resume is added later; questions that a member wrote or changed are kept.
+   * Who wrote the questions. Generated ones are replaced when a resume is added later; ones that a member wrote or
+   * changed are kept.
    */
   questions_by: oneOf(questionsBy),
   meeting_url: optional(string),
@@ -65,7 +66,7 @@ export const InterviewModel = defineModel(
     _id: string,
     org_id: string,
     mode: oneOf(modes),
-    /** The normalised title of the role; interviews with the same one are related. */
+    /** The normalised title of the role; interviews with the same title are related. */
     role_key: string,
     created_by: string,
     status: oneOf(interviewStatuses),

@@ -26,7 +26,10 @@ export const MeetingModel = defineModel(
   'meetings',
   {
     _id: string,
-    /** The owner's user id. The field is called `org_id` because the records of workflows to be started read it. */
+    /**
+     * The owner's user id. The field is called `org_id` because every record that starts workflows needs a field of
+     * this name (`Launchable`).
+     */
     org_id: string,
     mode: oneOf(['live']),
     title: string,

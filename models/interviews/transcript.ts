@@ -62,7 +62,7 @@ export async function countSegments(stream: string): Promise<number> {
   return collectionOf(SegmentModel).countDocuments({ stream });
 }
 
-/** The transcript in spoken order. `limit`: reads only the first segments; 0 reads all. */
+/** The transcript in spoken order. `limit`: how many segments to read, from the first one on; 0 reads all. */
 export async function readTranscript(stream: string, limit = 0): Promise<Segment[]> {
   return collectionOf(SegmentModel).find({ stream }).sort({ at: 1, place: 1 }).limit(limit).toArray();
 }

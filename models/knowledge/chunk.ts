@@ -25,8 +25,8 @@ export const ChunkModel = defineModel(
     heading: text,
     text: string,
     /**
-     * The packed vectors of `comparedTexts`, once the passage is embedded, and the version of the texts and the
-     * vectors.
+     * `sentences`: the packed vectors of `comparedTexts`; absent until the passage is embedded. `sentences_by`: the
+     * version of the texts and the vectors.
      */
     sentences: optional(bytes),
     sentences_by: optional(string),
@@ -53,8 +53,8 @@ export const chunksOf = (source: ChunkSource, cut: readonly CutChunk[]): Chunk[]
   }));
 
 /**
- * Writes all chunks of a generation. Idempotent, and no chunk is missing meanwhile, because a slow attempt may run
- * after a later one has published the generation.
+ * Writes all chunks of a generation. Idempotent. A repeated write replaces each chunk in place, so that no chunk is
+ * missing meanwhile: a slow attempt may run after a later one has published the generation.
  */
 export async function writeChunks(
   { org_id, source_id, generation }: Pick<ChunkSource, 'org_id' | 'source_id' | 'generation'>,

@@ -200,8 +200,8 @@ export async function tagDocument(
 }
 
 /**
- * Sets the title and the address under which customers see a document as a source; null removes one. New answers show
- * the change at once.
+ * Sets the title and the address under which customers see a document as a source; null removes the title or the
+ * address. New answers show the change at once.
  */
 export async function citeDocument(
   orgId: string,
@@ -248,8 +248,9 @@ export async function deleteDocument(orgId: string, docId: string): Promise<bool
 }
 
 /**
- * Requests a new processing, of the stored bytes or of another text. Null when there is no such document, it is being
- * processed, or its bytes are not `basedOn`. Throws a duplicate error when another document has the same text.
+ * Requests a new processing, of the stored bytes or of another text (`rewritten`). Null when there is no such document,
+ * it is being processed, or the SHA-256 of its content is not `basedOn`. Throws a duplicate error when another document
+ * has the same text.
  */
 export async function restartDocument(
   { orgId, modes, docId }: { orgId: string; modes: readonly Mode[]; docId: string },

@@ -77,7 +77,7 @@ const GapModel = defineModel(
     { fields: { org_id: 1, mode: 1, last_asked: -1 } },
     { fields: { last_asked: 1 }, expireAfterSeconds: keptSeconds('gaps') },
     { fields: { 'askers.customer': 1, _id: 1 } },
-    // Gaps without a customer left, which are about to be deleted.
+    // Finds gaps whose customers were all removed; these gaps are about to be deleted.
     { fields: { org_id: 1, count: 1 }, partialFilterExpression: { count: 0 } },
     { fields: { org_id: 1, mode: 1 }, partialFilterExpression: { waiting: { $exists: true } } },
   ],
@@ -267,8 +267,9 @@ export type GapGroup = Omit<Gap, '_id' | 'org_id' | 'group' | 'askers' | 'vector
 };
 
 /**
- * A page of gap groups, the most recently asked first, and their total number. The status of a group is that of its
- * most open wording. A question that waits for vectors is left out, but not for longer than `waitsAtMostMs`.
+ * A page of gap groups, the most recently asked first, and their total number. Of the statuses of its wordings, a group
+ * has the one that comes first in `gapStatuses`. A question that waits for vectors is left out, but not for longer than
+ * `waitsAtMostMs`.
  */
 export async function listGaps(
   orgId: string,

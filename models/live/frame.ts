@@ -25,7 +25,7 @@ export const FrameModel = defineModel(
     /** Numbers a stream's frames from 1. */
     seq: number,
     type: string,
-    /** The frame's other members, as they are sent. */
+    /** The other properties of the frame's JSON, as they are sent. */
     body: mixed<Record<string, unknown>>(),
     /** The idempotency key of a frame that may be appended only once. */
     key: optional(string),
@@ -115,9 +115,9 @@ export type FrameLog = Stream & { keptUntil(at: Date): { expires_at?: Date } };
 
 export type WriterOptions = {
   /**
-   * Whether this writer still has the right to write; called whenever another writer has written. So a writer that was
-   * taken for dead learns that it was replaced before it can write between the frames of its successor, which has
-   * written first.
+   * Whether this writer still has the right to write; called whenever another writer has written. The successor of a
+   * writer that seemed dead writes a frame first. So the old writer learns that it was replaced before it can write
+   * between the frames of its successor.
    */
   holds?: () => Promise<boolean>;
   /** The log's last number, read before the right to write was taken; then the first append need not call `holds`. */

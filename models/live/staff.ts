@@ -15,8 +15,9 @@ export type StaffFrame =
 
 const prefix = 'staff:';
 /**
- * The stream of frames about a record or another subject. It contains the organization's id, because other
- * organizations may have the same subject. With one stream per organization, its writers would wait for each other.
+ * The name of the stream of frames about a record or another subject. It contains the organization's id, because other
+ * organizations may have the same subject. Each subject has its own stream, because the writers of a single stream per
+ * organization would wait for each other.
  */
 export const staffStream = (orgId: string, subject: string): string => `${prefix}${orgId}:${subject}`;
 export const isStaffStream = (stream: string): boolean => stream.startsWith(prefix);

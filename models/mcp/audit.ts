@@ -203,8 +203,8 @@ export async function listAudit(
 export type Verified = { intact: boolean; checked: number; read: number; first_broken?: Break };
 
 /**
- * Checks the audit chain of an organization, both modes, and returns the first broken event. It starts where the last
- * check ended, unless the `whole` chain is to be read.
+ * Checks the audit chain of an organization, which covers both modes, and returns the first broken event. It starts
+ * where the last check ended, unless the `whole` chain is to be read.
  */
 export async function verifyAudit(orgId: string, secrets: Keys, { whole = false } = {}): Promise<Verified> {
   // The checkpoint is read first, so that the events appended meanwhile do not matter.

@@ -42,7 +42,7 @@ export const ToolCallModel = defineModel(
     auth_scope: oneOf(authScopes),
     /** The pin of the approved tool when the agent chose it. */
     pin: string,
-    /** The arguments as JSON text, because MongoDB would read member names with `$` as operators. */
+    /** The arguments as JSON text, because MongoDB would read property names with `$` as operators. */
     arguments: string,
     arguments_sha256: string,
     state: oneOf(callStates),

@@ -1,12 +1,12 @@
 /**
- * The latest list of a tool server's tools. It enables nothing; a member who approves a tool refers to it and need not
- * send the schemas.
+ * The latest list of a tool server's tools. The list enables no tool. A member who approves a tool refers to this list
+ * and need not send the schemas.
  */
 import { collectionOf, defineModel } from '../base/define.ts';
 import { date, number, string } from '../rules/base/fields.ts';
 import type { ExaminedTool } from '../rules/mcp/tool.ts';
 
-/** `tools`: JSON text, because MongoDB would read member names with `$` as operators. */
+/** `tools`: JSON text, because MongoDB would read property names with `$` as operators. */
 const DiscoveryModel = defineModel('ToolDiscovery', 'tool_discoveries', {
   _id: string,
   connection: number,

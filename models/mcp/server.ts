@@ -70,7 +70,7 @@ export const ToolServerModel = defineModel('ToolServer', 'tool_servers', {
   enabled: boolean,
   rate_limit_per_min: number,
   /**
-   * The approved tools as JSON text, because schemas have members such as `$ref`, which MongoDB would read as
+   * The approved tools as JSON text, because schemas have properties such as `$ref`, which MongoDB would read as
    * operators.
    */
   tools: string,

@@ -18,7 +18,10 @@ import { isDuplicate } from '../base/connect.ts';
 import { acrossShards, collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { number, oneOf, string } from '../rules/base/fields.ts';
 
-/** The record that an organization's tasks were extracted from a transcript. */
+/**
+ * One record for each transcript and organization, stored once the organization's tasks were extracted from the
+ * transcript.
+ */
 const ExtractionModel = defineModel(
   'Extraction',
   'task_extractions',

@@ -11,8 +11,8 @@ type Followed = { change: TaskChange; facts: Partial<IssueFacts> };
 
 /**
  * Changes the task. Before that, the issue's new content is noted with the link as `coming`, so that it is not sent
- * back to the issue. Afterwards it is noted as known. It is not noted as known at first, because a retry after a crash
- * in between would then ignore the change.
+ * back to the issue. Only afterwards it is noted as known; otherwise a retry after a crash in between would ignore the
+ * change.
  */
 export async function follow(
   { _id, org_id, subject_id }: Link,

@@ -1,6 +1,6 @@
 /**
- * The interface of senders to a kind of destination: of deliveries (activities/events/deliver.ts) and of steps of tasks
- * (step.ts). Claims, retries, disabling and test mode are handled by their callers.
+ * The interface of a sender: it sends deliveries (activities/events/deliver.ts) or steps of tasks (step.ts) to one kind
+ * of destination. Its callers handle claims, retries, disabling and test mode.
  */
 import type { Logger } from 'pino';
 import type { MailSettings } from '../mail/settings.ts';
@@ -29,7 +29,7 @@ export type InvitationLetter = {
    */
   words(from: Mailbox, options: { shown: boolean }): Pick<OutgoingMail, 'subject' | 'text' | 'calendar'>;
 };
-/** Writes such a mail at the time of sending; null when its content is outdated, or the candidate need not know it. */
+/** Writes the mail to a candidate at the time of sending; null when it is outdated or the candidate need not get it. */
 export type InvitationPort = (
   delivery: Delivery,
   deps: { secrets: SecretBox; publicUrl: string },

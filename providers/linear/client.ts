@@ -9,7 +9,7 @@ import { ServiceError, type ServiceFailure } from '../../clients/http/serviceerr
 
 export class LinearError extends ServiceError {
   override readonly name = 'LinearError';
-  /** Whether Linear's schema does not know a field that was sent. */
+  /** Whether the request contained a field that Linear's schema does not have. */
   readonly unknownField: boolean;
 
   constructor(message: string, { unknownField = false, ...about }: ServiceFailure & { unknownField?: boolean } = {}) {

@@ -8,7 +8,7 @@ import type { OutgoingRequest } from '../../models/rules/events/delivery.ts';
 import { removeLink } from '../../models/events/link.ts';
 import type { Integration } from '../../models/integrations/integration.ts';
 
-/** The team that issues are made in, as members see it. */
+/** The destination's name for members: the team in which issues are created. */
 export function teamOf(integration: Integration | null): string {
   const name = integration?.settings['team_name'];
   return typeof name === 'string' ? `Linear ${name}` : 'Linear';

@@ -38,8 +38,8 @@ export const carryToLinear: Carry = async ({ link, known, task, told, deps, sign
       news.status === undefined || statusOfLinear(issue.state.type) === news.status
         ? undefined
         : await stateFor(news.status);
-    // An earlier attempt without a response has changed the status. Linear's event about that change, even a late one,
-    // is not news.
+    // An earlier attempt without a response has changed the status. Linear's event about that change, which may arrive
+    // late, must be ignored.
     if (known?.sending?.status !== undefined && known.sending.status === statusOfLinear(issue.state.type))
       await noteState(link._id, { seenAt: new Date(issue.updatedAt) });
     // The new content is noted before the request, because Linear's event about this change may arrive before the

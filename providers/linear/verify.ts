@@ -28,8 +28,8 @@ export type LinearSender = {
 };
 
 /**
- * Besides the secrets that the ids in the body lead to, at most this many other secrets are tried. A body over
- * `maxBytesForOthers` is not tried with them, because hashing it often is expensive.
+ * Besides the secrets that the ids in the body lead to, at most this many other secrets are tried. They are not tried
+ * for a body over `maxBytesForOthers`, because each secret requires hashing the whole body again.
  */
 const otherSecrets = 50;
 const maxBytesForOthers = 64 * 1024;

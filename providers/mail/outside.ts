@@ -24,8 +24,8 @@ type Deps = { mail: MailSettings; secrets: SecretBox; publicUrl: string; clock: 
 type About = { orgId: string; organization: string; why: OutsideReason };
 
 /**
- * Adds this text and the unsubscribe link to a mail. `shown`: the version that members see; its link is masked, so that
- * they cannot unsubscribe for the recipient.
+ * Adds to a mail the text about its sender and reason, and the unsubscribe link. `shown`: the version that members see;
+ * its link is masked, so that they cannot unsubscribe for the recipient.
  */
 export function inFrame(
   mail: OutgoingMail,

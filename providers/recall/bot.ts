@@ -13,7 +13,7 @@ export type BotOrder = {
   metadata: Readonly<Record<string, string>>;
   /** The idempotency key: a second order with the same key sends no second bot. */
   key: string;
-  /** The number of the order. A service only repeats its earlier response to an order with the same number. */
+  /** The number of the order. For an order with a known number, a service only repeats its earlier response. */
   order: number;
   /** Whether an earlier attempt may have ordered this bot. */
   again: boolean;

@@ -17,7 +17,7 @@ export function requestOf(post: SlackPost, { slack }: { slack: Slack }): Outgoin
 }
 
 /**
- * Posts the message unless an earlier attempt already did. `since`: the start of the first attempt, where there was one.
+ * Posts the message unless an earlier attempt already did. `since`: the start of the first attempt, if there was one.
  * Returns the message's timestamp.
  */
 export async function postOnce(

@@ -308,7 +308,7 @@ describe('invitations', () => {
     expect((await invite(org, user.email)).body.code).toBe('ALREADY_MEMBER');
   });
 
-  it('invitations are sent instead of adding an unproven address, and only the owner of the mailbox can join', async () => {
+  it('invitations are sent to unproven addresses, which are not added directly, and only the owner of the mailbox can join', async () => {
     const org = await api.newOrg();
     const squatter = await api.newUser();
     const add = () => post(`/orgs/${org.orgId}/members`, { email: squatter.email, role: 'admin' }, org.owner.token);
@@ -434,7 +434,7 @@ describe('invitations', () => {
     expect(await settled(email, 'account.invitation', 3)).toEqual(['delivered', 'delivered', 'delivered']);
   });
 
-  it('invitations are limited per account and day over all its organizations, to fewer while its address is unproven: 429', async () => {
+  it('invitations by one account are limited per day over all its organizations, and to a lower number while its address is unproven: 429', async () => {
     const owner = await api.newUser();
     const orgs = [await api.newOrg(owner), await api.newOrg(owner)];
     const inviteNext = async () => {

@@ -1,4 +1,4 @@
-/** Members who are removed: their keys, invitations and tasks, whichever process dies in between. */
+/** What happens to the keys, invitations and tasks of a removed member, even when a process dies meanwhile. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MongoClient, Db } from 'mongodb';
 import { openClient } from '../kit/database.ts';

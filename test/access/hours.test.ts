@@ -47,7 +47,7 @@ describe('GET and PUT /orgs/{orgId}/hours', () => {
 });
 
 describe('a customer who asks for a person', () => {
-  it('outside the hours the customer is told in their language when the team is back; within the hours nothing is said about it', async () => {
+  it('outside the team’s hours a customer who asks for a person is told in their language when the team is back; within the hours the reply does not mention it', async () => {
     const org = await api.newOrg();
     const { token: key } = await api.newKey(org);
     const ask = async (words: string): Promise<string> => {
@@ -60,7 +60,7 @@ describe('a customer who asks for a person', () => {
     const called = 'I have called a person from the team. They will reply here.';
     await hours('PUT', org.orgId, org.owner.token, { ...never, away_message: 'In emergencies call 112.' });
     expect(await ask('I want to talk to a human')).toBe(`${called}\n\nIn emergencies call 112.`);
-    // Open on one day, three days from now.
+    // The team next opens three days from now, and only on that weekday.
     const opens = new Date(Date.now() + 3 * 86_400_000);
     const day = (locale: string, weekday: 'short' | 'long') =>
       new Intl.DateTimeFormat(locale, { weekday, timeZone: never.timezone }).format(opens);

@@ -43,7 +43,7 @@ describe('POST /orgs', () => {
     ]);
   });
 
-  it('POST /orgs creates one organization for a request repeated under its Idempotency-Key', async () => {
+  it('POST /orgs creates one organization when a request is repeated with the same Idempotency-Key', async () => {
     const user = await api.newUser();
     const send = (name: string) =>
       api.request('POST', '/orgs', { token: user.token, body: { name }, headers: { 'idempotency-key': 'once' } });
@@ -82,7 +82,7 @@ describe('GET /orgs', () => {
 });
 
 describe('members', () => {
-  it('members are listed with their roles, in the order they joined, to every member', async () => {
+  it('every member sees the list of members with their roles, in the order they joined', async () => {
     const org = await api.newOrg();
     const admin = await joined(org, 'admin');
     const plain = await joined(org, 'member');
@@ -116,7 +116,7 @@ describe('POST /orgs/{orgId}/members', () => {
     ]);
   });
 
-  it('an unproven address is invited: the user who registered it can join only through the link', async () => {
+  it('adding an unproven address creates an invitation, and the user who registered the address can join only through its link', async () => {
     const org = await api.newOrg();
     const squatter = await api.newUser();
     const invited = await add(org, org.owner, squatter.email, 'admin');
@@ -165,7 +165,7 @@ describe('POST /orgs/{orgId}/members', () => {
     expect((await accept(tokenOf(second), user)).body.data.organization.role).toBe('member');
   });
 
-  it('adding a member refuses an existing member, whatever the role: 409', async () => {
+  it('adding an existing member is refused with 409, whatever the role', async () => {
     const org = await api.newOrg();
     const user = await joined(org, 'member');
     const again = await add(org, org.owner, user.email, 'owner');

@@ -191,7 +191,7 @@ describe('POST …/mint', () => {
       // A replay now returns the new session.
       const replayed = await again();
       expect([replayed.body, replayed.headers.get('idempotent-replayed')]).toEqual([fresh.body, 'true']);
-      // By now the Idempotency-Key may be reused for another request, as after a day.
+      // The stored reply expires with its session. The Idempotency-Key is then free, as otherwise only after a day.
       await moveClock(later, 130_000);
       const other = { customer: { email: newEmail() } };
       const reused = await until(async () => {
@@ -461,7 +461,7 @@ describe('…/embed-secret', () => {
     expect(JSON.stringify(rows)).not.toContain(body.embed_secret);
   });
 
-  it('each mode has its own embed secret, and a member names the mode', async () => {
+  it('each mode has its own embed secret, and a member names the mode in the request', async () => {
     await api.goLive(org);
     const live = await api.request('POST', `${path()}?mode=live`, { token: org.owner.token, body: {} });
     expect([live.body.mode, (await look()).body.exists]).toEqual(['live', false]);

@@ -223,7 +223,7 @@ describe('rotation of signing keys', () => {
     }
   });
 
-  it('rotation of signing keys publishes a key minutes before it signs, so that every process knows it by then', async () => {
+  it('rotation of signing keys publishes a new key minutes before signing with it, so that every process knows the key by then', async () => {
     const first = kidOf((await newProcess().sign('usr_1', 0)).token);
     now = start + (signingKeyDays + 1) * dayMs;
     const rotating = newProcess();
@@ -245,7 +245,7 @@ describe('rotation of signing keys', () => {
     await until(async () => await old.verify(token), 'the old process to know the new key');
   });
 
-  it('when many processes find a new signing key due at the same time, one is created, even when it is the very first', async () => {
+  it('when many processes need a new signing key at the same time, exactly one is created, even when there was no key before', async () => {
     const all = await Promise.all(Array.from({ length: 6 }, () => newProcess().sign('usr_1', 0)));
     expect(new Set(all.map((a) => kidOf(a.token))).size).toBe(1);
     expect(await listSigningKeys()).toHaveLength(1);

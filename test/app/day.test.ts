@@ -30,7 +30,7 @@ afterAll(async () => {
   await dying?.kill();
 });
 
-it('by keyboard alone, a team replies, notes, writes an article, approves a call and resends a delivery, although an API process dies', async () => {
+it('by keyboard alone, a team replies, writes a note and an article, approves a tool call and resends a delivery, although an API process dies', async () => {
   const shop = await opened([{ tool: cancel, risk_tier: 'admin_approve', auth_scope: 'verified_customer' }]);
   const { org, key } = shop;
   const bob = await api.join(org);
@@ -111,7 +111,7 @@ it('by keyboard alone, a team replies, notes, writes an article, approves a call
   expect(over.notes[0].body).toContain('@Test Person');
   expect(over.messages.filter(({ role }: { role: string }) => role === 'agent')).toHaveLength(1);
 
-  // 4. The question was a gap; an article is written, and the same question is answered.
+  // 4. A question without an answer is listed as a gap. After an article is written, the same question is answered.
   const other = await met(shop);
   other.client.say('Where can I park a bicycle at the branch?');
   await other.client.frame('reply_end');

@@ -42,7 +42,7 @@ const planted = [
   `<marquee onstart="${run}">x</marquee>`,
 ];
 
-it('200 planted scripts in names, messages, notes, tags, situations, documents and replies run on no screen', async () => {
+it('200 planted scripts in names, messages, notes, tags, session contexts, documents and replies run on no screen', async () => {
   const org = await api.newOrg();
   const { token: key } = await api.newKey(org);
   const owner = { token: org.owner.token };
@@ -66,7 +66,7 @@ it('200 planted scripts in names, messages, notes, tags, situations, documents a
     const canned = { shortcut: `s${at}`, body: text };
     await done(api.request('POST', `/support/replies/orgs/${org.orgId}`, { ...owner, body: canned }));
   }
-  // Eight places each: name, message, situation, note, tag, title, text and reply.
+  // Each text is planted in eight places: name, message, situation, note, tag, title, text and reply.
   expect(planted.length * 8).toBe(200);
   const { documents } = await done(api.request('GET', `/orgs/${org.orgId}/documents?limit=100`, { token: key }));
   const app = await openApp(browser, api.url, org.owner);

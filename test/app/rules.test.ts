@@ -6,14 +6,14 @@ import { fits, order, queryOf, viewOf } from '../../web/app/rules/inbox.ts';
 import { isQuiet, span } from '../../web/app/rules/times.ts';
 import { mentionsIn, replaced, snoozeTimes, wordAt } from '../../web/app/rules/writing.ts';
 
-describe('an address', () => {
-  it('an address is read back as the screen, the record and the filters that it was made of', () => {
+describe('a URL of the page /app', () => {
+  it('a URL that is made of a screen, a record and filters is read back as the same screen, record and filters', () => {
     const to = { screen: 'inbox' as const, id: 'conv_1', part: '', filters: { box: 'all', tag: 'a&b=c é' } };
     const [path, search = ''] = addressOf(to).split('?');
     expect(readAddress(path!, `?${search}`)).toEqual(to);
   });
 
-  it('an address of an unknown screen opens the inbox, and an invalid percent-escape in an address is ignored', () => {
+  it('a URL of an unknown screen opens the inbox, and an invalid percent-escape in a URL is ignored', () => {
     expect(readAddress('/app/nowhere', '')).toMatchObject({ screen: 'inbox' });
     expect(readAddress('/app/inbox/%E0%A4%A', '')).toMatchObject({ screen: 'inbox', id: '' });
   });

@@ -72,7 +72,7 @@ const ops = async (...args: string[]) => {
   if (code !== 0) throw new Error(stderr);
   return JSON.parse(stdout);
 };
-/** Asks the running Temporal. */
+/** Calls `asked` with a client of the running Temporal. */
 async function inTemporal<T>(namespace: string, asked: (client: Client) => Promise<T>): Promise<T> {
   const connection = await Connection.connect({ address: env['TEMPORAL_ADDRESS']! });
   try {
@@ -130,7 +130,7 @@ async function write(from: TestSession, body: string): Promise<void> {
 const answered = (body: string) =>
   until(async () => (await count('messages', { body, state: 'answered' })) === 1, `the answer to ${body}`);
 
-/** Work of each kind that is accepted and started while no worker runs, so that it is unfinished in the backup. */
+/** Requests work of each kind while no worker runs: it is accepted and started, but unfinished in the backup. */
 async function accept(bird: string): Promise<void> {
   await upload(bird);
   await write(await api.newSession(org, { key: org.key }), price('heron'));
@@ -153,7 +153,7 @@ async function finished(): Promise<void> {
 const arrived = (): string[] => receiver.received.map(({ headers }) => String(headers['webhook-id'])).toSorted();
 let arrivedBefore: string[];
 
-/** Stops everything, and brings MongoDB and Temporal into the states of backups; `undefined`: an empty Temporal. */
+/** Stops everything and restores MongoDB and Temporal from backups. Without `temporalFrom`, Temporal is empty. */
 async function bring(dumped: Dump, temporalFrom: string | undefined): Promise<void> {
   await stopAll();
   await stopTemporal();
@@ -225,11 +225,11 @@ it('the backups of these tests contain started, unfinished work that no sweeper 
     expect([name, [...dumped.values()].flatMap(({ waiting }) => waiting)]).toEqual([name, []]);
 });
 
-describe('MongoDB is older than Temporal', () => {
+describe('MongoDB is restored to an earlier time than Temporal', () => {
   it('ops restart finishes work that Temporal knows as ended, and no query finds a document that MongoDB does not have', async () => {
     await bring(before, 'now');
     await start('api', 'worker');
-    // Temporal knows the id of this workflow, which has ended, from after the backup.
+    // Temporal already has a workflow with this id. It ran after MongoDB's backup and has ended.
     await reprocess('heron');
     const { restarted } = await ops('restart');
     expect(restarted).toMatchObject({ messages: 2, deliveries: 2, documents: 2, crawls: 1, removals: 1, erasures: 1 });
@@ -246,7 +246,7 @@ describe('MongoDB is older than Temporal', () => {
     await answered(`Once more: ${price('heron')}`);
   });
 
-  it('with a new Temporal namespace and an empty index, ops restart also finishes the removals, and the old namespace lists those to repeat', async () => {
+  it('with a new Temporal namespace and an empty index, ops restart also finishes the removals, and the old namespace lists the removals that have to be repeated', async () => {
     await bring(before, 'now');
     await rm(join(env.DATA_DIR, 'search'), { recursive: true });
     const create = 'operator namespace create --namespace support-2 --retention 72h'.split(' ');
@@ -275,7 +275,7 @@ describe('MongoDB is older than Temporal', () => {
   });
 });
 
-describe('Temporal is older than MongoDB', () => {
+describe('Temporal is restored to an earlier time than MongoDB', () => {
   it.each<[string, string | undefined]>([
     ['of an earlier backup', 'before'],
     ['empty', undefined],
@@ -300,7 +300,7 @@ it('ops restart covers every kind of record that starts workflows, except kinds 
   const known = new Set(unfinished.map(({ model }) => model.collection.name));
   const others = slices.flatMap(({ launchable }) => launchable.map((model) => model.collection.name));
   expect(others.filter((name) => !known.has(name)).toSorted()).toEqual([
-    // The workflow of their interview asks the bot's service, and reads the room, without a restart.
+    // For `bot_reports` and `rooms`, the interview's workflow asks the bot's service and reads the room by itself.
     'bot_reports',
     // Workers look for passages without vectors when they start, and maintenance for tags.
     'embedding_work',

@@ -22,7 +22,7 @@ let server: Server;
 let port: number;
 
 /**
- * Answers with what the server read: of a file its text, its hash and the permissions of the temporary file.
+ * Answers with what the server read. For a file: its text, its hash and the permissions of the temporary file.
  */
 async function read(koa: Koa.Context): Promise<unknown> {
   if (koa.path === '/json') return { body: await jsonReader(1000)(koa) };

@@ -48,7 +48,7 @@ const decode = (payloads: unknown, headers: Record<string, string> = {}) =>
     body: JSON.stringify({ payloads }),
   });
 
-it('a document is indexed by a workflow whose arguments Temporal has only encrypted, and only an operator can decrypt them', async () => {
+it('a document is indexed by a workflow whose arguments Temporal stores only in encrypted form, and only an operator can decrypt them', async () => {
   const org = await api.newOrg();
   const { token } = await api.newKey(org);
   const { body } = await api.upload(org.orgId, token, { name: 'a.md', content: 'A gannet card costs 12 EUR.' });

@@ -204,7 +204,7 @@ describe('deletions', () => {
       skills: [word],
       evaluation_criteria: [`Knows ${word}`],
       question_count: 1,
-      // The mail to the candidate is stored.
+      // Because of this time, a mail to the candidate is stored.
       scheduled_at: new Date(Date.now() + 3_600_000).toISOString(),
     });
     const form = new FormData();

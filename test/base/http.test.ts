@@ -195,7 +195,7 @@ describe('private addresses', () => {
     expect(connections).toBe(0);
   });
 
-  it('an allowed address stays refused for a host name that is not allowed and resolves to it', async () => {
+  it('a host name that is not allowed is refused even when it resolves to an allowed address', async () => {
     const base = await serve((_, reply) => reply.end('secret'));
     const { lookup } = names({ 'evil.example': [['127.0.0.1']] });
     const http = client({ lookup, egressAllow: ['127.0.0.1'] });

@@ -131,9 +131,9 @@ describe('the contracts', () => {
   });
 });
 
-describe('an operator in a body', () => {
+describe('a MongoDB operator in a body', () => {
   it.each(inBodies)(
-    'an operator in a JSON body is refused with the name of the field, in %s: %s',
+    'a MongoDB operator in a JSON body is refused with the name of the field, in %s: %s',
     async (_, __, route, { path, schema }) => {
       // A field that accepts any object refuses no operator. Such fields have their own tests.
       const refused = operators.filter((operator) => !z.safeParse(schema, operator).success);
@@ -157,14 +157,14 @@ function formOf(text: string, [field, value]: [string?, string?] = []): FormData
   return form;
 }
 
-describe('an operator in a form', () => {
+describe('a MongoDB operator in a form', () => {
   const send = (route: Route, field: string, value: string) => {
     const form = formOf(`A text for ${field}.`, [field, value]);
     return api.request(route.method, pathOf(route), { token: tokenOf(route), form });
   };
 
   it.each(inForms)(
-    'an operator in a form is refused in %s, and the field %s takes text only',
+    'a MongoDB operator in a form is refused in %s, and the field %s takes text only',
     async (_, name, route) => {
       for (const field of [`${name}[$ne]`, `${name}.$ne`, `$where`]) {
         const { status, body } = await send(route, field, 'x');
@@ -178,9 +178,9 @@ describe('an operator in a form', () => {
   );
 });
 
-describe('an operator in a query', () => {
+describe('a MongoDB operator in a query', () => {
   it.each(inQueries)(
-    'in a query, %s takes ?%s as text or refuses it, and refuses operators as unknown parameters',
+    'in a query, %s takes ?%s as text or refuses it, and refuses MongoDB operators as unknown parameters',
     async (_, name, route) => {
       const ask = async (query: string) => {
         const token = tokenOf(route);
@@ -197,9 +197,9 @@ describe('an operator in a query', () => {
   );
 });
 
-describe('an operator in a path', () => {
+describe('a MongoDB operator in a path', () => {
   it.each(inPaths)(
-    'an operator in the path of %s as {%s} is an unknown id (404) or an invalid one (400)',
+    'a MongoDB operator in the path of %s as {%s} is treated as an unknown id (404) or an invalid one (400)',
     async (_, name, route) => {
       for (const id of [asText, '[$ne]', '$where', 'nothing']) {
         const token = tokenOf(route);

@@ -232,7 +232,7 @@ describe('the limit parameter of a list', () => {
   );
 });
 
-describe('the parameters of an address', () => {
+describe('query parameters', () => {
   const ask = async (path: string) => {
     const answer = await fetch(`${url}${path}`);
     // oxlint-disable-next-line typescript/no-explicit-any -- as above

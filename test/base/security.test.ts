@@ -127,7 +127,7 @@ describe('the wrong kind of credential', () => {
     },
   );
   it.each(of('session').map((route) => [label(route), route] as const))(
-    '%s refuses a login with 401',
+    '%s refuses the token of a login with 401',
     async (_, route) => {
       expect((await call(route, mine.orgId, mine.owner.token)).status).toBe(401);
     },

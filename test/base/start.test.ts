@@ -64,7 +64,7 @@ describe('an act on several workflows', () => {
     expect(await pendingOf(convId)).toEqual(['second']);
   });
 
-  it('an act may choose its workflows by the conversation that it has just changed', async () => {
+  it('an act on a conversation may choose the workflows that it starts by what it has just changed', async () => {
     const convId = await begin();
     const made: unknown[] = [];
     const intents: NonNullable<Parameters<typeof actOn>[3]['intents']> = (what) => {

@@ -63,7 +63,7 @@ async function spansWith(traceId: string, wanted: readonly string[]): Promise<Sp
   return spans;
 }
 
-it('a request, its workflow and its activities are one trace, which the reply, the log and the memo name', async () => {
+it('a request, its workflow and its activities are one trace, whose id is in the reply, the log and the workflow’s memo', async () => {
   const org = await api.newOrg();
   const { token } = await api.newKey(org);
   const { traceId, traceparent } = newTrace();

@@ -735,7 +735,7 @@ describe('who may connect', () => {
       { code: 4401, reason: 'UNAUTHENTICATED' },
       { code: 4401, reason: 'UNAUTHENTICATED' },
     ]);
-    // This also holds in the process that may still have the valid session in its cache, for half a second.
+    // A new socket is refused too, even by a process that may still have the valid session cached for half a second.
     for (const url of [there.url, here.url]) {
       const late = await clientOf(minted).connect(url);
       expect((await late.ended()).code).toBe(4401);

@@ -105,7 +105,7 @@ describe('a message whose conversation is resolved before a worker takes it', ()
       if (name === 'taken') await act(orgId, customer.convId, 'reply', 'Kim here.');
       else await act(orgId, customer.convId, name === 'end' ? 'end' : 'resolve');
     }
-    // This worker also serves the next describes, until one of them needs another worker or none.
+    // This worker also serves the next `describe` blocks, until one of them needs another worker or none.
     await ensureWorker();
   });
   const statusesShown = (frames: Awaited<ReturnType<Awaited<ReturnType<typeof newCustomer>>['frames']>>) =>
@@ -246,7 +246,8 @@ describe('a customer’s message', () => {
     expect((await customer.messages()).at(-1)?.body).toContain('12 EUR');
     await act(orgId, customer.convId, 'reply', 'Kim here.');
     await customer.settled();
-    // The conversation now waits for the member Kim. The API shows the message and a worker the status, in any order.
+    // The conversation now waits for the member Kim. The API shows the message, and a worker shows the status. They do
+    // so in any order.
     const { shown, ...left } = await outcome(known);
     expect(left).toEqual({ state: 'left', reason });
     expect(shown.toSorted()).toEqual(['ack', 'escalated', 'status']);
@@ -560,7 +561,7 @@ describe('a worker that is killed while it answers', () => {
     expect(await missing.customer.settled()).toMatchObject({ status: 'open', misses: 1 });
   });
 
-  // test/soak/ freezes whole processes; their pollers hold on to tasks for a minute.
+  // Only the activity is paused here. test/soak/ freezes whole processes, whose pollers hold on to tasks for a minute.
   it.each(['between chunks', 'answer unstored'] as const)(
     'a worker that was suspended (%s) writes nothing when it resumes after another worker has answered',
     async (fault) => {
@@ -642,7 +643,7 @@ describe('an organization whose answers come from a language model', () => {
   let orgId: string;
   const models = () => ({ OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'm' });
   beforeAll(async () => {
-    // Longer than a busy machine delays the model, and longer than the model stalls in this test.
+    // The timeout is longer than a busy machine delays the model, and longer than the model stalls in these tests.
     await startWorker({ ...models(), OPENAI_TIMEOUT_MS: '60000' });
     orgId = await newOrg();
   });

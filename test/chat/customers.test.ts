@@ -269,7 +269,7 @@ describe('DELETE /support/customers/orgs/{orgId}/{customerId}', () => {
     expect((await read(customerId, '', token)).status).toBe(200);
   });
 
-  it('ten concurrent requests to delete a customer delete once', async () => {
+  it('ten concurrent requests to delete a customer delete the customer once', async () => {
     const { customerId } = await newCustomer();
     const replies = await Promise.all(Array.from({ length: 10 }, () => erase(customerId)));
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([202]));

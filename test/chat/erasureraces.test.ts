@@ -257,7 +257,7 @@ describe('an unanswered question', () => {
   it('an unanswered question that an API key asked too stays after the customer who asked it is deleted', async () => {
     const words = `Where is ${newId('request')}?`;
     await miss(words);
-    // A record as it was stored before gaps recorded who asked.
+    // Gives the record the form that an earlier version stored, which did not record who asked.
     await mongoose.connection.collection('gaps').updateOne({ question: words }, { $unset: { askers: 1 } }, everyRecord);
     const { customerId } = await askingCustomer(words);
     await run('eraseCustomer', customerId);

@@ -155,7 +155,7 @@ describe('GET /support/inbox/orgs/{orgId}', () => {
     }
     const [oldest, , , , newest] = talks;
     const page1 = (await get(own, '?limit=2')).body;
-    // The cursor is at the newest conversation. One from a later page moves to the top, and a new one starts.
+    // Between the pages, the newest conversation and one of a later page become active again, and a new one starts.
     await newest!.say('One more.');
     await oldest!.say('I am still waiting.');
     const begun = await talk(own, secret);
@@ -257,7 +257,7 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
     expect(await unread()).toBe(1);
   });
 
-  it('opening a conversation sets its unread count to 0, including duplicates and counted messages that were never stored', async () => {
+  it('opening a conversation sets its unread count to 0, even when the count includes duplicates and messages that were never stored', async () => {
     const one = await talk(org, key, 'A real person, please');
     await settled(one);
     const said = range(15).map((i) => (i < 8 ? one.say('Same.', 'same') : one.say(`${i}`, `${i}`)));

@@ -272,7 +272,7 @@ describe.each(['the extractive agent', 'a model that obeys everything'])('%s', (
   });
 
   if (obedient) {
-    it('the obedient model does obey the instructions that it reads, and its answer is replaced by sentences of the sources', async () => {
+    it('the model obeys the instructions that it reads, and its answer is replaced by sentences of the sources', async () => {
       model.requests.length = 0;
       const customer = await newCustomer(orgId, { productType: 'personal' });
       const answer = await customer.ask('How long do refunds of purchases take?');

@@ -1,4 +1,4 @@
-/** Members see each change of the inbox as it happens, in any API process, and after reconnecting what they missed. */
+/** Members see each change of the inbox as it happens, in any API process. A reconnect shows them what they missed. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { sharedDatabase } from '../kit/database.ts';
 import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
@@ -73,7 +73,7 @@ describe('the socket of a member', () => {
     expect(await doing('reading')).toMatchObject({ conv_id: convId, user_id: bob.userId });
     other.send({ type: 'viewing', conv_id: convId, doing: 'writing' });
     await doing('writing');
-    // A member who connects later learns it from the welcome frame.
+    // A member who connects later learns from the welcome frame who is writing.
     const late = await opened(org, org.owner);
     expect((await late.frame('welcome')).viewing).toEqual([{ conv_id: convId, user_id: bob.userId, doing: 'writing' }]);
     await other.close();
@@ -81,7 +81,7 @@ describe('the socket of a member', () => {
     expect(other.all('viewing')).toEqual([]);
   });
 
-  it('a member who looks at a conversation sees the answer while it is written, and that the customer types', async () => {
+  it('a member who looks at a conversation sees the answer while it is written, and sees when the customer is typing', async () => {
     const org = await api.newOrg();
     const bob = await api.join(org);
     const key = (await api.newKey(org)).token;

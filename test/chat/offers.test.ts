@@ -93,7 +93,7 @@ beforeAll(async () => {
   for (const at of [api, judging]) {
     for (const query of [...near, 'Kann ich ein Account open für die company?', 'other currencies']) {
       await until(async () => {
-        // Asked as a member, whose questions are not recorded as unanswered.
+        // A member asks, because the questions of members are not recorded as unanswered.
         const asked = { token: org.owner.token, body: { query, explain: true } };
         const { status, body } = await at.request('POST', `/orgs/${org.orgId}/kb/query`, asked);
         return status === 200 && !body.explain.degraded;
@@ -236,7 +236,7 @@ describe('in a conversation', () => {
     await chat.close();
   });
 
-  it('the first answer that only offers passages is no miss; each further one after an ignored offer is, and the second miss escalates', async () => {
+  it('the first answer that only offers passages counts as no miss, each further one after an ignored offer counts as one, and the second miss escalates', async () => {
     const { chat, says } = await customer();
     await says(near[0]!);
     const second = await says(near[1]!);

@@ -13,7 +13,7 @@ describe('the tables of sentences', () => {
   let embedding: Embedding;
   let tables: Record<string, Outcome>;
   beforeAll(async () => {
-    // Hundreds of sentences queue for one process.
+    // Hundreds of sentences wait for one process, so each may wait long.
     embedding = createEmbedding({ obtain: async () => process.env['TEST_EMBEDDING']!, questionMs: 600_000 });
     await until(async () => embedding.state().state !== 'starting', 'the models');
     tables = await readTables(embedding);

@@ -104,7 +104,7 @@ async function endSince(before: Date, convId: string): Promise<Date> {
 }
 
 describe('a customer of test mode', () => {
-  it('a customer of test mode is deleted with all records 30 days after the last message; unanswered questions half a year later', async () => {
+  it('a customer of test mode is deleted with all records 30 days after the last message, and only unanswered questions are kept for half a year', async () => {
     const { org, texts } = await newCustomer('test');
     const held = ['conversations', 'customers', 'frames', 'gaps', 'messages', 'notifications', 'sessions'];
     let seen: string[] = [];

@@ -48,7 +48,7 @@ it('the statistics count the conversations and those that the agent answered alo
   for (const text of ['Here I am.', 'What is it about?']) await inbox(org, 'POST', `${called}/reply`, { body: text });
   for (const act of ['resolve', 'reopen', 'resolve']) await inbox(org, 'POST', `${called}/${act}`, {});
 
-  // Long ago there were no hours and no conversations.
+  // In the year 20 the organization had no opening hours and no conversations yet.
   expect((await numbers(org, '?until=0020-02-29T00:00:00Z')).total).toMatchObject({ conversations: 0 });
   const found = await numbers(org, '?by=tag');
   expect(found.total).toMatchObject({

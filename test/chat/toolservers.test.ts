@@ -27,7 +27,7 @@ const track = {
 const read = { tool: track, risk_tier: 'read_private' } as const;
 const failed = 'That did not work.';
 
-/** Says something, and returns the answer that comes after all earlier ones. */
+/** Sends a message and returns the first answer that arrives after it. */
 async function answerAfter(client: ChatClient, body: string): Promise<string> {
   const answers = () => client.frames.flatMap((frame) => (frame.type === 'reply_end' ? [frame.body] : []));
   const before = answers().length;
@@ -451,7 +451,7 @@ describe('the rate limit of tool calls', () => {
     client.say(please);
     const calls = db().collection<{ _id: string }>('tool_calls');
     const held = await until(
-      // The call is held back more than once if the minute ends just then.
+      // The call is held back more than once if the minute of the rate limit ends just then.
       async () => (await calls.findOne({ org_id: shop.org.orgId, held_back: { $gte: 1 } })) ?? false,
       'the call to be held back',
     );
@@ -461,7 +461,7 @@ describe('the rate limit of tool calls', () => {
     const status = async () => (await handle.describe()).typedSearchAttributes.getAll();
     await until(async () => JSON.stringify(await status()).includes('held_back'), 'operators to see it');
     await calls.updateOne({ _id: held._id }, { $set: { held_back: 3 } });
-    // The minute may end just now, which ends the workflow too.
+    // The minute of the rate limit may end just now. That ends the workflow, which then accepts no signal.
     await handle.signal('decided').catch(() => undefined);
     expect((await client.frame('reply_end')).body).not.toContain('cancelled');
     await connection.close();

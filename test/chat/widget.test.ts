@@ -43,7 +43,7 @@ const answer = /three working days/;
 
 type Bank = { org: TestOrg; key: string; publishable: string };
 
-/** An organization whose help centre is indexed, or `content` instead. */
+/** A new organization in which `content` is indexed, by default the help centre. */
 async function bank(content = help, at: Api = api): Promise<Bank> {
   const org = await at.newOrg();
   const { token: key } = await at.newKey(org);
@@ -401,7 +401,7 @@ describe('the widget', () => {
     await act(lindenbank, convId, 'reply', { body: 'One more thing.' });
     await chat.find('[aria-label="Open chat, 1 new message"]');
     expect(await chat.inside("root.querySelector('.badge').textContent")).toBe('1');
-    // A visitor who has written before also sees the count after a page load.
+    // A visitor who has written before also sees the number of new messages after a page load.
     await page.reload();
     await (await chat.find('[aria-label="Open chat, 1 new message"]')).click();
     await page.keyboard.press('Escape');
@@ -469,7 +469,7 @@ describe('the widget', () => {
     await watchSent(page);
     await page.evaluate('SupportWidget.identify(null)');
     await shows(chat, [`customer: ${question}`, answer]);
-    // A kept context would have been sent before this answer.
+    // If the widget had kept the context, it would have sent it before this answer.
     await chat.say('When is the branch in Rostock open?');
     await shows(chat, [`customer: ${question}`, answer, /^customer: When is/, /8:30/]);
     expect(await sentBy(page, 'context_update')).toEqual([]);
@@ -685,7 +685,7 @@ describe('an answer that is streamed slowly', () => {
     env = systemEnv('widget', {
       OPENAI_BASE_URL: model.baseUrl,
       OPENAI_MODEL: 'm',
-      // Longer than the model pauses while an API process is restarted and reconnected to.
+      // The timeout is longer than the model pauses while an API process restarts and the widget reconnects.
       OPENAI_TIMEOUT_MS: '120000',
       FLEETS: 'documents,backlog,conversations',
     });

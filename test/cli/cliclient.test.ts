@@ -130,7 +130,7 @@ describe('a reply', () => {
     ['that is a redirect is not followed', status(302, { location: 'http://127.0.0.1:9/elsewhere' }), 'redirects to'],
     ['that is not JSON is not this API', html, 'is not this API'],
     ['that breaks the contract is not passed on', status(200, {}, { ok: 'yes' }), 'not what this version understands'],
-  ])('an unexpected reply is refused: one %s', async (_what, answer, sentence) => {
+  ])('an unexpected reply is refused: a reply %s', async (_what, answer, sentence) => {
     const { result, seen } = await against([answer], 'GET');
     expect(result).toMatchObject({ code: 'UNEXPECTED_REPLY', message: expect.stringContaining(sentence) });
     expect(seen).toHaveLength(1);

@@ -109,7 +109,7 @@ describe('the requests in the documents', () => {
     expect(requests.filter((request) => !isRoute(request) && !isPage(request))).toEqual([]);
   });
 
-  it('a documented request with an unknown method or path would be found', () => {
+  it('the check of documented requests finds an unknown method or path', () => {
     const gone = requestsIn('`PATCH /v1/orgs/{orgId}/documents` `GET …/nowhere` `GET|POST /v1/nowhere?a=b`');
     expect(gone.filter((request) => isRoute(request) || isPage(request))).toEqual([]);
     expect(gone).toHaveLength(4);
@@ -251,7 +251,7 @@ describe('the commands in the documents', () => {
     expect(Object.keys(notRun).filter((text) => !all.includes(text))).toEqual([]);
   });
 
-  it('a documented command that does not exist would be found', async () => {
+  it('the check of documented commands finds a command that does not exist', async () => {
     const typed = [
       'support-platform docs burn',
       'support-platform ask --loudly x',

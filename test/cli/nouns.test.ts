@@ -67,7 +67,7 @@ describe('a command defined by a table', () => {
       const others = new Set(one.login ? [] : ['mode', 'environment']);
       const taken = Object.entries(route!.query.shape).filter(([name]) => !others.has(name));
       expect(one.query?.shape ?? {}).toEqual(Object.fromEntries(taken));
-      // The command does not show fields that only the answer to a key has.
+      // `mode` and `warning` are only in the answers to a key, and the command does not show them.
       const { shape: shown } = one.reply as z.ZodObject;
       expect({ ...route!.reply.shape, mode: undefined, warning: undefined }).toEqual({
         ...shown,

@@ -61,7 +61,7 @@ const page = {
   tally: { found: 0, waiting: 0, indexed: 0, unchanged: 0, skipped: 0, failed: 0 },
 };
 
-/** What each planted workflow meets, by the id in its first argument. */
+/** The scripted activities. The id in the first argument decides what happens to the planted workflow. */
 const activities = {
   ...interview.activities,
   sendSome: async ({ line }: { line: string }) => retrying(line),
@@ -80,7 +80,7 @@ const activities = {
   readDocument: async ({ docId }: { docId: string }) => {
     if (docId === 'unreadable') return { failed: 'The file is protected by a password.' };
     if (mended) return 'gone';
-    // Only an operator's retry comes before this time.
+    // Temporal retries after ten hours, so an earlier attempt can only be an operator's retry.
     throw ApplicationFailure.create({ message: 'MongoServerError 11600', nextRetryDelay: '10 hours' });
   },
   attendTo: async () => ({ kind: 'done', modelFailed: overLimit }),
@@ -211,7 +211,7 @@ describe('ops', () => {
       says: 'webhook: answered 503',
     });
     const one = (list: object[], id: string) => list.find((each) => (each as { id: string }).id === `${id}:${orgId}`);
-    // The workflow does not know of the attempts at its activity.
+    // The workflow's code does not learn of its activity's failed attempts, so `says` comes from Temporal.
     expect(one(open, 'poison')).toMatchObject({
       status: 'retrying',
       says: 'read the file and cut it into passages: MongoServerError 11600',
@@ -304,7 +304,7 @@ describe('ops', () => {
     const line = await ops('show', `line:${orgId}`);
     expect(line['details']).toContain('| failed last | webhook: answered 503 |');
     expect(line['details']).toContain(`GET /v1/support/outbox/orgs/${orgId}/deliveries/dlv_1`);
-    // The line is retried, but what must be mended is the connection.
+    // Deliveries of this line are retried, but they fail until somebody repairs the connection to Slack.
     const { not_working } = await ops('show', `slack:${orgId}`);
     expect(not_working).toMatchObject([{ what: 'slack', status: 'broken', reason: 'token_revoked' }]);
     // The table shows the failure, too, although the workflow does not know of it.
@@ -332,7 +332,7 @@ describe('ops', () => {
     );
   });
 
-  it('ops cancel lets a crawl end as cancelled, terminates a delivery line, and for a tool call says what to do instead', async () => {
+  it('ops cancel ends a crawl as cancelled, terminates a line of deliveries, and for a tool call says what to do instead', async () => {
     const crawl = await plant('crawlSite', 'slow', { orgId, crawlId: 'slow' });
     await until(
       async () => (await crawl.fetchHistory()).events?.some((event) => event.timerStartedEventAttributes),
@@ -366,7 +366,7 @@ describe('ops', () => {
   });
 });
 
-it('the search attributes of a start name organization, mode and kind', async () => {
+it('the search attributes of a started workflow name its organization, mode and kind', async () => {
   const { typedSearchAttributes } = await client.workflow.getHandle(`mail:${orgId}`).describe();
   expect(typedSearchAttributes.get(searchAttributes.kind)).toBe('delivery');
   expect(typedSearchAttributes.get(searchAttributes.organization)).toBe(orgId);

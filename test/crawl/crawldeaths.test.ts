@@ -175,7 +175,7 @@ describe('a worker that is killed while it stores one batch of pages and fetches
     expect(await second!.answer('What is stonechat number 1 about?')).toContain('number 1');
   });
 
-  it('a killed worker leaves the old pages when they were to be replaced and the site fails afterwards', async () => {
+  it('a killed worker leaves the old pages in place when its crawl was to replace them and the site fails afterwards', async () => {
     await until(async () => replacingSite!.hits.has('/robots.txt'), 'the site to be asked for its rules again');
     await third!.cancel();
     expect((await third!.ended()).status).toBe('cancelled');

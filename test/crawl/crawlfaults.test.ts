@@ -86,7 +86,7 @@ describe('a site that asks crawlers to pause', () => {
     expect(asked[1]! - asked[0]!).toBeGreaterThanOrEqual(1_000);
   });
 
-  it('a longer pause is reported by the crawl, which then requests the page once more', async () => {
+  it('a longer pause is reported by the crawl, which requests the page once more after the pause', async () => {
     const asked: string[] = [];
     const site = await siteOf({
       '/': page('Start', 'The serin begins here.', ['/busy', '/calm']),

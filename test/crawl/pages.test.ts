@@ -236,7 +236,7 @@ describe('the main text', () => {
         '<dl><dt id="share">share<a class="headerlink" href="#share">🔗</a></dt><dd>What one holds of a fund.</dd></dl>',
         ['share\nWhat one holds of a fund.'],
       ],
-    ])('class names of boilerplate do not remove content: %s', async (_label, main, expected) => {
+    ])('content whose class names look like boilerplate is kept: %s', async (_label, main, expected) => {
       const text = textOf(await read(site(main)));
       for (const part of expected) expect(text).toContain(part);
       expect(text).not.toMatch(/[¶#🔗]|Link to this|We use cookies|Most read|Imprint|\bHome\b/u);
@@ -302,7 +302,7 @@ describe('the encoding of a page', () => {
     ['declared as latin1', 'text/html;charset=latin1'],
     ['declared as UTF-8', 'text/html; charset=utf-8'],
     ['declared as something unknown', 'text/html; charset=klingon'],
-  ])('the encoding windows-1252 is detected %s', async (_label, contentType) => {
+  ])('a page in windows-1252 %s is decoded correctly', async (_label, contentType) => {
     const page = await read(iconv.encode(german, 'windows-1252'), contentType === undefined ? {} : { contentType });
     expect(page.chunks[0]?.text).toBe(sentence);
   });

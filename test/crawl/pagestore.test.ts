@@ -180,7 +180,7 @@ describe('pruning that overlaps with a crawl', () => {
     expect(await stored(second)).toEqual([['https://a.example/', ['same']]]);
   });
 
-  it('pruning that removes a page’s new version before the crawl publishes it prevents the crawl from publishing it', async () => {
+  it('when pruning removes a page’s new version before the crawl publishes it, the crawl does not publish it', async () => {
     const index = newIndex();
     const crawl = await begin();
     const store = createPageStore({

@@ -141,7 +141,7 @@ describe('a page without static text', () => {
     expect(shop.paths()).toEqual(['/old', '/middle', '/new']);
   });
 
-  it('a page without static text reports whether all its requests were answered', async () => {
+  it('rendering a page without static text reports whether all requests of the page were answered', async () => {
     const shop = await site({
       '/': scripted(`(await fetch('/data')).text()`),
       '/fails': scripted(`(await fetch('/missing')).text()`),
@@ -170,7 +170,7 @@ describe('a page without static text', () => {
     expect(shop.paths().filter((path) => path === '/poll').length).toBeLessThan(20);
   });
 
-  it('a page without static text cannot be rendered without a browser: unavailable', async () => {
+  it('rendering a page without static text fails with the reason “unavailable” when there is no browser', async () => {
     const shop = await site({});
     expect(await reasonOf(renderer([shop], { executablePath: undefined }).render(shop.url))).toBe('unavailable');
     expect(await reasonOf(renderer([shop], { executablePath: '/nowhere' }).render(shop.url))).toBe('unavailable');
@@ -375,23 +375,26 @@ describe('the browser process', () => {
     expect(browser.filter(running)).toEqual([]);
   });
 
-  onLinux('the browser is shared, replaced after its pages, ended when idle, and gone after closing', async () => {
-    const shop = await site({ '/app': app, '/data': data });
-    const before = new Set(below());
-    const mine = (): number[] => below().filter((pid) => !before.has(pid));
-    const made = renderer([shop], { pagesPerBrowser: 2, idleMs: 1 });
-    const kept = renderer([shop], { pagesPerBrowser: 2 });
-    await textOf(made, `${shop.url}/app`);
-    await until(() => mine().length === 0);
-    await textOf(kept, `${shop.url}/app`);
-    const first = mine();
-    expect(first).not.toEqual([]);
-    await textOf(kept, `${shop.url}/app`);
-    await until(() => !first.some(running));
-    await textOf(kept, `${shop.url}/app`);
-    expect(mine()).not.toEqual([]);
-    await kept.close();
-    expect(mine()).toEqual([]);
-    await expect(kept.render(shop.url)).rejects.toThrow('closed');
-  });
+  onLinux(
+    'the browser is shared by pages, replaced after a number of them, ended when idle, and gone after the renderer closes',
+    async () => {
+      const shop = await site({ '/app': app, '/data': data });
+      const before = new Set(below());
+      const mine = (): number[] => below().filter((pid) => !before.has(pid));
+      const made = renderer([shop], { pagesPerBrowser: 2, idleMs: 1 });
+      const kept = renderer([shop], { pagesPerBrowser: 2 });
+      await textOf(made, `${shop.url}/app`);
+      await until(() => mine().length === 0);
+      await textOf(kept, `${shop.url}/app`);
+      const first = mine();
+      expect(first).not.toEqual([]);
+      await textOf(kept, `${shop.url}/app`);
+      await until(() => !first.some(running));
+      await textOf(kept, `${shop.url}/app`);
+      expect(mine()).not.toEqual([]);
+      await kept.close();
+      expect(mine()).toEqual([]);
+      await expect(kept.render(shop.url)).rejects.toThrow('closed');
+    },
+  );
 });

@@ -130,7 +130,7 @@ describe('concurrent crawls of one host', () => {
       crawls.flatMap((crawl, i) => ['a', 'b'].map((name) => crawl.fetch(`${site.url}/${name}${i}`, { signal }))),
     ).then((all) => kinds.push(...all.map(({ kind }) => kind)));
     while (kinds.length === 0) {
-      // Answers one of two concurrent requests, so that another may follow; or the last request.
+      // Answers one of two concurrent requests, so that the next one may be sent. The last request is alone.
       if (owed.length > 1 || site.hits.size === 7)
         owed.shift()?.writeHead(200, { 'content-type': 'text/html' }).end('x');
       await delay(5);

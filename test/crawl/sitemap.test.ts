@@ -235,7 +235,7 @@ describe('walkSitemaps', () => {
     expect(found.problems).toEqual([{ url: `${site}/a.xml`, reason: expect.stringContaining('broken') }]);
   });
 
-  it('walkSitemaps ends with a problem when very many pages are forbidden', async () => {
+  it('walkSitemaps stops and reports a problem when very many pages are forbidden', async () => {
     const urls = Array.from({ length: 300 }, (_, n) => `${site}/${n}`);
     let judged = 0;
     const allowed = (url: string) => (judged += 1) > 0 && url === urls[0];

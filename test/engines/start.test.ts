@@ -116,7 +116,7 @@ async function startPageWorks(url: string, screen: string): Promise<void> {
   expect(await paste(given + ask)).toMatchObject({ answer: expect.any(String) });
 }
 
-it('npm start shows a working screen, ends on Ctrl-C, finds its data again, and explains failures', async () => {
+it('npm start shows a screen whose commands and login work, ends on Ctrl-C, finds its data again, and explains failures', async () => {
   const first = start({});
   const screen = await ready(first);
   const url = `http://127.0.0.1:${port}`;

@@ -119,7 +119,7 @@ describe('processInbound', () => {
     const seen: string[] = [];
     const handled = Promise.withResolvers<void>();
     const handler: NonNullable<Handlers['linear']> = async ({ body }) => {
-      // The handler of the one part's event ends only after the handler of the other part's event.
+      // The handler of the event `a1` ends only after the handler of `b1`, an event of the other part.
       if (body === 'a1') await handled.promise;
       seen.push(body);
       handled.resolve();
@@ -193,7 +193,7 @@ describe('processInbound', () => {
     expect(await InboundModel.findById(id).lean()).toMatchObject({ status: 'processed', outcome: 'the later one' });
   });
 
-  it('processInbound ignores an event of a provider without handler, with the reason', async () => {
+  it('processInbound ignores an event of a provider without a handler, and stores the reason', async () => {
     const orgId = newId('org');
     await stored(orgId, 'a', 'x');
     const deps = { clock: () => now, log: pino({ level: 'silent' }) } as unknown as InboundDeps;

@@ -45,7 +45,7 @@ it('a delivery to a public address over https is sent', async () => {
   expect((await send(receiver.url)).map(({ status }) => status)).toEqual(['delivered', 'delivered']);
 });
 
-it('a host name whose DNS answer changes to a loopback address is not connected to at that address', async () => {
+it('when the DNS answer of a host name changes to a loopback address, no connection is made to that address', async () => {
   const receiver = await newReceiver(...closing());
   dns.names = { [hostname]: [publicAddress, '127.0.0.1'] };
   dns.asked.length = 0;
@@ -58,7 +58,7 @@ it('a host name whose DNS answer changes to a loopback address is not connected 
 });
 
 it.each(['127.0.0.1', '10.0.0.7', '169.254.169.254', '192.168.1.1'])(
-  'a host name that resolves to %s is not connected to',
+  'no connection is made to a host name that resolves to %s',
   async (address) => {
     const receiver = await newReceiver(...closing());
     dns.names = { [hostname]: [address] };

@@ -54,7 +54,7 @@ describe('models/rules/base/holdings.ts', () => {
     },
   );
 
-  it('holdings lists exactly the collections with the field `about` as those whose copies are found by that field', () => {
+  it('the collections whose copies holdings finds by the field `about` are exactly those that have this field', () => {
     const saying = Object.values(mongoose.models).filter(({ schema }) => schema.path('about') !== undefined);
     const listed = copies.filter(({ by }) => by === 'about').map(({ collection }) => collection as string);
     expect(saying.map((model) => model.collection.collectionName).toSorted()).toEqual(listed.toSorted());

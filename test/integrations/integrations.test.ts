@@ -43,7 +43,7 @@ const channelOf = async (wanted: string): Promise<string> => {
   const { channels } = await slackCall(system.slack(), 'conversations.list');
   return (channels as { id: string; name: string }[]).find((channel) => channel.name === wanted)!.id;
 };
-/** Makes no organization receive the events of any account, as before the first connection. */
+/** Restores the state before the first connection: no account's events go to an organization. */
 const nobodyConnected = () =>
   stored((db) => db.collection('integrations').updateMany({}, { $unset: { events_of: '', events_since: '' } }));
 /** Slack's response to the grant of a new workspace. */
@@ -428,7 +428,7 @@ describe.each([
       return receiving.indexOf(true);
     };
     expect(await who()).toBe(0);
-    // Changing the connection keeps the organization's position.
+    // The organization that connected first receives the events. Changing its connection keeps its position.
     expect((await again(orgs[0])).status).toBe(200);
     expect(await who()).toBe(0);
     await remove(orgs[0], provider);

@@ -229,7 +229,7 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
     ]).toEqual([{ call: { tool, arguments: { order_number: 'A-1042' } } }, { missing: ['order_number'] }, undefined]);
   });
 
-  it('draftInterview reads the fields of an interview in the words of the prompt', async () => {
+  it('draftInterview reads the fields of an interview from the prompt, and keeps the prompt’s words for the time', async () => {
     const prompt = 'Interview an analyst who knows SQL tomorrow at 3pm, li@example.com, 3 questions';
     const { words, generated_by } = await jobsOf().draftInterview({ prompt });
     expect(words).toMatchObject({ candidate_email: 'li@example.com', question_count: 3, skills: ['SQL'] });
@@ -293,7 +293,7 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
 
 describe('offers', () => {
   it.each([implementations[1]!, implementations[2]!])(
-    '%s withholds its offers, and says so, when no more offers may be made',
+    '%s withholds its offers when no more may be made, and sets `withheld`',
     async (_, jobsOf) => {
       expect(await jobsOf().answer(offering)).toMatchObject({ offers: [{ passage: 'gold' }] });
       const withheld = await jobsOf().answer({ ...offering, mayOffer: false });

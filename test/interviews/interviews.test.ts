@@ -300,7 +300,7 @@ describe('a completed interview', () => {
     const taskPath = `${tasks}/${made.body.data.task_id}`;
     const left = await api.request('DELETE', `/orgs/${org.orgId}/members/${leaving.userId}`, { token: leaving.token });
     expect(left.status).toBe(200);
-    // The work that follows a departure is done when the member's task is unassigned.
+    // When the member's task is unassigned, the workflow of the departure has done its work.
     const read = () => api.request('GET', taskPath, { token: org.owner.token });
     await until(async () => (await read()).body.data.assigned_to === null, 'the task to be given up');
     expect(cardIn((await mine.call('GET', `/${id}`)).body.data.scorecards)).toEqual(card);

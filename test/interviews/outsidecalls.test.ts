@@ -195,7 +195,7 @@ describe('DELETE /orgs/{orgId}/interviews/{interviewId}', () => {
 });
 
 describe('POST /webhooks/recall', () => {
-  it('a webhook of Recall.ai is refused with 401 when it is not signed for us or too old', async () => {
+  it('a webhook of Recall.ai is refused with 401 when its signature is missing, invalid or too old', async () => {
     const { id, bot } = await called();
     const body = service.report(bot);
     const good = service.signed(body);

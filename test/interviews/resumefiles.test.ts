@@ -73,7 +73,7 @@ describe('a PDF', () => {
     expect(await read(pdfs.encryptedPdf('Built what everybody may read', ''))).toBe('Built what everybody may read');
     expect(await read(pdfs.scripted())).toBe('Built a harmless service with care');
   });
-  it('of a PDF that claims two billion pages, the pages that exist are read', async () => {
+  it('the existing pages of a PDF that claims to have two billion pages are read', async () => {
     expect(await read(pdfs.pageLie())).toContain('Led the only page that there is');
   });
   it.each<[string, () => Buffer, string[]]>([

@@ -74,7 +74,7 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
       return bodies((await upload(id, 'cv.pdf', pdfText(lines))).body.data);
     };
     const ledger = 'Built a ledger in Go for two million customers';
-    // Three drafts whose questions no member changed: as made, without its signature, and saved again.
+    // No member changed the questions of these: the draft as made, without its signature, and saved again.
     for (const followed of [
       await created(draft),
       await created(unsigned),

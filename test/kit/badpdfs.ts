@@ -36,8 +36,8 @@ function pdfOf(objects: readonly (string | Stream)[], trailer = ''): Buffer {
 
 const font = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>';
 /**
- * A PDF of one page with this content. `more` are further objects from number 6 on, and the resources of the page for
- * them.
+ * A PDF of one page with this content. `more` are further objects, numbered from 6. `resources` are entries of the
+ * page's resources that refer to them.
  */
 export function pdfPage(
   content: Stream,

@@ -26,7 +26,7 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
   const requests: Request[] = [];
   /** Statuses with which the next orders of a bot are refused. */
   const refusals: number[] = [];
-  /** How many orders are still to be executed but answered with a broken connection. */
+  /** The service executes this many of the next orders, but breaks the connection instead of answering. */
   let lostAnswers = 0;
   /** Whether the service answers every request with 503. */
   let isAway = false;

@@ -1,4 +1,4 @@
-/** Databases for the tests of one file: that of the shared system, to read what no route returns, and separate ones. */
+/** Databases for the tests of one file: the shared system's, to read what no route returns, and separate databases. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { MongoClient, type Db } from 'mongodb';
 import { everyRecord } from '../../models/base/define.ts';
@@ -64,12 +64,12 @@ export function sharedDatabase(): () => Db {
   return () => client.db('shared');
 }
 
-/** The name of its collection for every record that contains one of the texts, sorted. */
+/** Finds every record that contains one of the texts, and returns the collection name of each record, sorted. */
 export async function tracesIn(db: Db, texts: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   const names = (await db.listCollections().toArray()).map(({ name }) => name);
   for (const name of names.filter((one) => !one.startsWith('system.'))) {
-    // BSON holds texts as they are. Parsing every upload of all tests takes minutes.
+    // Searches the raw BSON, which contains texts unchanged. Parsing every upload of all tests would take minutes.
     const records = db.collection(name).find({}, { raw: true }) as unknown as AsyncIterable<Buffer>;
     for await (const record of records) if (texts.some((one) => record.includes(one))) found.push(name);
   }

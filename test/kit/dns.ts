@@ -5,8 +5,8 @@ import { once } from 'node:events';
 export type TestDns = {
   port: number;
   /**
-   * IPv4 addresses by name. The addresses of a list are returned one by one, the last one repeatedly. A missing name
-   * does not exist.
+   * IPv4 addresses by name. The addresses of a list are returned one by one, the last one repeatedly. For a
+   * name that is not in the table, the server answers "no such name".
    */
   names: Record<string, string[]>;
   /** The names that were queried, in order. A repeated query counts once. */

@@ -5,7 +5,7 @@
 import { BSON, MongoClient, type IndexDescription } from 'mongodb';
 import { everyRecord } from '../../models/base/define.ts';
 
-/** By the name of the collection: its records as BSON, its indexes, and the ids of records with pending intents. */
+/** For each collection name: the records as BSON, the indexes, and the ids of records with pending intents. */
 export type Dump = Map<string, { records: Uint8Array[]; indexes: IndexDescription[]; waiting: unknown[] }>;
 
 async function inDatabase<T>(uri: string, act: (db: ReturnType<MongoClient['db']>) => Promise<T>): Promise<T> {

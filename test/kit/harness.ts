@@ -156,8 +156,8 @@ export const said = (reply: Reply | undefined): string => `${reply?.status} ${JS
 const lookEveryMs = { first: 25, last: 250 };
 
 /**
- * Waits until `look` returns a value. After two minutes it fails with `what` it waited for, which may be a function
- * that reports the last state.
+ * Waits until `look` returns a value. Fails after two minutes. `what` names in the error message what was awaited. It
+ * may be a function that reports the last state.
  */
 export async function until<T>(look: () => Promise<T | undefined | false>, what: string | (() => string)): Promise<T> {
   const began = performance.now();

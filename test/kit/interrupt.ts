@@ -3,8 +3,8 @@
  * default, or SIGSTOP to pause the process until it is continued. It is sent at the first such write, or after
  * FAULT_AFTER of them. With FAULT_OF (ids, separated by commas) only writes that name one of them count. With
  * FAULT_SIGNAL=sleep only the activity that writes is paused, without heartbeats, until the parent sends `wake`.
- * Temporal then considers the activity dead, while the process keeps polling. The pollers of a stopped process would
- * receive tasks and lose them for a minute.
+ * Temporal then considers the activity dead, while the process keeps polling. With SIGSTOP, by contrast, the pollers of
+ * the process receive tasks and lose them for a minute.
  */
 import { Context } from '@temporalio/activity';
 

@@ -13,7 +13,7 @@ export type ChatRequest = {
   stream?: boolean;
   response_format?: unknown;
 };
-/** A reply that calls functions. Arguments are sent as JSON, and a string unchanged. */
+/** A reply that calls functions. Arguments are sent as JSON. If they are a string, it is sent unchanged. */
 export type FunctionCalls = { calls: { name: string; arguments: unknown }[] };
 export type RecordedRequest = {
   path: string;
@@ -31,7 +31,7 @@ export type Script =
   | { kind: 'stall'; after: number }
   /** Streams this many characters of the content, then closes the connection. */
   | { kind: 'truncate'; after: number }
-  /** Streams up to each number of characters and continues when the promise resolves. */
+  /** At each pause: streams the content up to `after` characters, then waits until the promise `until` resolves. */
   | { kind: 'paced'; pauses: readonly { after: number; until: Promise<void> }[] }
   /** HTTP 200 and a body that is not JSON. */
   | { kind: 'garbage' };

@@ -124,7 +124,7 @@ function checkFleets(fleets: readonly string[]): void {
 const passedOn = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE'];
 
 /**
- * Starts a program and waits until it is ready. It runs the build of the test run, or in a benchmark the sources.
+ * Starts a program and waits until it is ready. A test run starts the built program, a benchmark starts the sources.
  * `program` is a path from the project's root.
  */
 export async function startProcess(program: string, env: SystemEnv): Promise<Running> {
@@ -136,7 +136,7 @@ export async function startProcess(program: string, env: SystemEnv): Promise<Run
     env: {
       ...Object.fromEntries(passedOn.map((name) => [name, process.env[name]])),
       ...env,
-      // A test that sets one limit or address keeps the others, which let many tests share a system.
+      // A test that sets one limit or address keeps the defaults of the others. They let many tests share a system.
       LIMITS: limitsWith(env['LIMITS']),
       SERVICE_URLS: servicesWith(env['SERVICE_URLS']),
     },

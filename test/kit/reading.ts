@@ -11,8 +11,8 @@ import { languageOfFirst, type Language } from '../../models/rules/language/lang
 const languages = ['en', 'de', 'fr', 'es'] as const;
 type ByLanguage = Record<(typeof languages)[number], string[]>;
 /**
- * In `asked` each row has a description of what is expected, the message, and the text that is searched first or last,
- * or the texts of all readings.
+ * Each row of `asked` has a description of what is expected, the message, and the expected search texts: the first one
+ * (`first`), the last one (`last`), or those of all readings (`readings`).
  */
 export type Sentences = {
   calls: ByLanguage;
@@ -51,7 +51,7 @@ const joined = (...outcomes: readonly Outcome[]): Outcome => ({
   wrong: outcomes.flatMap(({ wrong }) => wrong),
 });
 
-/** For each table the number of sentences and those classified wrongly. */
+/** Returns for each table the number of sentences, and the sentences that are classified wrongly. */
 export async function readTables(embedding: Pick<Embedding, 'local' | 'model'>): Promise<Record<string, Outcome>> {
   const tables = await sentencesForReading();
   const relevance = await read<{ answered: [string, string][]; unanswered: string[] }>('relevance.json');

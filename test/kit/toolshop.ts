@@ -29,7 +29,7 @@ export const secret = 'tok-nobody-may-see-this';
 export type Terms = { risk_tier: RiskTier; auth_scope?: AuthScope; timeout_ms?: number };
 export type Approved = { tool: TestTool } & Terms;
 
-/** An organization with a tool server and these approved tools. The caller closes it. */
+/** An organization with a tool server and these approved tools. The caller closes the server. */
 export async function openShop(api: Api, approved: readonly Approved[], settings: Record<string, unknown> = {}) {
   const mcp = await startTestMcp(...approved.map(({ tool }) => tool));
   const org = await api.newOrg();

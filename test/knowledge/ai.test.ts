@@ -59,7 +59,7 @@ describe('createAi', () => {
 });
 
 describe('answer', () => {
-  it('answer() returns the ids of the sources that the model named, without duplicates and without numbers of no source', async () => {
+  it('answer() returns the ids of the sources that the model named, each once, and ignores numbers that belong to no source', async () => {
     server.reply = () => grounded(' 49 EUR a year. ', [1, 1, 7, 0, -1]);
     expect(await ai().answer(ask)).toEqual({ text: '49 EUR a year.', used: ['a'], has_context: true });
   });

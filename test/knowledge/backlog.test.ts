@@ -62,7 +62,7 @@ it('a document is processed in the backlog while another document of its organiz
 it('a document moves to the backlog at the start of its processing if its upload had not noticed another one in processing', async () => {
   const { org, token } = await fresh();
   const first = await indexed(org, token, 'The dunlin tariff costs nine euros.');
-  // Uploads of one mode do not check for documents of the other mode.
+  // An upload in test mode checks only documents of test mode, so it does not notice this one in live mode.
   await db()
     .collection<{ _id: string; status: string; mode: string }>('documents')
     .updateOne({ _id: first }, { $set: { status: 'processing', mode: 'live' } });

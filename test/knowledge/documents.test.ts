@@ -282,7 +282,7 @@ describe('PATCH /orgs/{orgId}/documents/{docId}/authority', () => {
 });
 
 describe('PATCH /orgs/{orgId}/documents/{docId}/source', () => {
-  it('an answer cites a new title and link at once, and without them the filename as words', async () => {
+  it('an answer cites a document’s new title and link at once, and without a title the filename as words', async () => {
     const { orgId, token } = await fresh();
     const { body } = await api.upload(orgId, token, text('The puffin card costs 7 EUR.', 'price-list_2026.md'));
     const id = body.document.doc_id;

@@ -238,7 +238,7 @@ describe('the embedding process', () => {
     expect(await ask()).toEqual(alone);
   });
 
-  it('the embedding process embeds urgent texts before patient ones, and skips texts whose call was aborted', async () => {
+  it('the embedding process embeds urgent texts before those that can wait, and skips texts whose call was aborted', async () => {
     start();
     const order: string[] = [];
     const note = (name: string) => () => void order.push(name);

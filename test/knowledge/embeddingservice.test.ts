@@ -99,7 +99,7 @@ describe('the embedding service', () => {
     ]);
     expect([passages.status, question.status]).toEqual([200, 200]);
     expect((await passages.arrayBuffer()).byteLength).toBe(2 * 512 * 4);
-    // The finished requests have freed their room.
+    // The finished requests no longer count, so the service is not full any more.
     expect((await call(wanted)).status).toBe(200);
   });
 

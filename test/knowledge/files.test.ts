@@ -470,7 +470,7 @@ describe('XLSX', () => {
     ]);
   });
 
-  it('columns that exist only because cells are merged repeat nothing, and long texts are not repeated', async () => {
+  it('a merged cell is not repeated in columns that exist only because of the merge, and a long text is not repeated', async () => {
     const long = 'Bring your card. '.repeat(20).trim();
     const source = bad.makeXlsx({
       rows: [
@@ -586,7 +586,7 @@ describe('XLSX', () => {
     expect(lines(await readHere(source, 'xlsx'))).toEqual(['Fees', 'Plan: Basic; Fee: 4 EUR']);
   });
 
-  it('an uncalculated formula makes the file unreadable only where it is visible', async () => {
+  it('an uncalculated formula makes the file unreadable only when the formula’s row is visible', async () => {
     const formula = '<c r="B3"><f>B2*2</f><v></v></c>';
     const table = (attributes: string): Buffer =>
       bad.makeXlsx({

@@ -251,7 +251,7 @@ describe('with a language model and an embedding model configured', () => {
       { name: 'stork.md', content: 'The stork account has no monthly fee.' },
       { name: 'secret.md', content: 'The stork account is an internal pilot.', segments: 'staff' },
     ]);
-    // This worker embeds for this describe only, so that no other test's script for the model is used up by it.
+    // This worker runs only while this block is set up. In the tests, its requests would use up the model's scripts.
     const embedder = await startProcess('test/kit/worker.ts', { ...configured, FLEETS: 'embedding' });
     await until(async () => {
       const { orgId, token } = place;
@@ -370,7 +370,7 @@ describe('with a language model and an embedding model configured', () => {
     ],
     ['a hang', () => Array.from({ length: 10 }, () => ({ kind: 'hang' }) as const)],
   ])(
-    'after %s from the model, the sources answer, `explain` gives the reason, and the model writes the next answer',
+    'after %s from the model, the answer quotes a source, `explain` gives the reason, and the model writes the next answer',
     async (_, failures) => {
       // The first scripted failure is used up by embedding the question.
       model.script({ kind: 'status', status: 500 }, ...failures());

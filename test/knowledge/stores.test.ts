@@ -171,7 +171,7 @@ describe('an index restored from an old backup', () => {
       rowOf(replaced, 1),
       rowOf(replaced, 2),
       rowOf(running, 1, ['old']),
-      // The activity that publishes this generation sets its tags.
+      // The repair leaves this row, because the activity that publishes this generation sets its tags.
       rowOf(running, 2, ['new']),
       rowOf(first, 1),
       rowOf(newId('document'), 1),

@@ -20,7 +20,7 @@ const orgId = newId('org');
 const at = (seconds: number) => new Date(Date.now() + seconds * 1000);
 
 describe('lastSeen', () => {
-  it('lastSeen is now for a person with a socket at a live process, otherwise when they last had one', async () => {
+  it('lastSeen is the current time for a person with a socket at a live process, otherwise the last time at which they had one', async () => {
     const customerId = newId('customer');
     const [one, other, came] = [newId('request'), newId('request'), at(-100)];
     expect(await lastSeen({ orgId, personId: customerId }, at(0))).toBeUndefined();

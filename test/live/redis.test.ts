@@ -31,7 +31,7 @@ afterAll(async () => {
   await removeDataDir(env);
 });
 
-it('while Redis dies and comes back, each message gets one answer, seen at both processes and by members', async () => {
+it('while Redis dies and restarts, each message gets one answer, which reaches clients at both API processes and members', async () => {
   const [one, other] = apis as [Api, Api];
   const org = await one.newOrg();
   const member = await StaffClient.open(one, org.orgId, org.owner, '', other.url);

@@ -31,8 +31,8 @@ async function chosen(tools: object[], message: string, sentences: Sentences | u
 }
 
 /**
- * `meant`: messages for which a call or a question for an argument is right. `wrong`: calls of another tool than meant,
- * or without need.
+ * `meant`: messages for which a call or a question for an argument is right. `wrong`: calls of a tool that
+ * the message does not mean, or calls where none is needed.
  */
 async function judged(sentences: Sentences | undefined) {
   const found = { meant: 0, right: 0, wrong: 0, others: 0, asked: 0 };
@@ -55,14 +55,14 @@ async function judged(sentences: Sentences | undefined) {
 
 describe('choosing a tool', () => {
   // 36 messages mean a tool and 42 mean none; docs/mcp.md has the measurements.
-  it('with embeddings, at least 27 of the 36 messages that need a tool get it, and at most one gets a wrong tool', async () => {
+  it('with embeddings, at least 27 of the 36 messages that need a tool get the right one, and at most one message gets a wrong tool', async () => {
     const { meant, right, wrong, others, asked, failures } = await judged(sentencesBy(embedder));
     expect([meant, others]).toEqual([36, 42]);
     const told = failures.join(' | ');
     expect([wrong <= 1, asked <= 1, right >= 27, told]).toEqual([true, true, true, told]);
   });
 
-  it('by words alone, at least 30 of the 36 messages that need a tool get it, and none gets a wrong tool', async () => {
+  it('by words alone, at least 30 of the 36 messages that need a tool get the right one, and no message gets a wrong tool', async () => {
     const { right, wrong, asked, failures } = await judged(undefined);
     const told = failures.join(' | ');
     expect([wrong, asked <= 1, right >= 30, told]).toEqual([0, true, true, told]);

@@ -314,7 +314,7 @@ describe('a malicious tool server', () => {
     inner.close();
   });
 
-  it('a server in a private network is not connected to, and a public one not by plain http', async () => {
+  it('the client refuses to connect to a server in a private network, and to a public server by plain http', async () => {
     const outside = createMcp({ http: strict, egressAllow: [] });
     expect(await failureOf(outside.listTools(at(server.url)))).toMatchObject({ reason: 'blocked', sent: false });
     expect(await failureOf(outside.listTools(at('https://127.0.0.1/mcp')))).toMatchObject({ reason: 'blocked' });

@@ -108,7 +108,7 @@ describe('our own client', () => {
 });
 
 describe('the tools of /v1/mcp', () => {
-  it('the tools of /v1/mcp return no answer to an unanswerable question, and content of a segment only on request', async () => {
+  it('the tools of /v1/mcp return no answer to an unanswerable question, and content of a segment only when the call names it', async () => {
     const client = await connect();
     const nothing = await call(client, 'ask', { question: 'Do you sell hovercraft?' });
     expect(nothing.structuredContent).toMatchObject({ has_context: false, sources: [] });

@@ -136,7 +136,7 @@ describe('the audit log', () => {
       intact: false,
       first_broken: { seq: 7, reason: 'unsigned' },
     });
-    // Events that the system appends afterwards do not make the chain valid.
+    // The chain stays invalid when the system itself appends events afterwards.
     await auditWriter({ clock: () => now, secrets })(entry(7));
     expect((await verifyAudit(orgId, secrets)).first_broken).toEqual({ seq: 7, reason: 'unsigned' });
   });
@@ -161,7 +161,7 @@ describe('the audit log', () => {
     ['before any check', 0],
     ['after a check', 6],
   ])(
-    'the audit log reveals events that were cut off its end %s, even after more were appended',
+    'the audit log reveals that its last events were removed %s, even after more were appended',
     async (_when, checked) => {
       const rows = await chain();
       if (checked > 0) await verifyAudit(orgId, secrets);
@@ -177,7 +177,7 @@ describe('the audit log', () => {
     },
   );
 
-  it('the audit log is not intact without its checkpoint, or with that of another organization', async () => {
+  it('the audit log does not count as intact without its checkpoint, or with that of another organization', async () => {
     await chain();
     const marks = mongoose.connection.collection<{ _id: string }>('tool_audit_checkpoints');
     const unsigned = { intact: false, checked: 0, read: 0, first_broken: { seq: 0, reason: 'unsigned' } };
@@ -378,7 +378,7 @@ describe('the record of a tool server', () => {
     await keepOAuthState(orgId, 7, 'new');
     expect(await saveToolServer({ ...read, enabled: false }, read.version)).toBe(false);
     expect((await findToolServer(orgId))!.oauth_state).toBe('new');
-    // A newer sign-in is not deleted because an older one was refused, and none is stored for another connection.
+    // Refusing an older sign-in does not delete a newer one, and no sign-in is stored for another connection.
     expect(await forgetOAuthState(orgId, 7, 'old')).toBe(false);
     await keepOAuthState(orgId, 6, 'foreign');
     expect((await findToolServer(orgId))!.oauth_state).toBe('new');

@@ -102,7 +102,7 @@ async function customer(org: TestOrg, key: string, over: AbortSignal) {
   return { chat, sent, writing };
 }
 
-it('after one process of each kind was killed, every message, document and page exists once, and no delivery is missing', async () => {
+it('after one process of each kind was killed, every message, document and page exists once, and every ticket’s event was delivered', async () => {
   const org = await outboxOf(api).newOrg(receiver.url);
   const over = new AbortController();
   const chats = await Promise.all(Array.from({ length: customers }, () => customer(org, org.key, over.signal)));

@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 describe('a frozen worker', () => {
   it.each(['between chunks', 'answer unstored'] as const)(
-    'another worker takes over the answer of a worker that froze (%s), which writes nothing more when it continues',
+    'when a worker freezes (%s), another one takes over its answer, and the first writes nothing more when it continues',
     async (fault) => {
       await expectNothingOfSleeper(system, orgId, fault, 'SIGSTOP');
     },

@@ -267,7 +267,7 @@ describe('a meeting', () => {
 });
 
 describe('GET /me/notifications', () => {
-  it('GET /me/notifications lists the user’s notifications, newest first, in pages, with a count of and a filter for unread ones', async () => {
+  it('GET /me/notifications lists the user’s notifications, newest first, in pages, and counts and filters the unread ones', async () => {
     const org = await api.newOrg();
     const bob = await joined(org);
     for (let i = 0; i < 5; i++) await create(org, { title: `Task ${i}`, assigned_to: bob.userId });

@@ -121,7 +121,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect(mailed).toContain(`<${taskId}.exec_`);
   });
 
-  it('executing a task mails an outside assignee in a fixed template until they object, and an address at most ten times a day', async () => {
+  it('executing a task mails an assignee outside the organization in a fixed template until they object, and mails an address at most ten times a day', async () => {
     const own = await newOrg({ slack: false, linear: false, github: false });
     const outside = `${randomUUID()}@out.example`;
     const mailTo = async (to: string) => {

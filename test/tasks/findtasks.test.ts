@@ -93,7 +93,7 @@ describe('tasks found by a model', () => {
     expect(data!.content).not.toContain('take notes');
   });
 
-  it('the tasks of a long transcript are requested in parts, and of an even longer one are found by the rules', async () => {
+  it('the tasks of a long transcript are requested in parts, and those of an even longer one are found by the rules', async () => {
     const long = (count: number) =>
       Array.from({ length: count }, (_, n) => ({
         ...said[1]!,

@@ -21,11 +21,11 @@ const anything: unknown = new Proxy(() => undefined, {
 });
 
 describe('the descriptions that operators see', () => {
-  it('every workflow has an entry in `kinds`, and no entry is left of a removed workflow', () => {
+  it('every workflow has an entry in `kinds`, and no removed workflow has one', () => {
     expect(Object.keys(kinds).toSorted()).toEqual(Object.keys(workflows).toSorted());
   });
 
-  it('every activity of the fleets has a description, and no description is left of a removed activity', () => {
+  it('every activity of the fleets has a description, and no removed activity has one', () => {
     const named = Object.values(fleets).flatMap((fleet) => Object.keys(fleet.activities(anything as WorkerDeps)));
     expect([...new Set(named)].toSorted()).toEqual(Object.keys(activities).toSorted());
   });

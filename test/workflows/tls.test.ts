@@ -109,7 +109,7 @@ describe('the settings', () => {
     ['nothing', {}, {}],
     ['TLS alone', { TEMPORAL_TLS: 'true' }, { tls: {} }],
     ['an API key, which needs TLS', { TEMPORAL_API_KEY: 'k' }, { apiKey: 'k', tls: {} }],
-  ])('readConfig accepts as access to Temporal: %s', (_, set, access) =>
+  ])('readConfig accepts these settings for access to Temporal: %s', (_, set, access) =>
     expect(readConfig({ ...base, ...set }).temporalAccess).toEqual(access),
   );
 
@@ -117,7 +117,7 @@ describe('the settings', () => {
     ['a file that is not there', { TEMPORAL_TLS_SERVER_CA_CERT_PATH: '/nowhere/ca.pem' }, 'cannot be read'],
     ['a certificate without its key', { TEMPORAL_TLS_CLIENT_CERT_PATH: '/dev/null' }, 'need each other'],
     ['a key without TLS', { TEMPORAL_API_KEY: 'k', TEMPORAL_TLS: 'false' }, 'TEMPORAL_TLS is off'],
-  ])('readConfig refuses as access to Temporal: %s', (_, set, sentence) =>
+  ])('readConfig refuses these settings for access to Temporal: %s', (_, set, sentence) =>
     expect(() => readConfig({ ...base, ...set })).toThrow(sentence),
   );
 });

@@ -121,7 +121,8 @@ function receiveUnlogged(before: Conversation, frame: Frame): Conversation {
       return { ...before, seq: frame.seq, writing: false, entries, earlier: cursorOf(frame), older: 0 };
     }
     case 'earlier': {
-      // Ignores the reply to a repeated request, or to one from before a new `history` replaced everything.
+      // Ignores the reply to a repeated request, or to a request that was sent before a new `history` replaced
+      // everything.
       if (before.earlier === undefined || frame['before'] !== before.earlier) return before;
       const known = new Set(before.entries.map(({ id }) => id));
       const found = entriesOf(frame).filter(({ id }) => !known.has(id));

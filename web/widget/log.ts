@@ -85,7 +85,7 @@ export function createLog(texts: Texts, locale: string, on: LogEvents): Log {
         const known = standing.get(keyOf(entry));
         if (known && sameLook(known.entry, entry)) return { entry, element: known.element };
         const fresh = entryElement(entry, faces, texts, locale, on);
-        // Replaced in place, so that a message that was waiting is not announced again.
+        // The element is replaced in place, so that a message that was waiting is not announced again.
         known?.element.replaceWith(fresh);
         return { entry, element: fresh };
       });
@@ -102,7 +102,9 @@ export function createLog(texts: Texts, locale: string, on: LogEvents): Log {
     else if (followed || said) toEnd();
   }
 
-  /** Updates the button for earlier messages and the number of those just added. The keyboard focus is never lost. */
+  /**
+   * Updates the button for earlier messages, and announces how many were just added. The keyboard focus is never lost.
+   */
   function showEarlier(exists: boolean, olderCount: number, read: number): void {
     const focused = (more.getRootNode() as ShadowRoot).activeElement === more;
     greeting.hidden = exists;

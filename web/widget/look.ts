@@ -1,5 +1,5 @@
 /**
- * The look of an organization's widget, and its hours. The server tells them before it knows the customer. A missing or
+ * The look of an organization's widget, and its hours. The server sends both before it knows the customer. A missing or
  * invalid part gets its default.
  */
 import type { Locale } from './texts.ts';

@@ -57,7 +57,10 @@ export function start(
   let link: Link | undefined;
   let context: Record<string, unknown> | undefined;
   let rated = false;
-  /** The frame that ends the conversation and the status that it ends; kept until the server reports the result. */
+  /**
+   * The frame that ends the conversation, and the status that the conversation had then. Kept until the server reports
+   * the result.
+   */
   let ending: { frame: { type: 'end'; body?: string }; status: Conversation['status'] } | undefined;
   /** The cursor of requested earlier messages, until they arrive. */
   let wanted: string | undefined;
@@ -67,7 +70,7 @@ export function start(
   let proof: { pendingId: string; reply: Record<string, unknown> } | undefined;
   /** The id of this page's visitor, once connected. */
   let visitorId: string | undefined;
-  /** Undefined until the server has said how the widget looks, now or at an earlier visit. */
+  /** Undefined until the server has said, now or at an earlier visit, how the widget looks. */
   let look: Look | undefined;
   /** When the server was last told that the customer types, in ms. */
   let typedAt = 0;
@@ -262,9 +265,11 @@ export function start(
     if (contact?.state === 'sent' && frame['code'] === 'VALIDATION' && !isRefusal(frame)) {
       contact = { ...contact, state: 'refused' };
     }
-    // The server acknowledges no rating of a conversation that was already resolved, so the wait for it ends here.
+    // The server acknowledges no rating of a conversation that was already resolved, so these frames, too, end the
+    // wait.
     if (frame.type === 'status' || frame.type === 'agent_reply') ending = undefined;
-    // A retry of the message may succeed. If the server names a time, it closes the connection itself.
+    // Sending the message again may succeed, so the widget reconnects. If the server names a time, the server itself
+    // closes the connection.
     const failed = frame.type === 'error' && given.has(String(frame['client_message_id']));
     if (failed && !isRefusal(frame) && frame['retry_after'] === undefined) link?.again();
     forgetSent();

@@ -59,7 +59,7 @@ export type WorkerDeps = {
   /** Private hosts that requests may reach. */
   egressAllow: readonly string[];
   start: StartSaved;
-  /** As `start`, for work that a customer waits for: preferably a worker of this process runs it. */
+  /** Like `start`, for work that a customer waits for. Preferably a worker of this process runs the workflow. */
   startNear: StartSaved;
   quotas: Quotas;
   testRepliesPerMinute: number;

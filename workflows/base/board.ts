@@ -1,8 +1,8 @@
 /**
  * What operators see of a workflow as its current details in the Temporal UI. All kinds have one shape: state, since
  * when, what it waits for and until when, what failed last, and what an operator can do. The `interceptors` below note
- * activities and timers automatically; a workflow adds its state, and what only it knows. No text names people or
- * contents.
+ * activities and timers automatically; a workflow adds its state, and what only it knows. No text contains names of
+ * people or content such as messages.
  */
 import {
   isCancellation,

@@ -1,12 +1,12 @@
 /**
- * What each kind of workflow and each activity is called where operators see it: in summaries, details and the search
- * attribute `Kind`. No text names people or contents. Pure.
+ * The names of the kinds of workflows and of the activities, as operators see them in summaries, details and the search
+ * attribute `Kind`. No text contains names of people or content such as messages. Pure.
  */
 
 /**
  * `kind`: the value of the search attribute. `title`: the noun before the id in the summary. `does`: what the workflow
- * does, as one sentence. `stop`: how `ops cancel` stops it; a sentence says why it may not be stopped, and what to do
- * instead.
+ * does, as one sentence. `stop`: how `ops cancel` stops the workflow; `instead` is a sentence that says why it may not
+ * be stopped, and what to do instead.
  */
 type KindOf = {
   readonly kind: string;
@@ -23,7 +23,7 @@ type KindOf = {
 /** What the details say about failed attempts of open activities. `ops show` replaces this text with the failure. */
 export const attemptsElsewhere = 'nothing, or an attempt that is repeated: see Pending Activities';
 
-/** The first thing that the details say an operator can do; `ops show`, which this text names, leaves it out. */
+/** The first item of what the details say an operator can do. It names `ops show`, whose own output leaves it out. */
 export const seeAttempts = (workflowId: string): string =>
   `see its attempts: \`npm run -s cli -- ops show ${workflowId}\``;
 

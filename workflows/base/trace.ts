@@ -1,6 +1,7 @@
 /**
- * Passes the trace of whoever started or signalled a workflow on to its activities and children: from the memo of the
- * start, or the header of the latest signal or update. The workflow makes no spans of its own.
+ * Passes a trace on to the activities and children of a workflow: the trace of the caller that started or signalled it.
+ * The trace comes from the memo of the start, or from the header of the latest signal or update. The workflow makes no
+ * spans of its own.
  */
 import { workflowInfo, type WorkflowInterceptorsFactory } from '@temporalio/workflow';
 import { defaultPayloadConverter, type Headers } from '@temporalio/common';

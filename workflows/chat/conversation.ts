@@ -71,7 +71,7 @@ export async function conversation(ref: ConversationRef): Promise<void> {
 
   // One timer serves all messages of its minute, because Temporal stores each start and each end of a timer.
   let timer: IdleTimer | undefined;
-  /** Waits for a signal; false when none came while a timer ran. */
+  /** Waits for a signal. Returns false when a timer has ended and no signal came while it ran. */
   async function hasNews(seen: number): Promise<boolean> {
     for (;;) {
       if (news !== seen) return true;

@@ -1,7 +1,7 @@
 /**
  * Processes an organization's events from other services, at each signal until none is left. The events are in MongoDB,
- * so the history stays short. The workflow waits only for retries of failed events. Events that one worker does not keep
- * up with are processed in parts, which any workers of the fleet take.
+ * so the history stays short. The workflow waits only for retries of failed events. When one worker cannot keep up, the
+ * events are processed in parts, which any workers of the fleet take.
  */
 import {
   condition,

@@ -38,10 +38,10 @@ function carryLines(orgId: string) {
   const waits = new Map<string, Shown>();
   const failures = new Set<string>();
   let nudges = 0;
-  /** The number of nudges (signals `tryNow`) when the last `look` began. */
+  /** The value of `nudges` (the number of signals `tryNow`) when the last `look` began. */
   let nudgesBefore = 0;
   let stopping = false;
-  /** A nudge arrived while this run stops, so the next run makes the attempts. */
+  /** A signal `tryNow` arrived while this run was stopping, so the next run makes the attempts. */
   let urgent = false;
   let wasShown = false;
   let broken: unknown;
@@ -53,7 +53,7 @@ function carryLines(orgId: string) {
     for (let left = begun; ;) {
       note(line, left);
       if (left.kind === 'waiting') {
-        // A nudge during the last attempt asks for another attempt at once.
+        // A signal `tryNow` that arrived during the last attempt requests another attempt at once, without a wait.
         if (nudges === before) {
           before = nudges;
           await condition(() => nudges !== before || stopping, left.waitMs, { summary: 'the next attempt' });

@@ -1,6 +1,6 @@
 /**
- * Mails a customer the replies to them, a minute after the first one: until then the customer may come back, and
- * further replies go into the same mail. The replies are in MongoDB; the workflow only waits.
+ * Mails a customer the replies to them, a minute after the first reply. Within that minute the customer may come back,
+ * and further replies go into the same mail. The replies are in MongoDB; the workflow only waits.
  */
 import {
   condition,

@@ -150,8 +150,8 @@ async function obey(run: Run, command: InterviewCommand, { actor, cause }: Order
   }
   const { seq } = run.state();
   if (command === 'evaluate') await summarize(run);
-  // The caller stores the result at once, which takes half the time of an activity. The activity stores it in case the
-  // caller dies. After `start`, the activity that sends the bot stores the result.
+  // The caller stores the result at once, because that takes half the time of an activity. An activity stores it too,
+  // in case the caller dies. After `start`, the activity that sends the bot stores the result.
   const answer = { seq, ...run.unstored() };
   if (command !== 'start') void run.store({ asked: true });
   return answer;

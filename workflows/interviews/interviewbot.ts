@@ -20,7 +20,7 @@ const { readRoom } = proxyActivities<InterviewActivities>({
 const { dismissBot } = proxyActivities<InterviewActivities>({
   ...throughOutages,
   startToCloseTimeout: '2 minutes',
-  // By then every call has ended, and the bot has left by itself.
+  // After a day, every call has ended and the bot has left by itself.
   scheduleToCloseTimeout: '1 day',
 });
 

@@ -95,8 +95,8 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
   }
 
   /**
-   * Stores the state and the new status changes. `asked`: called within an update. Temporal may not have stored yet
-   * that the update was accepted.
+   * Stores the state and the new status changes. `asked`: true within an update, because Temporal may not have stored
+   * yet that the update was accepted.
    */
   async function store({ asked = false } = {}): Promise<void> {
     const before = writing;
@@ -118,7 +118,8 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
   }
 
   /**
-   * Reads the configuration from the record, and at the first call the state. Returns whether the interview has a time.
+   * Reads the configuration from the record; the first call also reads the state. Returns whether the interview has a
+   * time.
    */
   async function load(): Promise<boolean> {
     const record = await loadInterview(ref);

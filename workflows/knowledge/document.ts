@@ -18,8 +18,8 @@ const reading = {
   startToCloseTimeout: '3 minutes',
 } as const;
 /**
- * Heartbeats show the death of the worker. The long timeout dates from when this activity waited for an embedding
- * model.
+ * The timeout can be long, because heartbeats show the death of the worker. Its length dates from when this activity
+ * waited for an embedding model.
  */
 const indexing = { ...throughOutages, startToCloseTimeout: '1 hour' } as const;
 const { readDocument } = proxyActivities<DocumentActivities>(reading);

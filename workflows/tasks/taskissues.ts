@@ -31,8 +31,8 @@ export async function taskIssues(ref: IssuesRef): Promise<void> {
   let news = 0;
   setHandler(taskChanged, () => void (news += 1));
   for (let tries = 0; ;) {
-    // A task may change during every attempt, so the history is only bounded by `continueAsNew`. While attempts fail,
-    // the maximum number of retries bounds it.
+    // A task may change during every attempt, so only `continueAsNew` bounds the history. While attempts fail, the
+    // maximum number of retries bounds it.
     if (tries === 0 && workflowInfo().continueAsNewSuggested) await continueAsNew<typeof taskIssues>(ref);
     const seen = news;
     const { again, error, retryAfterMs } = await carryToIssues(ref);

@@ -46,8 +46,8 @@ export function fits(tool: ApprovedTool, given: Record<string, unknown>): boolea
 }
 
 /**
- * For how many ms the rate limits of the server and of the tool hold a call back; undefined when they do not. Ends a
- * call that was held back too often (`over`).
+ * Returns how long the rate limits of the server and of the tool hold a call back, in ms; undefined when they do not
+ * hold it back. Ends a call that was held back too often, and returns `over`.
  */
 export async function limit(
   deps: CallDeps,

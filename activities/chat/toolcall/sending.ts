@@ -28,7 +28,7 @@ const lifeMs = 6_000;
 const signEveryMs = 1_500;
 
 /**
- * Sends an approved call, or one that needs no approval. Returns for how many ms the rate limit holds the call back.
+ * Sends an approved call, or one that needs no approval. Returns how long the rate limit holds the call back, in ms.
  */
 export async function send(deps: CallDeps, call: ToolCall, sending: Sending): Promise<number | undefined> {
   const { server, tool, signal } = sending;

@@ -23,15 +23,15 @@ import {
 import { inboundAttemptMs, inboundWaitMs } from '../../../models/rules/events/inbound.ts';
 
 export type InboundActivities = ReturnType<typeof createInboundActivities>;
-/** `againInMs`: when the next retry is due. `isBehind`: more records wait than one worker keeps up with. */
+/** `againInMs`: when the next retry is due. `isBehind`: more records wait than one worker can process. */
 type Processed = { againInMs?: number; isBehind?: boolean };
 
 /** The maximum number of records that one query claims, and of handlers that run in parallel. */
 const batch = 200;
 const handlersAtOnce = 10;
 /**
- * Throttling: after a query that claimed at least `busyFrom` records, the next query starts no sooner than `paceMs`
- * after it, in ms. Larger batches cost less, which leaves capacity for the requests that bring the records.
+ * Throttling: when a query has found at least `busyFrom` records, the next query starts at least `paceMs` ms after the
+ * start of that one. Larger batches cost less, which leaves capacity for the requests that bring the records.
  */
 const busyFrom = 10;
 const paceMs = 100;

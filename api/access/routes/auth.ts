@@ -22,9 +22,9 @@ import {
 } from '../../../models/access/user.ts';
 
 /**
- * The account of a federated person: the one with this identity, else the one with this e-mail, else a new one. An
- * account with an unverified address, made with a password or by an identity (this one or another), is claimed when the
- * provider has verified the address: see `joinIdentity`.
+ * The account of a federated person: the one with this identity, else the one with this e-mail, else a new one. If the
+ * provider has verified the address and the account has not, the person takes over the account (`joinIdentity`),
+ * whether it was made with a password or by an identity (this one or another).
  */
 async function accountOf(ctx: Context, person: FederatedPerson): Promise<User> {
   const { provider, subject, email, emailVerified, name } = person;

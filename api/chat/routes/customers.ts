@@ -108,8 +108,8 @@ export const customerRoutes = [
           pending: [intent],
         };
         if (!(await createErasure(erasure))) return null;
-        // The customer is shut out before the reply, so that a customer who returns after the reply is stored as a new
-        // one.
+        // The customer's identity and sessions are removed before the reply, so that a customer who returns after the
+        // reply is stored as a new one.
         await shutOut(orgId, customerId, now);
         return erasure;
       });

@@ -34,7 +34,10 @@ async function shown(
   return changed;
 }
 
-/** The member's user id. @throws Problem WRONG_CREDENTIAL_KIND for a key: only a person reads, or writes notes. */
+/**
+ * The member's user id. @throws Problem WRONG_CREDENTIAL_KIND for a key, because only a person has read positions and
+ * writes notes.
+ */
 function person({ kind, actor }: TenantPrincipal): string {
   if (kind === 'member') return actor;
   throw new Problem('WRONG_CREDENTIAL_KIND', { message: 'Members do this; log in as one.' });

@@ -51,7 +51,7 @@ import { interviewWork } from '../../../models/rules/interviews/work.ts';
 
 const base = '/orgs/{orgId}/interviews';
 const one = `${base}/{interviewId}`;
-/** Errors that an interview's workflow may answer. */
+/** Errors with which an interview's workflow may answer a command. */
 const moves = ['ILLEGAL_TRANSITION', 'CONFLICT', 'UNAVAILABLE'] as const;
 /** At most this many interviews of the same candidate or role are shown. */
 const maxRelated = 100;
@@ -271,7 +271,8 @@ export const interviewRoutes = [
       const order = { orgId, interviewId, actor: userId, commandId };
       const { seq, record } = await commandInterview(ctx, 'cancel', order);
       if (!body?.reason) return viewInterview(ctx, record);
-      // The reason is stored directly, because no text that people wrote passes through the workflow's history.
+      // The reason is stored here and not sent to the workflow, because no text that people wrote may get into a
+      // workflow's history.
       await setReason(orgId, interviewId, seq, body.reason);
       return viewInterview(ctx, await foundInterview(orgId, interviewId));
     },

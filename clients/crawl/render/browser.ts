@@ -40,8 +40,9 @@ const closeWithinMs = 1_000;
 const goneWithinMs = 5_000;
 
 /**
- * traffic.ts answers every request of the browser. A request that bypassed traffic.ts would go to a proxy whose name
- * does not resolve, even for loopback addresses. The browser resolves no names and sends no UDP.
+ * Flags that cut the browser off from the network, because traffic.ts answers all of its requests. A request that
+ * bypassed traffic.ts would go to a proxy whose name does not resolve, even for loopback addresses. The browser
+ * resolves no names and sends no UDP.
  */
 const isolation = [
   '--proxy-server=http://egress.invalid:1',
@@ -147,10 +148,10 @@ export async function startBrowser(options: BrowserOptions): Promise<RunningBrow
   let ending: Promise<void> | undefined;
   const end = async (): Promise<void> => {
     clearInterval(watch);
-    // Once the first process is dead, its descendants cannot be found any more, so they are listed before.
+    // The descendants are listed before the first process ends, because afterwards they cannot be found any more.
     const all = new Set([...(pid === undefined ? [] : processTree(pid)), ...[...seen].filter(belongs(profile))]);
-    // A browser that is asked to close reaps its own processes. Without that, zombies stay where no init process reaps
-    // orphans.
+    // A browser that is asked to close reaps its own processes. If it were only killed, they would stay as zombies on a
+    // system where no init process reaps orphans.
     if (browser.connected) await Promise.race([browser.close().catch(() => undefined), sleep(closeWithinMs)]);
     for (const each of all) kill(each);
     const deadline = performance.now() + goneWithinMs;
@@ -161,7 +162,7 @@ export async function startBrowser(options: BrowserOptions): Promise<RunningBrow
   return { browser, outOfMemory: () => over, end: () => (ending ??= end()) };
 }
 
-/** Whether a process id seen earlier still belongs to this browser, because ids are reused. */
+/** Whether a process id seen earlier still belongs to this browser. The system may have reused the id meanwhile. */
 function belongs(profile: string): (pid: number) => boolean {
   return (pid) => {
     try {

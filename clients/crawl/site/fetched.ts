@@ -11,8 +11,8 @@ export type Refused = { kind: 'refused'; reason: CrawlReason; detail?: string | 
 export type FetchedPage = { kind: 'page'; content: PageContent; lacks?: string } & Version;
 
 /**
- * A redirect to a different page, as a canonical URL on this or another site. `permanent`: the page has moved
- * permanently.
+ * A redirect to a different page. `to`: the canonical URL of that page, on this or another site. `permanent`: the page
+ * has moved permanently.
  */
 export type Redirect = { kind: 'redirect'; to: string; permanent?: boolean };
 

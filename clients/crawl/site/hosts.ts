@@ -56,10 +56,7 @@ const overloadedAddresses = 5;
 const maxHosts = 10_000;
 
 function createHost(now: () => number, concurrency: number): Host {
-  /**
-   * Pages wait for the crawl delay in `turns`, so that they do not block places in `requests`, which resources of pages
-   * need too.
-   */
+  /** Pages wait for the crawl delay in `turns`. In `requests` they would block places that resources of pages need. */
   const turns = pLimit(concurrency);
   const requests = pLimit(concurrency);
   const delays = new Map<string, number>();

@@ -99,7 +99,7 @@ type Reader = {
   /** The next line that the process writes; rejects when the process ends first. */
   nextLine(): Promise<string>;
   kill(why: unknown): void;
-  /** Whether the process was killed or has ended. It may not be gone yet. */
+  /** Whether the process was killed or has ended. A killed process may still run for a moment. */
   over(): boolean;
   gone: Promise<void>;
   pages: number;

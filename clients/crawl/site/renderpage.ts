@@ -78,7 +78,7 @@ export function createPageRendering({ http, hosts, pages, rulesOf, renderer }: D
       } catch (error) {
         if (!(error instanceof RenderError)) throw error;
         if (error.temporary && error.reason !== 'unavailable' && attempt < renderTries) continue;
-        // Only after a lasting failure the page is indexed with the text of its plain HTML, which may be incomplete.
+        // The text of the plain HTML may be incomplete, so the page is indexed with it only after a lasting failure.
         if (isLasting(error) && page.plain.chunks.length > 0) return { kind: 'page', content: page.plain };
         return { kind: 'refused', reason: 'unrendered', detail: error.message };
       }

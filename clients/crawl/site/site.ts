@@ -49,9 +49,12 @@ export type Sites = {
   open(startUrl: string, signal: AbortSignal): Promise<Site>;
 };
 
-/** More hops than this between spellings of one URL are a loop: http to https, to or from `www.`, a trailing slash. */
+/**
+ * More redirects than this between spellings of one URL are a loop. Spellings differ in http or https, in `www.`, or in
+ * a trailing slash.
+ */
 const samePageHops = 5;
-/** A redirect target that is no page URL is shown up to this many characters, because it may be an entire document. */
+/** At most this many characters of a redirect target with a bad scheme are shown: it may contain a whole document. */
 const maxShownLocation = 200;
 
 type Parts = { pages: Pages; rulesOf: RulesOf; ask: AskPage; render: RenderPage | undefined };

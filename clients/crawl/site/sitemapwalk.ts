@@ -16,7 +16,7 @@ export type SitemapFile = { bytes?: Uint8Array | undefined; problem?: string };
 export type WalkOptions = {
   /** The absolute URLs of the first sitemaps: those in robots.txt, or `/sitemap.xml`. */
   starts: readonly string[];
-  /** The function should refuse URLs outside the crawl's scope. */
+  /** Fetches a sitemap. It should refuse URLs outside the crawl's scope. */
   fetch(url: string): Promise<SitemapFile>;
   /** Whether a page, given by its canonical URL, is wanted. Unwanted pages do not count towards `maxUrls`. */
   accept(url: string): boolean;
@@ -25,8 +25,8 @@ export type WalkOptions = {
   /** Maximum number of pages from all sitemaps. */
   maxUrls: number;
   /**
-   * Maximum number of wanted pages that must not be fetched; 10,000 by default. A malicious robots.txt can cost a
-   * millisecond for each page.
+   * Maximum number of wanted pages that robots.txt forbids; 10,000 by default. Checking one page against a malicious
+   * robots.txt can take a millisecond.
    */
   maxRefused?: number;
   /** Maximum number of sitemaps to fetch, including indexes; 50 by default. */

@@ -21,8 +21,9 @@ const sampleSize = 256;
 const comparedOfSample = 64;
 /**
  * A passage counts as a copy of another one when their similarity is at least this, on a scale on which the mean
- * similarity is 0 and identity is 1. Copies are no neighbours, nor are other passages of their sources, because they do
- * not show how near different texts are. A passage in another language is none either, because it may be a translation.
+ * similarity is 0 and identity is 1. A copy does not count as a neighbour, because it does not show how near different
+ * texts are. The same is true for all passages of the copy's source, and for passages in another language, which may be
+ * translations.
  */
 const copy = 0.75;
 /** The size of the cache of samples in a process, in bytes; one sample of 1,280 dimensions takes 1.3 MB. */
@@ -126,7 +127,7 @@ function cosines(parts: readonly Float32Array[], values: Float16Array | Float32A
   });
 }
 
-/** A question's cosines with a table's sample of passages, and how near the passages of the sample are to each other. */
+/** A question's cosines with a table's sample of passages, and how near the sample's passages are to each other. */
 export async function backgroundOf(
   tables: Tables,
   samples: Samples,
@@ -199,8 +200,8 @@ async function neighboursOf(
 }
 
 /**
- * Finds a passage's nearest neighbour in the sample. Returns, for each part of the vector, by how much their cosine
- * exceeds the passage's mean cosine; undefined when there is no neighbour.
+ * Finds a passage's nearest neighbour in the sample. Returns, for each part of the vector, by how much the cosine of
+ * the two exceeds the passage's mean cosine with the sample; undefined when there is no neighbour.
  */
 function neighbourOf(
   index: number,

@@ -12,7 +12,7 @@ type MergingOptions = {
   /** A table is merged after `rows` rows or `writes` writes. */
   rows?: number;
   writes?: number;
-  /** After this time without a write, in ms, fewer rows are merged too; below `worthRows` they are left. */
+  /** After this time without a write, in ms, a table is merged with fewer rows too, but with at least `worthRows`. */
   quietMs?: number;
   worthRows?: number;
 };

@@ -63,9 +63,7 @@ export function readerOf(tables: Tables): SearchReader {
 
 const noStats: IndexStats = { rows: 0, unindexed: 0, fragments: 0 };
 
-/**
- * `unindexed` counts the rows missing in the text index, or in a vector table those missing in the index of sources.
- */
+/** `unindexed` counts rows that are not in an index yet: the text index, or in a vector table the index of sources. */
 export async function statsOf(table: Table, { model }: IndexTable): Promise<IndexStats> {
   const name = model === undefined ? 'text_idx' : 'source_id_idx';
   const [index, stats] = await Promise.all([table.indexStats(name), table.stats()]);

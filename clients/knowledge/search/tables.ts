@@ -65,7 +65,7 @@ function storageOptions({ endpoint, region, ...keys }: ObjectStore): Record<stri
 
 /**
  * A small table (100 rows) takes 440 KiB of memory once it was opened. The caches count only a sixth of that, so their
- * limits do not bound the memory of many tables (measured with 3,000). This many small tables take 350 MiB.
+ * limits do not bound the memory of many tables (measured with 3,000). 800 small tables take 350 MiB.
  */
 const maxOpenedTables = 800;
 /** No query takes longer than this, in ms. */
@@ -111,8 +111,8 @@ export type OpenTable = {
   /** The modification time at the last refresh of the table; undefined when that time is not reliable. */
   seen: bigint | undefined;
   /**
-   * The cached tiers of a version. `seen`: the modification time that the table had when this version was last confirmed
-   * as the latest.
+   * The cached tiers of a version. `seen`: the modification time that the table had when this version was last
+   * confirmed as the latest.
    */
   tiers: { version: number; seen: bigint | undefined; list: Authority[] } | undefined;
   /** The length of the vectors; 0 when the table has none, undefined before it was read. */

@@ -21,7 +21,8 @@ const bits = 4;
 
 /**
  * The index of a vector table: quantized vectors (RaBitQ) in partitions of the library's default size, which it splits
- * as they grow. Lengths that the library cannot quantize like this, as some endpoints have, get a graph index.
+ * as they grow. The library cannot quantize vectors of some lengths like this, which some endpoints return; they get a
+ * graph index.
  */
 const indexOf = (width: number): Index =>
   width % 8 === 0

@@ -39,7 +39,7 @@ const isCode = (token: string): boolean =>
   /\p{Lu}.*\p{Lu}|\p{Ll}\p{Lu}/u.test(token) ||
   (/\p{L}/u.test(token) && /\d/u.test(token) && /^[\p{Lu}\p{N}-]+$/u.test(token));
 const isCapital = (token: string): boolean => /^\p{Lu}/u.test(token);
-/** Whether a word is capitalized because it begins a sentence, and may not be a name. */
+/** Whether a word begins a sentence, where a capital letter does not show that the word is a name. */
 const begins = (text: string, at: number): boolean => /(?:^|[.:!?…>›→"'“„«(\n–—-])\s*$/u.test(text.slice(0, at));
 /** The number of a step, or a bullet. */
 const mark = /^\s*(?:\d{1,2}[.)]|[-–•*])\s+/u;

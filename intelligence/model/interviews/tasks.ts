@@ -14,8 +14,8 @@ import { extractionBounds, type FoundTask } from '../../../models/rules/intervie
 import type { Said } from '../../../models/rules/interviews/transcript.ts';
 
 /**
- * The model's input per request, in characters (about 12,000 tokens), and the maximum number of requests: an afternoon
- * of speech.
+ * The model's input per request, in characters (about 12,000 tokens), and the maximum number of requests. Together they
+ * hold an afternoon of speech.
  */
 const maxRead = 48_000;
 const maxParts = 4;

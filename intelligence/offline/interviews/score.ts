@@ -110,8 +110,9 @@ function lineOf(text: string, given: ReadonlySet<string>, seen: ReadonlySet<stri
 }
 
 /**
- * The points of an answer: for each of up to three acts and three particulars (figures, days, names), for an outcome,
- * and three times `course` when at least three sentences tell what happened. The sum, at most 11, is limited to 10.
+ * The points of an answer: `act` for each of up to three acts, `particular` for each of up to three particulars
+ * (figures, days, names), `outcome` if an outcome is told, and three times `course` if at least three sentences tell
+ * what happened. The sum, at most 11, is limited to 10.
  */
 const worthOf = { act: 1.5, particular: 1, outcome: 2, course: 0.5 } as const;
 const counted = 3;
@@ -167,8 +168,8 @@ const near = { from: 0.835, to: 0.855 } as const;
 const share = (likeness: number): number => Math.min(1, Math.max(0, (likeness - near.from) / (near.to - near.from)));
 
 /**
- * For each criterion, the similarity of each answer to the criterion and to the answer's own question, on average.
- * Without embeddings every answer gets the full similarity.
+ * For each criterion and each answer, the mean of two similarities: of the answer to the criterion, and of the answer
+ * to its own question. Without embeddings every answer gets the full similarity.
  */
 async function concernOf(
   { role, criteria }: Asked,

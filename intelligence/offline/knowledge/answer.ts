@@ -14,8 +14,8 @@ import { matcher, terms } from '../../../models/rules/language/words.ts';
 import { plainReply } from '../../replytext.ts';
 
 /**
- * The most sentences that are embedded for a question, of passages whose sentences have no stored vectors. Each takes
- * 0.8 ms, and the first passages rarely have more.
+ * The most sentences that are embedded for a question, when passages have no stored vectors of their sentences. Each
+ * takes 0.8 ms, and the first passages rarely have more sentences than this.
  */
 const maxEmbedded = 8;
 /** The number of the agent's last answers whose text is not repeated. */

@@ -50,7 +50,7 @@ export function choose(
   return proseAround(best, passage);
 }
 
-/** The rows that score nearly as well as the best one: of `Which branches are open?` each branch. */
+/** The rows that score nearly as well as the best one: for `Which branches are open?`, the row of each branch. */
 function rowsLike(best: Scored, scored: readonly Scored[], together: (a: number, b: number) => boolean): Chosen {
   const seen = new Set<string>();
   const alike = scored

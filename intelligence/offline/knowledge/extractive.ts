@@ -197,8 +197,8 @@ function opening(question: string, { text }: Source, language: Language): string
 }
 
 /**
- * A quote from a second passage under another heading. Passages retrieved by embeddings are included only when they are
- * nearly as likely to answer, and then often only the reader knows which one is meant.
+ * A quote from a second passage under another heading. Of passages retrieved by embeddings, the second is among the
+ * sources only when it is nearly as likely to answer as the first. Then often only the reader knows which one is meant.
  */
 function besideOf(
   best: Scored,

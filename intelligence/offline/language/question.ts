@@ -26,13 +26,13 @@ const maxQuestions = 8;
  */
 const wordsOfShort = 30;
 /**
- * The minimum probabilities with which a sentence counts as a request for a human (`call`), as a courtesy (`courtesy`;
- * for small talk, insults and the like `talk`, or `oneWord` for a single word), or as a question (`asks`,
- * `surelyAsks`). A wrong handover silences the agent, and a wrong courtesy leaves a question unanswered. Without
- * embeddings the thresholds are higher, because the model is less certain. With embeddings, courtesies of real
- * customers score above 0.48 and questions below 0.36, with one exception. `courtesy`, `talk` and `asks` of `words`
- * come from cross-validation over the training sentences. `call` is higher than cross-validation suggests, because a
- * wrong handover costs more than a missed one.
+ * The minimum probabilities with which a sentence counts as a request for a human (`call`), a courtesy (`courtesy`),
+ * small talk, an insult or the like (`talk`, or `oneWord` for a single word), or a question (`asks`, `surelyAsks`). A
+ * wrong handover silences the agent, and a wrong courtesy leaves a question unanswered. Without embeddings most
+ * thresholds are higher, because the model is less certain. With embeddings, the probability of a courtesy is above
+ * 0.48 for courtesies of real customers and below 0.36 for their questions, with one exception. `courtesy`, `talk` and
+ * `asks` of `words` come from cross-validation over the training sentences. `call` is higher than cross-validation
+ * suggests, because a wrong handover costs more than a missed one.
  */
 const sure = {
   embedding: { call: 2 / 3, courtesy: 0.45, talk: 0.45, oneWord: 0.45, asks: 0.5, surelyAsks: 0.5 },

@@ -71,7 +71,7 @@ function commitmentOf(
   if (undone.test(rest)) return undefined;
   const { form } = pattern;
   let doer = pattern.doer(match);
-  // A person who is addressed by name is asked: `Bob, can you`, `please send it, Bob`.
+  // A person who is addressed by name is the one to do the task: `Bob, can you`, `please send it, Bob`.
   const last = vocative.last.exec(rest);
   const first = vocative.first.exec(body);
   if (last && (doer === 'you' || doer === 'somebody')) doer = { named: last[1]! };

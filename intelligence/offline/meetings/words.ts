@@ -32,7 +32,7 @@ export const idleVerbs: ReadonlySet<string> = new Set(
   wish wonder worry`),
 );
 
-/** Phrases in which an idle verb is work. */
+/** Phrases in which a verb of `idleVerbs` does mean work. */
 export const atWork =
   /^(?:get back to|go to (?:the|a) (?!next|beginning|end|point|slide|last|first|other|top|bottom)|walk (?:\S+ ){1,4}through|get (?:those|these|them|it|that) (?:sorted|done|fixed|signed|approved|sent|ready|finished)|let (?:\S+ ){1,3}know|go (?:through|over|ahead and)|keep (?:track|an eye)|come (?:up|back) (?:with|to)|join (?:the|a|their|his|her) (?:call|meeting)|have (?:it|them|this|that)\b|have (?:\S+ )+(?:ready|done|finished|signed|fixed|sent)|speak (?:to|with)|start (?:on|with|working|writing|preparing|planning)|tell (?!you\b|me\b|us\b)|try (?:to|and|out)|step in for|hold a|stop (?:the|using)|mention (?:it|this|that) to|drop (?:the|a|an|off)|keep \S+ (?:updated|posted|informed))/iu;
 

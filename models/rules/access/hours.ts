@@ -135,7 +135,7 @@ function openings(hours: Hours, from: number, until: number): [begin: number, en
  */
 export function openTime(hours: Hours, from: number, until: number): (begin: number, end: number) => number {
   const spans = openings(hours, from, until);
-  /** The open time before each span, and in the end that of all spans together, in ms. */
+  /** The open time before each span, in ms; the last entry is the open time of all spans together. */
   const sums = [0];
   for (const [begin, end] of spans) sums.push(sums.at(-1)! + end - begin);
   /** The open time before a moment. */

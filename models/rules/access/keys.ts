@@ -44,7 +44,8 @@ export function tokenPrefix(kind: KeyPrefix['kind'], mode: KeyPrefix['mode']): s
 
 /**
  * The mode in which a key acts (spec 5.2, rules 1 and 3). A live key of an organization that is not live acts in test
- * mode, with a warning (`downgraded`). A legacy key follows the organization.
+ * mode, with a warning (`downgraded`). The prefix of a legacy key has no mode, so the key acts in the mode of the
+ * organization.
  */
 export function effectiveMode(key: KeyPrefix['mode'], environment: Environment): { mode: Mode; downgraded: boolean } {
   if (key === 'legacy') return { mode: environment === 'production' ? 'live' : 'test', downgraded: false };
@@ -59,8 +60,8 @@ export function keyStatus(key: { revoked_at?: Date | null; expires_at?: Date | n
 }
 
 /**
- * The `environment` of a key in the API (spec 2.9): the mode in its prefix; a legacy key has the mode that follows from
- * the organization's environment.
+ * The `environment` of a key in the API (spec 2.9): the mode in its prefix. A legacy key has no mode in its prefix, so
+ * its mode follows from the organization's environment.
  */
 export function keyEnvironment(key: KeyPrefix['mode'], environment: Environment): Mode {
   return key === 'legacy' ? effectiveMode(key, environment).mode : key;

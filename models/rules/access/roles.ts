@@ -48,7 +48,10 @@ export function checkRemoval(
   if (target.role === 'owner' && owners <= 1) throw new Problem('LAST_OWNER');
 }
 
-/** Throws unless `actor` may take over the keys of a removed member: only an owner may, and not when leaving. */
+/**
+ * Throws unless `actor` may take over the API keys of a removed member. Only an owner may, and only those of another
+ * member.
+ */
 export function checkKeepingKeys(actor: { id: string; role: Role }, targetId: string): void {
   if (actor.role !== 'owner')
     throw new Problem('MISSING_ROLE', {
@@ -64,5 +67,8 @@ export function checkRoleChange(actor: Role): void {
     throw new Problem('MISSING_ROLE', { message: `Changing roles takes the role owner; yours is ${actor}.` });
 }
 
-/** Whether a member is notified first. A member who is `here` but not connected is treated like one who is `away`. */
+/**
+ * The availability of a member: those who are `here` are notified first. A member who is `here` but not connected is
+ * treated like one who is `away`.
+ */
 export const memberStates = ['here', 'away'] as const;

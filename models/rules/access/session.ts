@@ -16,8 +16,8 @@ export const maxOverlapSeconds = 7 * 86_400;
 export const maxNameLength = 200;
 export const maxExternalIdLength = 200;
 /**
- * The maximum length of a product, as for questions. The product becomes a segment tag, which is truncated to 64
- * characters.
+ * The maximum length of a product, in characters; questions through the API have the same limit. The product becomes a
+ * segment tag, which is truncated to 64 characters.
  */
 export const maxProductTypeLength = 200;
 /** The maximum size of a session's context or a `context_update`: bytes of UTF-8 as JSON without blanks. */

@@ -92,7 +92,7 @@ export const copies: readonly { collection: Collection; by: string }[] = Object.
     typeof holding === 'object' ? [{ collection: collection as Collection, by: holding.by }] : [],
 );
 
-/** The distinct ids in a text that belong to things whose content may have copies. */
+/** The distinct ids in a text that name records whose content may have copies. */
 export const idsIn = (text: string): string[] => [
   ...new Set(text.match(/\b(?:mtg|task|cus|conv|doc|int)_[0-9A-HJKMNP-TV-Z]{26}\b/g)),
 ];

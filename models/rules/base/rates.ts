@@ -70,7 +70,7 @@ export const rates = {
 export type RateName = keyof typeof rates;
 export const rateNames = Object.keys(rates) as RateName[];
 
-/** The name that overrides a rate in LIMITS: `sign_in_per_minute`. */
+/** The name of a rate limit in LIMITS, such as `sign_in_per_minute`. */
 export const rateLimit = (name: RateName): string => `${name}_per_${rates[name].per}`;
 
 /** The window of a rate limit, in seconds. */

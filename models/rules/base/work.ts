@@ -23,7 +23,7 @@ export const queues = {
 } as const;
 export type Queue = keyof typeof queues;
 
-/** How a workflow is started. Stored records and workflow code use its names, so they stay as they are. */
+/** How a workflow is started. The field names must not change, because stored records and workflow code use them. */
 export type Work<Name extends string = string, Args extends unknown[] = unknown[], Signal extends string = string> = {
   workflow: Name;
   /** The workflow id: `<noun>:<id>` or `<noun>:<id>:<generation>`. Equal work has equal ids, so it is deduplicated. */

@@ -32,7 +32,10 @@ export function contrast(one: string, other: string): number {
 export const isReadable = (accent: string, theme: Theme): boolean =>
   contrast(accent, grounds[theme]) >= least && contrast(accent, onAccent[theme]) >= least;
 
-/** The colour mixed with black or white. `target`: 0 for black, 255 for white. `share`: its share, from 0 to 1. */
+/**
+ * The colour mixed with black or white. `target`: 0 for black, 255 for white. `share`: how much black or white, from 0
+ * to 1.
+ */
 function mixed(accent: string, target: 0 | 255, share: number): string {
   const parts = partsOf(accent).map((part) => Math.round(part + (target - part) * share));
   return `#${parts.map((part) => part.toString(16).padStart(2, '0')).join('')}`;

@@ -23,7 +23,9 @@ export const messageRoles = ['customer', 'ai', 'agent', 'system'] as const;
 export const acts = ['message', 'reply', 'assign', 'unassign', 'escalate', 'resolve', 'end', 'reopen'] as const;
 export type Act = (typeof acts)[number];
 
-/** The new status of a conversation after an act; an act is refused in a status that is missing. */
+/**
+ * The new status of a conversation after each act, by its current status. A status without an entry refuses the act.
+ */
 export const conversationMoves: Readonly<Record<Act, Partial<Record<ConversationStatus, ConversationStatus>>>> = {
   // After a person has taken over, the customer's next message also waits for a person.
   message: { open: 'open', pending: 'escalated', escalated: 'escalated', resolved: 'open' },
@@ -36,7 +38,7 @@ export const conversationMoves: Readonly<Record<Act, Partial<Record<Conversation
   reopen: { resolved: 'open' },
 };
 
-/** The new status of an existing ticket after an act; a status that is missing does not change. */
+/** The new status of an existing ticket after each act, by its current status. A status without an entry stays. */
 const ticketMoves: Readonly<Record<Act, Partial<Record<TicketStatus, TicketStatus>>>> = {
   message: { pending: 'open' },
   reply: { open: 'pending', in_progress: 'pending', escalated: 'pending', resolved: 'pending', closed: 'pending' },

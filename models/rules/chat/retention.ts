@@ -1,6 +1,6 @@
 /**
- * Retention of test-mode records. Records touched on one day expire at the same moment, so that a conversation, its
- * messages and its customer are updated at most once a day and not with every message. Pure.
+ * Retention of test-mode records. Records touched on one day expire at the same moment, so the expiry of a
+ * conversation, its messages and its customer is updated at most once a day and not with every message. Pure.
  */
 import { dayMs, kept } from '../base/retention.ts';
 import type { Mode } from '../access/keys.ts';

@@ -77,9 +77,9 @@ export function unresolvedCanonicals(outcomes: FetchOutcomes): string[] {
 /**
  * The keys of live pages that a replacing crawl met but could not index, although the site did not remove them.
  *
- * Pages that the crawl did not reach are not counted, because it may have come to its limit. Duplicates are not
- * counted, because their text is indexed. When there are more duplicates than pages read, the site probably answers
- * every address with the same page, so then they are counted.
+ * Pages that the crawl did not reach are not counted, because the crawl may have come to its limit. Duplicates are not
+ * counted, because their text is indexed. But when there are more duplicates than pages read, the duplicates are
+ * counted, because the site probably answers every address with the same page.
  */
 export function missingPages(outcomes: FetchOutcomes, standing: { has(key: string): boolean }): string[] {
   const all = [...outcomes];

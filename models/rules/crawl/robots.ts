@@ -39,8 +39,8 @@ type Group = { rules: Rule[]; crawlDelay?: number };
 
 /**
  * The maximum number of wildcard rules of a group that are applied; large sites have some hundred, and each costs one
- * pass over every checked address. A further rule that forbids is truncated at its first wildcard, so that it forbids
- * more than the site asked but never less. A further rule that allows is dropped.
+ * pass over every checked address. Beyond this number, a rule that forbids is truncated at its first wildcard, so that
+ * it forbids more than the site asked but never less, and a rule that allows is dropped.
  */
 export const maxWildcardRules = 500;
 
@@ -185,8 +185,8 @@ function commonLength(a: string, b: string): number {
 
 /**
  * Returns a function that finds the verdict of the strongest prefix of a path. The prefixes are sorted, and each one
- * points to the longest other prefix of itself. A binary search and these pointers find all prefixes of a path quickly,
- * also among tens of thousands.
+ * points to the longest of the other prefixes that it begins with. A binary search and these pointers find all prefixes
+ * of a path quickly, also among tens of thousands.
  */
 function prefixLookup(verdicts: ReadonlyMap<string, Verdict>): (path: string) => Verdict | undefined {
   type Prefix = { text: string; verdict: Verdict; shorter: Prefix | undefined };

@@ -48,9 +48,10 @@ export type Chosen = { slack: boolean; email: boolean; notify_on: readonly Notif
 export type Audience = { slack: boolean; mailed: string[]; notified: string[] };
 
 /**
- * An assignment concerns the new assignee. Any other event also concerns the creator of the task or meeting. Only
- * current members count. `notify_on` selects the events for Slack and mail. In-app notifications ignore it, but a
- * created task and a member's own change of a task cause none; a change that no member made (with `note`) does.
+ * The receivers of an event. An assignment concerns the new assignee; any other event concerns the assignee and the
+ * creator of the task or meeting. Only current members count. `notify_on` selects the events for Slack and mail. In-app
+ * notifications do not depend on it, but a created task and a task update by a member (an update without `note`) cause
+ * none.
  */
 export function audienceOf(
   { slack, email, notify_on }: Chosen,

@@ -26,8 +26,8 @@ const waits: readonly number[] = [second, 5 * second, 30 * second, 2 * minute, 1
 export const inboundWaitMs = (attempts: number): number | undefined => waits[attempts - 1];
 
 /**
- * The parts of an organization's lanes. A burst that one worker does not keep up with is processed in parts, each by
- * another worker. A lane is in one part.
+ * Each lane of an organization (such as an issue or a thread) belongs to one of these parts. When one worker does not
+ * keep up with a burst of records, the parts are processed at the same time, each by another worker.
  */
 export const inboundParts = [0, 1, 2, 3] as const;
 

@@ -34,7 +34,7 @@ export const outsideRefusals: Readonly<Record<OutsideRefusal, string>> = {
   organization: 'This organization has sent as many mails to people outside today as it may. Try again tomorrow (UTC).',
 };
 
-/** Whether a daily limit of the sender is reached, and not one of the address. */
+/** Whether the mail is refused because of a daily limit of the sender, and not of the receiving address. */
 export const isSendersLimit = (refusal: OutsideRefusal): boolean => refusal === 'account' || refusal === 'organization';
 
 /** Adds the footer of a mail to outsiders. `link`: the page to unsubscribe. */

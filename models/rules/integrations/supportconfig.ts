@@ -141,8 +141,8 @@ export function applySettings(
 }
 
 /**
- * The state of ticket events (`OutboxState`) after a patch is saved. Removing the secret also ends all earlier secrets.
- * Moving the webhook to another origin ends the earlier secrets.
+ * The state of ticket events (`OutboxState`) after a patch is saved. Removing the secret, or moving the webhook to
+ * another origin, ends all earlier secrets.
  */
 export function outboxAfter(
   current: Pick<SupportSettings, 'outbox_webhook_secret' | 'outbox_webhook_url'> & OutboxState,

@@ -36,7 +36,7 @@ export function detectResume(
   return 'docx';
 }
 
-/** The text of a resume, one line per line of its parsed blocks. */
+/** The text of a resume: each parsed block on a line. */
 export const resumeText = (blocks: readonly Block[]): string =>
   blocks
     .map((block) => (block.kind === 'row' ? block.cells.map(([, value]) => value).join(' | ') : block.text))

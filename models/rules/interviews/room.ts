@@ -11,8 +11,8 @@ export const roomBounds = {
   /** The maximum length of a message, in characters. */
   message: 8_000,
   /**
-   * The limits of messages and characters in one room, for all people together. Two people who each write one message a
-   * minute for 4 hours need a quarter of the messages. Speech of 4 hours has half of the characters.
+   * The maximum number of messages and of characters in one room, for all people together. Two people who each write
+   * one message a minute for 4 hours send a quarter of these messages. Speech of 4 hours has half of these characters.
    */
   messages: 2_000,
   characters: 500_000,

@@ -14,7 +14,8 @@ export function defaultAuthority(type: SourceType): Authority {
 }
 
 /**
- * Falls back to the default of the source type when no tier is stored, or when a later version stored an unknown one.
+ * The stored tier. The default of the source type when no tier is stored, or when a later version of the platform
+ * stored a tier that this version does not know.
  */
 export function effectiveAuthority(stored: string | null | undefined, type: SourceType): Authority {
   return authorities.find((authority) => authority === stored) ?? defaultAuthority(type);

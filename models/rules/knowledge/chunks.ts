@@ -28,7 +28,9 @@ export const maxWords = 220;
  * The hard limit of a chunk, in characters. It bounds text without blanks; 220 German words of about 11 characters fit.
  */
 export const maxCharacters = 2_400;
-/** Table rows share a chunk up to this many words. Text chunks may be longer, because each row is a fact of its own. */
+/**
+ * Table rows share a chunk up to this many words: fewer than in a text chunk, because each row is a fact of its own.
+ */
 export const targetRowWords = 80;
 /** The maximum number of chunks of a document: about a thousand pages, or 25,000 rows of an ordinary table. */
 export const maxChunks = 5_000;
@@ -37,7 +39,7 @@ const maxHeadingCharacters = 160;
 
 /**
  * Counts words separated by blanks. In scripts without blanks, every two characters count as one more word. The counts
- * of parts never sum to less than the count of the whole, so summing keeps chunks within the limits.
+ * of parts sum to at least the count of the whole, so summing keeps chunks within the limits.
  */
 export function countWords(text: string): number {
   const unspaced = text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/gu)?.length ?? 0;

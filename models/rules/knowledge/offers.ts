@@ -69,9 +69,9 @@ function lineFrom(units: readonly Unit[], unit: Unit | undefined): string {
 }
 
 /**
- * The offer of a passage. `near` is the text of its sentence, item or row that is nearest to the question; by default
- * the first. A row of a table beside sentences says little alone (`Match`), so it is shown only when the question speaks
- * of (`isAsked`) its first cell; else the first sentence is.
+ * The offer of a passage. `near`: the text of the sentence, list item or table row that is nearest to the question; by
+ * default the first one. A table row alone says little (`Match`). So when the passage also has sentences, the row is
+ * shown only when the question mentions its first cell (`isAsked`); otherwise the first sentence is shown.
  */
 export function offerOf(
   { id, type, source_id, name, url, heading, text }: Passage,

@@ -14,22 +14,22 @@ const embeddedParts = [
   { name: 'bge', weight: 1.5, spread: 0.06, usual: 0.54, englishOnly: true },
 ] as const;
 /**
- * The measured `usual` cosines count as much as this many passages of the table, because few passages say little about
- * what is usual there.
+ * The measured `usual` cosines count as much as this many passages of the table, because a few passages do not show
+ * reliably what is usual in the table.
  */
 const priorPassages = 16;
 /**
  * In a table whose passages all have nearly the same subject, a passage is similar to many questions that it does not
- * answer. So the usual score is raised by this share of how far a passage's nearest neighbour in another source usually
- * lies above the passage's mean cosine. Of the values from 0.5 to 0.9, this one lets a single threshold fit best both
- * the questions of a bank's customers (59 passages) and those to public services (435). It was chosen on these two
- * sets, so no figure of them is a test of it.
+ * answer. So the usual score is raised by this share of the distance by which a passage's nearest neighbour (in another
+ * source) usually lies above the passage's mean cosine. Values from 0.5 to 0.9 were tried on the questions of a bank's
+ * customers (59 passages) and on questions to public services (435). With this value, a single threshold fits both sets
+ * best. It was chosen on these two sets, so no result on them is a test of it.
  */
 const crowded = 0.8;
 /**
  * The standard deviation of how near passages lie to each other, in z-score units, measured on samples of four help
- * centres. `crowdedness` computes with it how much nearer the nearest neighbour in the whole table lies than the
- * nearest one in a sample.
+ * centres. From it, `crowdedness` computes how much nearer the nearest neighbour is in the whole table than in a
+ * sample.
  */
 const spreadOfNeighbours = 1.25;
 /**

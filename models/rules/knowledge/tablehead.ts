@@ -1,8 +1,8 @@
 /**
  * Decides whether the first rows of a table are a header. A wrong column name turns a right value into a wrong answer,
- * while a missing name costs little in a table of two columns. So narrow tables need rows below that differ in kind
- * from the header. Wider tables are hard to read without names, so there a first row that resembles no row below is
- * enough.
+ * while a missing name costs little in a table of two columns. So a narrow table has a header only when the rows below
+ * differ in kind from it. A wider table is hard to read without names, so there it is enough that the first row
+ * resembles no row below.
  */
 type Row = readonly string[];
 
@@ -132,7 +132,8 @@ const wordsOf = (text: string): string[] =>
     .match(/[\p{L}\p{N}]+/gu) ?? [];
 
 /**
- * Whether a cell looks like another value of its column: the same text, a shared word, or a full name over full names.
+ * Whether a cell looks like another value of its column: the same text, a shared word, or the same form (several
+ * capitalized words, or lower case).
  */
 function resembles(cell: string, values: Row, row: Row): boolean {
   const words = wordsOf(cell);

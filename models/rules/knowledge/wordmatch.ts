@@ -15,13 +15,13 @@ export const wordRule = {
   /** The minimum share of the question's words that a passage must have. */
   minCoverage: 0.42,
   /**
-   * The minimum share relative to the best passage of all tiers. A passage with far fewer of the question's words is
-   * only loosely related.
+   * The minimum share of the question's words, relative to the share of the best passage of all tiers. A passage with
+   * far fewer of the words is only loosely related.
    */
   coverageOfBest: 0.75,
   /**
-   * The minimum BM25 score relative to the best. BM25 prefers short passages, so a longer passage of a higher tier may
-   * score this much lower.
+   * The minimum BM25 score, relative to the best one. It is low because BM25 prefers short passages, and a longer
+   * passage of a higher tier must not be lost.
    */
   strengthOfBest: 0.35,
 } as const;

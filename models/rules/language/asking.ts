@@ -13,7 +13,7 @@ export type Asking = {
   text: string;
   readings: Reading[];
   /**
-   * When true and this `Asking` finds an answer, no further one is tried. Otherwise the one with the best answer
+   * When true and this `Asking` finds an answer, no further `Asking` is tried. Otherwise the one with the best answer
    * counts.
    */
   settles: boolean;

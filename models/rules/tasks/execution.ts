@@ -46,7 +46,7 @@ export type Executable = {
   mailable: boolean;
 };
 
-/** Why a step is not taken; undefined when it is. */
+/** Why a step is not taken; undefined when it is taken. */
 function obstacle(
   integration: StepIntegration,
   { connections, email_execution_enabled, mailable }: Executable,

@@ -72,10 +72,10 @@ function statusOfGithub(
 /**
  * The facts that must be sent to the issue.
  *
- * After an attempt without an answer, it is unknown whether the issue has the value in `sending`, so a different value
- * is sent again. `held`: true when some facts are held back, because the issue's own change of them is still being
- * written into the task and would be overwritten. Such a change is overruled when it is not written within
- * `inboundTriedForMs`.
+ * After an attempt without an answer, it is unknown whether the issue has the value in `sending`, so a wanted value
+ * that differs from it is sent again. `held`: true when some facts are not sent yet, because somebody changed them in
+ * the issue and that change is still being written into the task; sending them would overwrite it. When the change is
+ * not written within `inboundTriedForMs`, the facts are sent after all.
  */
 export function differing(
   wanted: IssueFacts,
@@ -97,8 +97,8 @@ export function differing(
 }
 
 /**
- * The note to store before `news` is sent to the issue. An unanswered value that is replaced by another one counts as
- * known, because the issue may still report it later.
+ * The known content to store before `news` is sent to the issue. When a value was sent without an answer and another
+ * value replaces it, the earlier value counts as known, because the issue may still report it later.
  */
 export function noteOf(news: Partial<IssueFacts>, known: IssueKnown | undefined): IssueKnown {
   const unanswered = Object.entries(known?.sending ?? {}) as [keyof IssueFacts, unknown][];
@@ -157,9 +157,9 @@ export type LinearStanding = {
 const spaced = (title: string): string => title.trim().replace(/\s+/g, ' ');
 
 /**
- * The change of a task that the current content of its Linear issue causes. It catches changes that somebody made just
- * before the last update, whose event may arrive too late. `stateId`: the last known state, because a team may have no
- * state that matches the task's status.
+ * The change of a task that the current content of its Linear issue causes. It catches a change that somebody made in
+ * Linear just before this system updated the issue, because the event of that change may arrive too late. `stateId`:
+ * the last known state, because a team may have no state that matches the task's status.
  */
 export function changeByStanding(
   { title, priority, dueDate, state }: LinearStanding,

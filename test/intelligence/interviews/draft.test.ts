@@ -82,7 +82,7 @@ describe('findDate', () => {
   ])('the date %j is read in the time zone %s', (text, zone, at, timed) =>
     expect(findDate(text, now, zone, 9)).toMatchObject({ at: new Date(at), timed }),
   );
-  it('a weekday that is today means today while the default hour is still to come', () => {
+  it('the name of today’s weekday means today while the default hour is still to come', () => {
     expect(findDate('on Wednesday', now, 'UTC', 17)?.at).toEqual(new Date('2026-11-18T17:00:00Z'));
   });
   it.each([

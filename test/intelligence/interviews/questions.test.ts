@@ -119,7 +119,7 @@ describe.each(interviewLanguages)('questions in %s', (language) => {
       ),
     );
   it.each(phrases)(
-    'questions put the skill %j in quotation marks, fit any noun phrase, and end as a question or a request',
+    'questions put the skill %j in quotation marks, whatever noun phrase it is, and end as a question or a request',
     (skill) => {
       const resume = `Prepared a summer school in 2019 and organized ${skill} for 30 people`;
       const sets = madeOf(skill, resume);

@@ -81,7 +81,7 @@ describe('sentences compared with a question by meaning', () => {
     expect([text !== undefined, degraded]).toEqual([true, true]);
   });
 
-  it('an offer shows the nearest sentence of its section, or its nearest row, by the stored vectors', async () => {
+  it('an offer shows the sentence or table row of its section whose stored vector is nearest to the question', async () => {
     const { deps, embedded } = watched();
     const shown = async (id: string, text: string) => {
       const { offers } = await answerFromSources(deps, offered(asked([passage(id, text)], [id])));

@@ -148,7 +148,7 @@ describe('extract', () => {
     expect(extract(question, [{ id: 'a', heading, text }])).toBeDefined();
   });
 
-  it('no sources give no answer, and an endless sentence is shortened', () => {
+  it('without sources or without text there is no answer, and an endless sentence is shortened', () => {
     expect(extract('gold card', [])).toBeUndefined();
     expect(extract('gold card', [{ id: 'a', heading: '', text: '' }])).toBeUndefined();
     const text = `The gold card ${'is very '.repeat(500)}golden`;

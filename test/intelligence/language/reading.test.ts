@@ -37,7 +37,7 @@ describe('classification by words', () => {
     expect(message).toMatchObject({ intent: 'person', language: 'de', degraded: true });
   });
 
-  it('a courtesy with a question, or a long courtesy, counts as a question', () => {
+  it('a greeting or thanks that contains a question, or is long, counts as a question', () => {
     expect(intentOf('Hello! What does the card cost?')).toBe('question');
     expect(intentOf(`Thanks. ${'I thank you and everybody at the bank very much. '.repeat(5)}`)).toBe('question');
   });
@@ -51,7 +51,7 @@ describe('classification by words', () => {
     ]);
   });
 
-  it('question marks alone are a question, and after a courtesy they change nothing', () => {
+  it('a message of question marks alone counts as a question; question marks after a greeting or thanks change nothing', () => {
     expect(['???', '?', '?!', '؟', 'Hello ???', 'Thanks! ?'].map(intentOf)).toEqual([
       'question',
       'question',
@@ -110,7 +110,7 @@ describe('a follow-up message', () => {
   const read = async (text: string, history: { role: string; body: string }[]) =>
     (await readMessage({ embedding }, text, history)).searched;
 
-  it('by words alone, a follow-up is searched with the question before it, its own words first', async () => {
+  it('by words alone, a follow-up is searched together with the question before it, the follow-up’s words first', async () => {
     expect(await read('And for students?', [asked, { role: 'ai', body: '49 EUR.' }])).toBe(
       'And for students – What does the gold card cost?',
     );
@@ -130,7 +130,7 @@ describe('a follow-up message', () => {
     expect((await readMessage({ embedding }, 'And for students?', history)).context).toEqual([]);
   });
 
-  it('a follow-up refers to the last question and not to a courtesy in between', async () => {
+  it('a follow-up refers to the last question and not to thanks in between', async () => {
     expect(await read('And for students?', [asked, { role: 'customer', body: 'Thanks!' }])).toContain('gold card');
   });
 

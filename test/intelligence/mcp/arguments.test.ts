@@ -83,7 +83,7 @@ describe('canBeAsked', () => {
     [false, { a: number, b: number }],
     [false, { email: words }],
     [false, { items: { type: 'array' } }],
-  ])('the customer can be asked for the missing arguments (%s): %j', (expected, properties) =>
+  ])('canBeAsked returns %s for the missing arguments %j', (expected, properties) =>
     expect(canBeAsked(Object.keys(properties), { type: 'object', properties }, { reads: true })).toBe(expected),
   );
 });

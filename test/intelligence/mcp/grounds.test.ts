@@ -43,7 +43,7 @@ describe('arguments that the customer said', () => {
     expect(borne({ [name]: value }, said(told))).toEqual({ arguments: { [name]: value }, missing: [] });
   });
 
-  it('a date that the customer’s words mean and a schema default are accepted as arguments', () => {
+  it('an argument is accepted when it is a date that the customer’s words mean, or the default in the schema', () => {
     expect(borne({ day: '2026-11-27' }, said('next Friday', { days: ['2026-11-27'] })).missing).toEqual([]);
     expect(borne({ limit: 10 }, said('show them')).missing).toEqual([]);
   });

@@ -55,7 +55,7 @@ describe('a short summary', () => {
     ['of signs', [{ ...budget[0]!, text: '… ??? !!!' }]],
     ['of a speaker with full stops', [{ ...budget[0]!, speaker: 'Dr. A. B. Smith' }]],
     ['of hours', Array.from({ length: 400 }, () => budget).flat()],
-  ])('a short summary %s has 4 to 6 sentences, even if every full stop counts as an end', (_, said) => {
+  ])('a transcript %s gets a short summary of 4 to 6 sentences, even if every full stop ends one', (_, said) => {
     const { short } = summarizeMeeting(said, meeting);
     expect(summaryProblem('short', { summary: short })).toBeUndefined();
     const counted = short.split(/[.!?…]+["'”)]*\s+/u).length;
@@ -64,7 +64,7 @@ describe('a short summary', () => {
     expect(short.split(/\s+/u).length).toBeLessThanOrEqual(shortWords);
   });
 
-  it('a short summary quotes the most informative speakers, and no greetings when there is more', () => {
+  it('a short summary quotes the most informative speakers, and quotes no greeting when there is more to quote', () => {
     for (const said of [budget, german]) {
       const spoken = normal(said.map(({ text }) => text).join(' '));
       const { short } = summarizeMeeting(said, meeting);

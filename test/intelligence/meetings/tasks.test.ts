@@ -223,7 +223,7 @@ describe('a task', () => {
     expect(tasks).toMatchObject([{ title: 'Send the report to the bank' }]);
   });
 
-  it('a task of a person who is named by role has the role as its owner', () => {
+  it('a task of a person who is named only by a role has that role as its owner', () => {
     const { tasks } = read([...talk('Ada: The account manager will send the offer by Friday.'), ...others]);
     expect(tasks).toMatchObject([{ title: 'Send the offer', owner: 'The account manager' }]);
     expect(tasks[0]!.assignee).toBeUndefined();

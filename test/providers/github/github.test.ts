@@ -79,7 +79,7 @@ describe('a refusal', () => {
     expect(error.message).toBe(`GitHub says: ${message}`);
   });
 
-  it('errors without JSON and lost answers are reported without their bodies', async () => {
+  it('an error that is not JSON is reported by its status alone, and a lost response as an unreachable service', async () => {
     service.fault({ status: 500, body: 'plain' });
     expect(await failure(ask())).toMatchObject({ message: 'GitHub says: status 500', permanent: false });
     service.fault({ lose: true });

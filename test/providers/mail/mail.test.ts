@@ -654,7 +654,7 @@ describe('PUT /orgs/{orgId}/integrations/email', () => {
     expect(body.error).toMatch(/535/);
   });
 
-  it('mails are sent by the organization’s own server in its name until it is disconnected', async () => {
+  it('mails are sent by the organization’s own server, in the organization’s name, until the server is disconnected', async () => {
     const { body } = await put({ smtp_url: own('secret'), from: 'Our Bank <own@bank.example>' });
     expect(body.data.integration).toMatchObject({
       provider: 'email',
@@ -726,7 +726,7 @@ describe('the candidate of a scheduled interview', () => {
     );
   }
 
-  it('a candidate gets one mail each for the time, a change of it and the cancellation, with a calendar file', async () => {
+  it('a candidate gets one mail for the scheduled time, one for its change and one for the cancellation, each with a calendar file', async () => {
     const [email, at] = [`${randomUUID()}@candidate.example`, soon(3)];
     const { interview_id: id, room } = (await interviews(org, 'POST', '', asked(at, email))).body.data;
     await told(id, 1);

@@ -87,7 +87,7 @@ describe('a ticket’s events', () => {
     expect(new Set(receiver.received.map(idOf)).size).toBe(4);
   });
 
-  it('a secret that is plain text signs events by its bytes', async () => {
+  it('events are signed with the bytes of the secret when the secret is plain text', async () => {
     const receiver = await newReceiver();
     const secret = `no base64 at all: ${randomBytes(8).toString('hex')}`;
     const org = await newOrg(receiver.url, { secret });
@@ -102,7 +102,7 @@ describe('a ticket’s events', () => {
 
   it('an event waits for the previous event of its ticket, and for no event of another ticket', async () => {
     const failing = new Set<unknown>();
-    // A ticket has no id before it exists, so every first event fails.
+    // At first every event fails, because the test does not know the ticket's id before the ticket exists.
     const receiver = await newReceiver(status(500, later, 'Not today.'));
     const org = await newOrg(receiver.url);
     const other = await newConversation(org);

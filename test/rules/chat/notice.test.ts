@@ -30,7 +30,7 @@ describe('noticeOf', () => {
     }
   });
 
-  it('each message of a customer notifies the assignee; the first after a person’s reply does so even while a notice is unread', () => {
+  it('each message of a customer notifies the assignee; the first after a person’s reply notifies again even while a notice is unread', () => {
     for (const { act, moved, notice } of told) {
       const expected = act === 'message' && moved.assigned !== undefined;
       expect([act, moved, notice?.kind === 'customer_replied']).toEqual([act, moved, expected]);

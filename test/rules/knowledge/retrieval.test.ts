@@ -168,11 +168,11 @@ describe('with embeddings', () => {
     const judged = judge([question], [near('a', 0.31), near('b', 0.28), near('c', 0.24), near('p', 0.2)], scale);
     expect(judged.map(({ relevant }) => relevant)).toEqual([true, false, false, false]);
     expect(ids(selectTier(judged, scale.calibration.offer).hits)).toEqual(['a', 'b']);
-    // One that is too unlikely to be offered is not given.
+    // A passage below the threshold for offers, here 0.41, is not given.
     expect(ids(selectTier(judged, 0.41).hits)).toEqual(['a']);
     const title = judge([question], [near('a', 0.31), near('b', 0.29, { text: 'Card guide' })], scale);
     expect(ids(selectTier(title, 0.2).hits)).toEqual(['a']);
-    // Without a passage that answers, there is nothing to stand beside.
+    // When no passage answers, no passage is given beside it.
     expect(selectTier(judge([question], [near('b', 0.28)], scale), 0.2).hits).toEqual([]);
   });
 
@@ -220,7 +220,7 @@ describe('with embeddings', () => {
     expect(read).toEqual(['p', ...many.slice(0, 8).map(({ id }) => id), 'w']);
   });
 
-  it('a second search for a higher tier is made only when a cut-off candidate could be near enough', () => {
+  it('a higher tier is searched a second time only when a candidate that the limit cut off could be near enough', () => {
     const full = (last: number) => [0.9, 0.85, last].map((cosine, at) => near(String(at), cosine).candidate);
     expect(crowdedOut(full(0.82), 3, scale)).toEqual(['primary']);
     expect(crowdedOut(full(0.6), 3, scale)).toEqual([]);

@@ -130,7 +130,7 @@ describe('languageOf', () => {
     'هل تبيعون المظلات؟',
     'أريد card جديدة',
     '傘を売っていますか？',
-  ])('no other language than English is assumed for: %s', (text) => {
+  ])('languageOf recognizes English or no language in: %s', (text) => {
     expect(languageOf(text) ?? 'en').toBe('en');
   });
 

@@ -26,7 +26,7 @@ describe('differing', () => {
     });
   });
 
-  it('a known value is sent again when a different value was sent without an answer', () => {
+  it('the known value of an issue’s field is sent again when a different value was sent and never answered', () => {
     const known = { ...facts, sending: { status: 'completed' as const, due: '2026-03-02' } };
     expect(differing(facts, known, now)).toEqual({ news: { due: null, status: 'pending' }, held: false });
     expect(differing({ ...facts, status: 'completed' }, known, now).news).toEqual({ due: null, status: 'completed' });

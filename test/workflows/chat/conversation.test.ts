@@ -1,4 +1,4 @@
-/** Tests the workflow of a conversation: it processes news one after the other, and ends when nobody writes. */
+/** Tests the workflow of a conversation: it never runs its activity twice at once, and ends when nobody writes. */
 import { describe, expect, it } from '@jest/globals';
 import { stories } from '../story.ts';
 import type { Attended } from '../../../activities/chat/conversation.ts';

@@ -49,7 +49,7 @@ describe('ticketEvents', () => {
     ]);
   });
 
-  it('the ticket events workflow runs delivery lines concurrently: one that waits for hours does not delay the others', async () => {
+  it('the ticket events workflow runs delivery lines (one per destination) concurrently: one that waits for hours does not delay the others', async () => {
     const done: string[] = [];
     const left = new Map<string, LineLeft[]>([
       ['a', [waiting(5 * hour), { kind: 'done' }]],

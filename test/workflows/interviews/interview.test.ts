@@ -332,7 +332,7 @@ describe('interview', () => {
     expect(minutes(record.history)[3]).toBe(240);
   });
 
-  it('an interview is cancelled with the reason when the candidate refuses', async () => {
+  it('an interview is cancelled with the reason when the candidate refuses consent', async () => {
     const { record, activities } = world();
     await tell(interview, [ref], activities, async (handle) => {
       await ask(handle, 'start');
@@ -388,7 +388,7 @@ describe('interview', () => {
     });
   });
 
-  it('the interview workflow stores no score when it is cancelled during scoring, and refuses the request for the score', async () => {
+  it('the interview workflow stores no score when the interview is cancelled during scoring, and refuses the request for the score', async () => {
     let release!: () => void;
     const held = new Promise<void>((resolve) => (release = resolve));
     let begun = false;
@@ -425,7 +425,7 @@ describe('interview', () => {
     });
   });
 
-  it('the interview workflow continues when its bot is in the call, although no poll noticed before the no-show deadline', async () => {
+  it('the interview workflow continues when its bot is in the call, although no poll noticed this before the no-show deadline', async () => {
     const waiting = { phase: 'waiting' } as const;
     const looks: BotState[] = [waiting, waiting, waiting, { phase: 'recording' }];
     const { record, activities } = world({ deploy: [outside('bot_1')], looks });

@@ -64,7 +64,7 @@ describe('processDocument', () => {
     expect([calls, result]).toEqual([['readDocument', 'indexDocument'], 'indexed']);
   });
 
-  it('the document workflow shows operators the status and reason of a failed document, at no cost for other documents', async () => {
+  it('the document workflow shows operators the status and reason of a failed document, and writes no status for an indexed one', async () => {
     const story = async (outcome: 'indexed' | { failed: string }) => {
       const shown: { status?: unknown; details?: string; upserts?: number } = {};
       const { result } = await tell(processDocument, [ref], { readDocument: async () => outcome }, async (handle) => {

@@ -27,7 +27,7 @@ describe('eraseSource', () => {
   it.each([
     ['doc_1', ['eraseSource', 'eraseCopies']],
     ['page_1', ['eraseSource']],
-  ])('the workflow eraseSource runs for %s the activities %j', async (sourceId, expected) => {
+  ])('for %s, the workflow eraseSource runs the activities %j', async (sourceId, expected) => {
     const nothing = async () => undefined;
     const ref = { orgId: 'org_1', sourceId };
     const { calls } = await tell(eraseSource, [ref], { eraseSource: nothing, eraseCopies: nothing });

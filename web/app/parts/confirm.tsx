@@ -4,7 +4,7 @@ import { Dialog } from './dialog.tsx';
 
 type Given = {
   title: string;
-  /** The labels of the buttons that perform the action and that cancel it. */
+  /** The labels of two buttons: the one that performs the action, and the one that cancels it. */
   action: string;
   cancel: string;
   act: () => void;

@@ -12,7 +12,8 @@ import { readTags } from './tags.ts';
 import { attempt } from './toast.ts';
 
 /**
- * Signs in with the demo's login, which the start page of `npm start` puts behind `#`. Browsers do not send that part.
+ * Signs in with the demo's login, which the start page of `npm start` puts behind `#` in the link. Browsers do not send
+ * that part to servers.
  */
 async function signInFromLink(): Promise<void> {
   // On other hosts, a link could sign somebody in to another person's account.

@@ -33,7 +33,7 @@ export function onFrame<K extends keyof Frames>(type: K, listener: (frame: Frame
 
 export const tell = (frame: Record<string, unknown>): boolean => open?.send(frame) ?? false;
 
-/** Connects to the chosen organization and mode. `anew`: one of them has changed, so nothing is resumed. */
+/** Connects to the chosen organization and mode. `anew`: true when one of them has changed; then nothing is resumed. */
 export function connect({ anew }: { anew: boolean }): void {
   open?.close();
   if (anew) since = undefined;

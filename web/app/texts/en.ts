@@ -540,7 +540,7 @@ export const en = {
   },
 };
 
-/** The type of the texts of any language: the keys of English, with other sentences. */
+/** The type of the texts of any language: the same keys as in English, with other sentences. */
 export type Worded<T> = {
   [K in keyof T]: T[K] extends string ? string : T[K] extends (...given: never) => string ? T[K] : Worded<T[K]>;
 };

@@ -130,7 +130,10 @@ function chunksOf(blocks: readonly Block[], title: string): CutChunk[] {
   }
 }
 
-/** A crawl holds dozens of pages in memory. The longest real pages, entire manuals, have a million characters. */
+/**
+ * The text limit is lower than for files, because a crawl holds dozens of pages in memory. The longest real pages,
+ * entire manuals, have a million characters.
+ */
 const limits = { ...defaultLimits, maxTextCharacters: 2_000_000 };
 
 const lengthOf = (block: Block): number =>

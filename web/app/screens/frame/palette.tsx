@@ -1,4 +1,7 @@
-/** `Ctrl K`: goes to a screen or view by typing; `?`: the keys; `g` and a letter: another screen. */
+/**
+ * Navigation by keys: with `Ctrl K` a member types a screen or view to go to; `?` shows the keys; `g` and a letter go
+ * to another screen.
+ */
 import { useSignal } from '@preact/signals';
 import { Dialog } from '../../parts/dialog.tsx';
 import { singleKeys, switchSingleKeys, useKeys } from '../../parts/keys.ts';

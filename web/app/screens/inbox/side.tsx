@@ -1,4 +1,4 @@
-/** Beside the conversation: who the customer is, what is known of them, and what happened. */
+/** The panel beside the conversation: who the customer is, what is known of them, and what happened. */
 import type { InboxConversation } from '../../api/operations.ts';
 import { customerName } from './entry.tsx';
 import { Link } from '../../parts/link.tsx';

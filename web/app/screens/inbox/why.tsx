@@ -1,4 +1,6 @@
-/** Why the agent answered so: what it searched for, the passages that it judged, and what wrote the answer. */
+/**
+ * Explains an answer of the agent: what the agent searched for, the passages that it judged, and what wrote the answer.
+ */
 import { useEffect } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';

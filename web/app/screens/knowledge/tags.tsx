@@ -12,7 +12,7 @@ export type Tagged = Pick<Document, 'segments' | 'authority' | 'title' | 'public
 type Given = {
   title: string;
   tagged: Tagged;
-  /** Whether it is a document; a page has a title and an address of its own. */
+  /** True for a document, which gets a title and an address here; a page has its own. */
   cited: boolean;
   save: (tags: Tagged) => Promise<void>;
   closed: () => void;
