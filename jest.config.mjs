@@ -13,6 +13,7 @@ export default {
   // Three workers keep two processors busy, because tests spend much of their time waiting for something to die or time
   // out.
   maxWorkers: 3,
-  // Ends tests that hang. The limit is generous for loaded machines; tests wait for states, so it slows none of them.
+  // Ends tests that hang. The limit is long, because a loaded machine is slow. It delays no passing test: a test goes
+  // on as soon as it sees the state that it waits for.
   testTimeout: 180_000,
 };

@@ -14,8 +14,8 @@ const bytes = { least: 2_000, most: 200_000 };
 const childrenOfAPage = 3;
 const furtherLinks = 12;
 /**
- * The number of pages with children. URLs that are no ordinary pages come after these, because no page is reached only
- * through them.
+ * The number of pages with children; they have the lowest indexes. URLs that are not ordinary pages have higher
+ * indexes, so a crawl can reach every page through ordinary pages alone.
  */
 const inner = Math.ceil(siteShape.addresses / childrenOfAPage) + 1;
 /**

@@ -1,6 +1,6 @@
 /**
- * Stores the pages of a round, as far as the organization's quota permits, and returns the outcome of each URL. Each
- * step is idempotent.
+ * Stores the pages that one round of a crawl has read, up to the organization's page quota. Returns the outcome of each
+ * URL. Each step is idempotent.
  */
 import { createPublish, namedTags } from './publish.ts';
 import { leadsOn, sortRound, withFormer, type PageToStore, type RoundRead, type Sorted } from './sortround.ts';

@@ -91,7 +91,10 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
     });
   }
 
-  /** Sends the deliveries in order until one has to wait. `claimed`: a delivery that the caller has claimed already. */
+  /**
+   * Sends the deliveries in order. Stops when the next attempt of a delivery is not due yet. `claimed`: a delivery that
+   * the caller has claimed already.
+   */
   async function sendInOrder(
     deliveries: readonly Delivery[],
     known: Whereto,
@@ -192,7 +195,10 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
       });
     },
 
-    /** Sends the unsent deliveries of a line until one has to wait. */
+    /**
+     * Sends the unsent deliveries of one line, such as those of one ticket to one destination, in order. Stops when the
+     * next attempt of a delivery is not due yet.
+     */
     async sendSome({ orgId, line }: LineRef): Promise<LineLeft> {
       return withHeartbeat(async (signal) => {
         const deliveries = await outstandingOf(orgId, line, batch);

@@ -153,8 +153,8 @@ const asItStands = (text: string): Asking => ({ text, readings: [{ text, questio
 
 /**
  * The candidates of a search that may be shown. The index only proposes candidates: those that were deleted, belong to
- * another organization or lie outside the requested segments are dropped here. A dropped candidate took the place of
- * another one and may have been replaced since, so the search is repeated without it.
+ * another organization or lie outside the requested segments are removed here. A removed candidate took the place of
+ * another one, and its source may have a newer generation by now, so the search is repeated without the candidate.
  */
 async function candidatesFor<P extends Passage>(
   deps: RetrieveDeps<P>,
@@ -162,8 +162,8 @@ async function candidatesFor<P extends Passage>(
   search: Omit<ProposeAsk, 'without'>,
 ): Promise<{ standing: { passage: P; candidate: Candidate }[]; scale: Scale | undefined; degraded: boolean }> {
   /**
-   * The excluded generations of each source. There may be several: a new generation can be dropped while it is not
-   * published yet, and the old one as soon as the new one is published.
+   * The generations of each source that the next search excludes. One source can have several: its new generation is
+   * excluded if it is not published yet, and its old generation as soon as the new one is published.
    */
   const without = new Map<string, string[]>();
   let standing: { passage: P; candidate: Candidate }[] = [];

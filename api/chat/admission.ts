@@ -21,7 +21,7 @@ export type Admitted = { customer: SessionPrincipal; embed: EmbedAdmission | und
 export type ChatAdmission = {
   /** @throws Problem RATE_LIMITED, UNAUTHENTICATED, ORIGIN_NOT_ALLOWED, VALIDATION, NOT_FOUND. */
   admit(request: ConnectRequest): Promise<Admitted>;
-  /** Checks an embed's credentials again when they are due. @throws Problem as `admit` does. */
+  /** Checks an embed's credentials again if `recheckAt` has passed. @throws Problem as `admit` does. */
   recheck(customer: SessionPrincipal, embed: EmbedAdmission): Promise<void>;
 };
 

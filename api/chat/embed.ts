@@ -131,7 +131,8 @@ export function createSessionAuth(ctx: Pick<Context, 'config' | 'clock' | 'secre
   }
 
   async function customerOf(orgId: string, mode: Mode, email: string | undefined, { visitorId, address }: Embed) {
-    // Pages make up visitor ids, so the number of new ids from one address is limited.
+    // The web page generates the visitor id and can send any number of new ones, so the number of new ids from one
+    // network is limited.
     if (!(await visitorSeen(orgId, mode, visitorId)))
       await limiter(ctx.config)('visitors', `${orgId}:${networkOf(address)}`);
     const now = ctx.clock();

@@ -200,7 +200,8 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
   function hearAnswer(orgId: string, conv_id: string, type: string, { message_id, body = '' }: Piece): void {
     if (![...(staffOf.get(orgId) ?? [])].some(({ views }) => views.has(conv_id))) return void begun.delete(conv_id);
     const before = type === 'reply_chunk' && begun.get(conv_id);
-    // A member who opens the conversation in the middle of an answer sees the answer when it is complete.
+    // The earlier chunks of this answer were not kept, because no page had the conversation open. A member who opens it
+    // now sees the answer only when it is complete.
     if (type === 'reply_chunk' && (!before || before.message_id !== message_id)) return;
     const answer = { message_id, body: before ? before.body + body : '' };
     begun.set(conv_id, answer);

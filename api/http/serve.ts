@@ -172,7 +172,10 @@ function cookiesOf(koa: RouterContext, ctx: Context): Cookies {
   };
 }
 
-/** The credential of the page `/app`, on routes that take a member's login. */
+/**
+ * The `Authorization` value for a request of the page `/app`: the login token from its cookie. Undefined without a
+ * login, and on routes that do not accept a member's login.
+ */
 function loginInBrowser({ auth }: Route, koa: RouterContext, ctx: Context): string | undefined {
   if (auth.kind !== 'jwt' && auth.kind !== 'member' && auth.kind !== 'key') return undefined;
   const token = tokenInBrowser(cookiesOf(koa, ctx), ctx.config);

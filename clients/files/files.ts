@@ -198,7 +198,7 @@ export function createFiles(options: FilesOptions = {}): Files {
     const child = startSandboxed(program, readerFlags(memory, program), bounds, { background });
     alive.add(child);
     child.once('close', () => alive.delete(child));
-    // A spare that dies before use has no other error listener; its exit is noticed later.
+    // An idle process that dies before use has no other error listener; its exit is noticed later.
     child.on('error', () => alive.delete(child));
     child.stdin.on('error', () => undefined);
     return child;
@@ -227,7 +227,8 @@ export function createFiles(options: FilesOptions = {}): Files {
     const { signal, background = false } = options;
     if (closed) throw new Error('the file reader is closed');
     signal?.throwIfAborted();
-    // For a PDF the kernel's limits are essential, so it never gets a spare, which was started without them.
+    // A PDF needs strict kernel limits on memory and processor time. The idle processes were started without them, so a
+    // PDF always gets a new process.
     const strict = job.want !== 'mail' && job.type === 'pdf';
     const child = background || strict ? start(strict, background) : take();
     hold(child, true);

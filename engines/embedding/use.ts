@@ -61,7 +61,10 @@ function addWords(graph: Graph, weights: Weights): string {
   return graph.op('Add', ['row_scaled', 'row_low'], 'words');
 }
 
-/** Adds the projections of the three convolutions side by side, normalized together. */
+/**
+ * Adds the input projections of the three convolutions as one matrix product, with one layer normalization over all
+ * their channels. Then splits the result into the input of each convolution.
+ */
 function addProjections(graph: Graph, weights: Weights, words: string, epsilon: { float: number }): void {
   const side = channels * convolutions.length;
   const projection = new Float32Array(width * side);

@@ -76,7 +76,7 @@ export type Mails = { mode: Mode; at: ReadonlyMap<string, Date> };
 
 /**
  * Notifies the users, once per `key` however often this is called. A user who has an unread notification with the same
- * `gathered` gets no new one; `toldOf` returns the users who got it.
+ * value of `gathered` gets no new one; `toldOf` returns the users who got the new one.
  */
 export async function notify(
   orgId: string,
@@ -125,7 +125,7 @@ async function written(writes: () => Promise<unknown>, notice: Pick<Notice, 'gat
   } catch (error) {
     if (!isDuplicate(error)) throw error;
     await writes().catch((again: unknown) => {
-      // The user already has an unread notification with the same `gathered`.
+      // The user already has an unread notification with the same value of `gathered`, so the user gets no new one.
       if (notice.gathered === undefined || !isDuplicate(again)) throw again;
     });
   }
@@ -144,8 +144,8 @@ export async function toldOf(orgId: string, userIds: readonly string[], key: str
 }
 
 /**
- * Lets the users get another notification with the same `gathered` before they have read the previous one. The previous
- * one stays unread and is not mailed any more.
+ * Lets the users get another notification with the same value of `gathered` before they have read the previous one. The
+ * previous one stays unread and is not mailed any more.
  */
 export async function gatherAnew(
   orgId: string,

@@ -30,7 +30,7 @@ export const PageModel = defineModel(
     /** The crawl that claimed the newest generation; ids of crawls grow with time. */
     claimed_by: optional(string),
     segments: list(string),
-    /** The authority of the page; absent: the default of pages. */
+    /** The page's priority tier; when absent, the default tier of websites applies (`defaultAuthority`). */
     authority: optional(oneOf(authorities)),
     tags_version: number,
     generation: number,

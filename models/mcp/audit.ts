@@ -243,8 +243,8 @@ export async function verifyAudit(orgId: string, secrets: Keys, { whole = false 
 }
 
 /**
- * Whether the last checked event is missing or altered. Otherwise a truncated chain would go unnoticed, because the
- * check starts after this event.
+ * Returns a break when the last event that an earlier check covered is missing or altered. The current check starts
+ * after this event, so alone it would not notice that the chain was truncated.
  */
 async function lostAt(orgId: string, { seq, hash }: Mark): Promise<Break | undefined> {
   const event = await collectionOf(AuditModel).findOne({ org_id: orgId, seq });

@@ -74,8 +74,8 @@ function jsonOf({ body }: HttpResponse): unknown {
 const isAway = (error: unknown): boolean => error instanceof ServiceAway || error instanceof HttpError;
 
 /**
- * Turns unavailability into `BotRefused` while a bot is being ordered, because the workflow retries orders on its own
- * schedule.
+ * Runs a request for a new bot. When the service is unavailable, throws `BotRefused`, because the workflow repeats such
+ * requests on its own schedule.
  */
 export async function sending<T>(work: () => Promise<T>): Promise<T> {
   try {

@@ -191,7 +191,8 @@ describe('POST …/mint', () => {
       // A replay now returns the new session.
       const replayed = await again();
       expect([replayed.body, replayed.headers.get('idempotent-replayed')]).toEqual([fresh.body, 'true']);
-      // The stored reply expires with its session. The Idempotency-Key is then free, as otherwise only after a day.
+      // The stored reply expires together with its session, and the Idempotency-Key is then free. A stored reply
+      // that contains no session expires only after a day.
       await moveClock(later, 130_000);
       const other = { customer: { email: newEmail() } };
       const reused = await until(async () => {

@@ -47,7 +47,7 @@ beforeEach(async () => {
 });
 
 describe('a login token', () => {
-  it('a login token contains account and epoch, and expires after exactly 7 days', async () => {
+  it('a login token contains account id and sign-out counter (epoch), and expires after exactly 7 days', async () => {
     const tokens = newProcess();
     const { token, expiresAt } = await tokens.sign('usr_1', 3);
     expect(expiresAt).toEqual(new Date(start + 7 * dayMs));

@@ -49,7 +49,7 @@ const pendingOf = async (convId: string) =>
   (await findConversation(orgId, convId))?.pending?.map(({ workflow_id }) => workflow_id);
 
 describe('an act on several workflows', () => {
-  it('an act stores an intent for each workflow that it starts, and removes those whose workflow has started', async () => {
+  it('an act on a conversation stores an intent to start each workflow until that workflow has started', async () => {
     const convId = await begin();
     const ctx = starter(async (id) => {
       if (id === 'second') throw new Error('Temporal is away');

@@ -67,7 +67,7 @@ describe('GET and PUT /support/widget/orgs/{orgId}', () => {
 });
 
 describe('the pictures of the widget', () => {
-  it('a picture is served to every origin until it is removed, and only under its own organization', async () => {
+  it('a picture is served to every origin until it is removed, but not under another organization’s URL', async () => {
     const [org, other] = [await api.newOrg(), await api.newOrg()];
     const { logo_url: path } = (await of(org).put('logo')).body.data;
     const reply = await fetch(`${api.url}${path}`);

@@ -211,7 +211,7 @@ describe('text for a terminal', () => {
     expect(wrap('one two three\n\nfour longerthanten', 10)).toEqual(['one two', 'three', '', 'four', 'longerthanten']);
   });
 
-  it('the details of a workflow become columns, and a command in them stays on one line', () => {
+  it('detailLines shows tables in a workflow’s details as columns, and keeps each command on one line', () => {
     const details =
       'retrying: the next attempt\n\n| | |\n| --- | --- |\n| state | retrying |\n' +
       '| you can | try again: `ops retry delivery:one`<br>stop it\u001b |\n\n| pages | of |\n| --- | --- |\n| 1 | 2 |';

@@ -79,7 +79,7 @@ it('the doctor names servers that do not answer: MongoDB, Temporal, the API, the
   expect(closed.found.find(({ check }) => check === 'embedding')?.said).toContain(nowhere);
 });
 
-it('the doctor names each fleet that no worker polls, and the missing schedule', async () => {
+it('the doctor reports each fleet that has no running worker, and the missing schedules', async () => {
   const { found } = await examine({ TASK_QUEUE_PREFIX: 'nobody-' });
   expect(found.filter(({ check }) => check === 'fleets')).toHaveLength(13);
   expect(found.find(({ check }) => check === 'fleets')?.mend).toMatch(/npm run worker -- --fleet documents/);

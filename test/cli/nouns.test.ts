@@ -260,7 +260,7 @@ describe('with a login', () => {
     expect((await json(['members', 'list'])).members).toMatchObject([{ email: org.owner.email, role: 'owner' }]);
     expect(await say(['members', 'list'])).toMatch(new RegExp(`^${org.owner.userId} +owner .*${org.owner.email}`, 'm'));
     expect(await say(['members', 'invitations'])).toContain('Nobody is invited');
-    // This system sends no mail.
+    // No mail server is configured in this test, so the command prints the invitation link.
     const invited = await say(['members', 'invite', 'ada@example.com', 'member']);
     expect(invited).toMatch(/^Invited ada@example\.com as member, .*\nNo mail was sent; hand this link over: http/);
     const [{ invitation_id: id }] = (await json(['members', 'invitations'])).invitations;

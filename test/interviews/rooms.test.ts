@@ -42,7 +42,7 @@ const detail = async (id: string) => (await mine.call('GET', `/${id}`)).body.dat
 const agree = { type: 'consent', accepted: true };
 
 describe('an interview room', () => {
-  it('an interview room has links from the start of the interview on, stored only as hashes and encrypted', async () => {
+  it('an interview room has links from the start on; only their hashes and encrypted copies are stored', async () => {
     const { id, room } = await started();
     expect(room.ws_url).toMatch(/^wss?:\/\/.*\/v1\/rooms\/ws\/[\w-]{32}$/u);
     expect(room.candidate_url.split('/').at(-1)).toBe(room.ws_url.split('/').at(-1));

@@ -57,7 +57,10 @@ const testLimits = [
 /** The default limits of tests, overridden by those that a test sets. */
 const limitsWith = (set?: string): string => [testLimits, set].filter(Boolean).join(',');
 
-/** `name` has letters, digits, `_` and `-`, and is unique in the run. */
+/**
+ * The environment variables of a test system. `name` consists of letters, digits, `_` and `-`. It names the database
+ * and the task queues, so each separate system of a test run needs a name of its own.
+ */
 export function systemEnv(name: string, extra: Record<string, string> = {}): SystemEnv {
   const mongo = new URL(process.env['TEST_MONGODB_URI']!);
   mongo.pathname = `/${name}`;

@@ -401,7 +401,7 @@ describe('merging in the background', () => {
     expect(await ids('card', { limit: 100 })).toHaveLength(64);
   });
 
-  it('the background merging merges many rows, however few writes added them', async () => {
+  it('the background merging starts after enough new rows, even when few writes added them', async () => {
     search = withMerging(search, { rows: 100, quietMs: 1e9 });
     await write(2, 50);
     await merged(100);

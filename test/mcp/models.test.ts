@@ -354,7 +354,7 @@ describe('the record of a tool server', () => {
     expect(tally(again)).toBe(1);
   });
 
-  it('the record of a tool server suspends a tool once, but not when it has since been approved again', async () => {
+  it('suspendTool suspends a tool once, but not when another definition of it has since been approved', async () => {
     await saveToolServer(server(), 0);
     const all = await Promise.all(times(5, () => suspendTool(orgId, 'cancel_order', tool.pin, now)));
     expect(tally(all)).toBe(1);
@@ -378,7 +378,8 @@ describe('the record of a tool server', () => {
     await keepOAuthState(orgId, 7, 'new');
     expect(await saveToolServer({ ...read, enabled: false }, read.version)).toBe(false);
     expect((await findToolServer(orgId))!.oauth_state).toBe('new');
-    // Refusing an older sign-in does not delete a newer one, and no sign-in is stored for another connection.
+    // Forgetting an older sign-in does not delete a newer one. A sign-in for connection 6 is not stored, because the
+    // current connection is 7.
     expect(await forgetOAuthState(orgId, 7, 'old')).toBe(false);
     await keepOAuthState(orgId, 6, 'foreign');
     expect((await findToolServer(orgId))!.oauth_state).toBe('new');

@@ -9,8 +9,8 @@ import type { Authority } from '../../../models/rules/knowledge/authority.ts';
 import type { Candidate } from '../../../models/rules/knowledge/retrieval.ts';
 
 /**
- * Longer texts are truncated for the search, in characters. The first part of a long letter gives its subject, and each
- * word costs time.
+ * The maximum length of a search text, in characters; longer texts are truncated. The first part of a long letter
+ * states its subject, and each further word makes the search slower.
  */
 export const maxQueryLength = 1_000;
 

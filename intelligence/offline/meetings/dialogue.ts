@@ -54,7 +54,7 @@ export function answer(reading: Reading, segment: Said, at: number, parts: reado
   if (due) asked.due = due;
 }
 
-/** Adds a date to the last candidate: `End of next week is fine, no rush`. */
+/** Adds a date to the newest candidate for a task: `End of next week is fine, no rush`. */
 export function addDate(reading: Reading, text: string, at: number): void {
   if (!dateAlone.test(text) && !(dateAfterFew.test(text) && reading.read(text) === undefined)) return;
   const last = reading.units.slice(-recent).findLast((unit) => !unit.refused && at - unit.at <= answeredWithin);
@@ -73,8 +73,8 @@ const dateAlone =
   /^(?:\W*\b(?:by|before|on|until|then|the|same|end|of|next|this|is|fine|no|rush|okay|ok|today|tomorrow|tonight|morning|afternoon|evening|noon|week|month|year|day|monday|tuesday|wednesday|thursday|friday|saturday|sunday|would|be|good|great|enough|it's|not|urgent|please|at|latest|\d+(?:st|nd|rd|th)?|january|february|march|april|may|june|july|august|september|october|november|december)\b)+\W*$/iu;
 
 /**
- * Applies a commitment without an object (`Can you do that, Bob?`, `I'll do it on Thursday`) to the last candidate.
- * Returns whether there was a candidate.
+ * Applies a commitment without an object (`Can you do that, Bob?`, `I'll do it on Thursday`) to the newest candidate
+ * for a task. Returns whether it was applied.
  */
 export function takeUp(
   reading: Reading,
@@ -115,13 +115,13 @@ export function takeUp(
   return true;
 }
 
-/** `There, done`: marks the speaker's last candidate as done. */
+/** `There, done`: marks the newest candidate for a task as done, if this speaker stated it or owns it. */
 export function markDone({ units }: Reading, { speaker }: Said, at: number): void {
   const last = units.slice(-recent).findLast((unit) => at - unit.at <= 2);
   if (last && (last.segment.speaker === speaker || last.owner === speaker)) last.isDone = true;
 }
 
-/** `Never mind`, `let's not`: cancels the last candidate. */
+/** `Never mind`, `let's not`: cancels the newest candidate for a task. */
 export function callOff({ units }: Reading, at: number): void {
   const last = units.slice(-recent).findLast((unit) => at - unit.at <= 2);
   if (last) last.refused = true;

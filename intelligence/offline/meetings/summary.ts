@@ -161,7 +161,7 @@ const inner = (text: string): string => text.replace(/[.!…。！\s]+$/u, '');
 
 const plainName = (name: string): string => name.replace(/[.!?…\s]+/gu, ' ').trim() || 'Somebody';
 
-/** Sentences that can be written about any meeting, as many as a short summary must have at least. */
+/** Sentences that are true of any meeting: enough for the minimum length of a short summary (`shortSentences.min`). */
 function factsOf(said: readonly Said[], startedAt: Date): string[] {
   const names = participantsOf(said).map(({ name }) => plainName(name));
   const who = names.length > 4 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} others` : listed(names);

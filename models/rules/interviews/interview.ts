@@ -126,7 +126,10 @@ export type Move = {
   cause?: string;
 };
 
-/** The kinds of bots: the platform's own room, or a bot of a service in an external call. */
+/**
+ * The kinds of bots. `room`: the platform's own interview room. `recall`, `attendee`: a bot of the service Recall.ai or
+ * Attendee, which joins an external video call.
+ */
 const botKinds = ['room', 'recall', 'attendee'] as const;
 export type BotKind = (typeof botKinds)[number];
 export type BotRef = { kind: BotKind; id: string };

@@ -51,8 +51,8 @@ export type Calibration = {
   offer: number;
 };
 /**
- * `embedded`: for the embedding models that come with the platform. `endpoint`: for an external model, whose vectors
- * have one part.
+ * `embedded`: for the embedding models that come with the platform; each of them makes one part of a vector.
+ * `endpoint`: for one external model, which makes the whole vector.
  */
 export type Calibrations = Record<'embedded' | 'endpoint', Calibration>;
 

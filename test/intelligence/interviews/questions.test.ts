@@ -292,7 +292,7 @@ describe('skillsIn', () => {
 });
 
 describe('resumePoints', () => {
-  it('resume points are positions and achievements, without contact data', () => {
+  it('resumePoints returns the positions and achievements of a resume, but no contact data', () => {
     expect(resumePoints(resume)).toEqual([
       { kind: 'position', text: 'Senior Developer at Contoso, 2019 – 2023' },
       { kind: 'achievement', text: 'Reduced the p95 latency of the payment service by 40 % with PostgreSQL indexes' },

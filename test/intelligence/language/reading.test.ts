@@ -160,7 +160,7 @@ describe('the questions of a message', () => {
     ]);
   });
 
-  it('at most eight questions of a message are searched', () => {
+  it('the search uses at most eight of the questions in a message', () => {
     const debit = 'How many weeks do I have to return a direct debit?';
     expect(readByWords(`${debit} `.repeat(50)).askings[0].readings[0]?.questions).toHaveLength(8);
   });

@@ -428,7 +428,7 @@ describe('GET …/deliveries', () => {
 });
 
 describe('the removal of a customer', () => {
-  it('the removal of a customer deletes its deliveries and cancels those that wait', async () => {
+  it('the removal of a customer deletes the customer’s deliveries, even those that wait for a retry', async () => {
     const receiver = await newReceiver(status(500));
     const org = await newOrg(receiver.url);
     const one = await newTicket(org);

@@ -52,7 +52,7 @@ describe('differing', () => {
 describe('noteOf', () => {
   const lost = { ...facts, sending: { status: 'completed' as const, title: 'Sent' } };
 
-  it('an unanswered value counts as known to the issue when another value is sent after it', () => {
+  it('a sent value that got no reply is stored as the issue’s known value when another value is sent', () => {
     const known = { ...lost, ...noteOf({ status: 'pending' }, lost) };
     expect(known).toEqual({ ...facts, status: 'completed', sending: { status: 'pending' } });
     expect(changeByGithub({ title: facts.title, state: 'closed' }, known).moves).toBe(false);
@@ -68,7 +68,7 @@ describe('noteOf', () => {
 });
 
 describe('changeByLinear', () => {
-  it('a Linear event that sets a field back to a value sent earlier changes the task', () => {
+  it('a Linear event changes the task when it sets a field back to a value that was sent to Linear earlier', () => {
     const known = { ...facts, title: 'Written in Linear', sending: null };
     expect(changeByLinear({ title: 'Call the bank' }, known).names).toEqual(['title']);
   });

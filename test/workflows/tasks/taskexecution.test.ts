@@ -99,7 +99,7 @@ describe('taskIssues', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(155 * minute);
   });
 
-  it('a change of a task that arrives while its issues’ workflow waits for a retry is sent at once', async () => {
+  it('a changed task is sent to its issues at once, even while their workflow waits to retry', async () => {
     const waits = Promise.withResolvers<void>();
     const left: IssuesLeft[] = [{ again: true, error: 'linear', retryAfterMs: 50 * minute }, { again: false }];
     const { calls } = await tell(
