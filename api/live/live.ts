@@ -79,11 +79,11 @@ export function createLive(
     if (socket.readyState !== WebSocket.OPEN) return;
     connections.identify(socket, client);
     Object.assign(socket, await kind.open(socket, client, asked));
-    if (socket.readyState !== WebSocket.OPEN) return;
-    await tail.follow(socket);
-    if (socket.readyState !== WebSocket.OPEN) return;
-    socket.came = true;
+    if (socket.readyState === WebSocket.OPEN) await tail.follow(socket);
     kind.came?.(client);
+    // A client that left after its first frames has been here, too.
+    if (socket.readyState === WebSocket.OPEN) socket.came = true;
+    else kind.left?.(client);
   }
 
   function accept(socket: LiveSocket, request: IncomingMessage, raw: Duplex, network: string): void {

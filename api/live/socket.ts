@@ -50,7 +50,7 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
    */
   closedWith: number | undefined;
   kind: StreamKind<C> | undefined;
-  /** Whether `came` of the socket's stream kind was called for this socket. */
+  /** Whether `came` of the socket's stream kind was called, so that `left` must be called when the socket closes. */
   came = false;
   /** The network that rate limits count per. */
   network = '';

@@ -3,11 +3,13 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { Client, Connection } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createEmulator } from 'emulate';
 import pino from 'pino';
 import PostalMime from 'postal-mime';
+import { WebSocket } from 'ws';
 import { apiAt, until, type Api, type TestOrg, type TestSession } from '../../kit/harness.ts';
 import { startGreenMail, type GreenMail } from '../../kit/greenmail.ts';
 import { startProcess, systemEnv, type Running, type SystemEnv } from '../../kit/processes.ts';
@@ -15,7 +17,7 @@ import { box } from '../../kit/inbound.ts';
 import { mailOf, sesNotification, type SesMail } from '../../kit/ses.ts';
 import { temporalTraces } from '../../kit/temporaltraces.ts';
 import { startTopic, type Topic } from '../../kit/sns.ts';
-import { ChatClient } from '../../kit/socket.ts';
+import { ChatClient, chatUrl } from '../../kit/socket.ts';
 import { createMailReplyActivities } from '../../../activities/events/mailreply.ts';
 import { freePort } from '../../../engines/ports.ts';
 import { startSaved } from '../../../workflows/start.ts';
@@ -306,6 +308,22 @@ describe('a member’s reply to a customer who has left', () => {
       expect(await deliveriesOf(convId)).toEqual([]);
     }
     await socket.close();
+  });
+
+  it('customers who leave at their first frame count as having been connected', async () => {
+    const sessions = await Promise.all(Array.from({ length: 10 }, () => api.newSession(org, { key })));
+    await Promise.all(
+      sessions.map(async ({ token }) => {
+        const socket = new WebSocket(chatUrl(api.url, org.orgId, { sessionToken: token }));
+        await once(socket, 'message');
+        socket.terminate();
+      }),
+    );
+    const seen = sessions.map(({ customerId }) => customerId);
+    await until(
+      async () => (await PresenceModel.countDocuments({ _id: { $in: seen } })) === seen.length,
+      'who came to be written down',
+    );
   });
 
   it('a customer without an address gets replies at the address given in the chat, unless its owner objected to mails', async () => {
