@@ -32,6 +32,10 @@ const optional = [
   'REPLY_DOMAIN',
   'SNS_TOPIC_ARNS',
   'INBOUND_BUCKETS',
+  'OIDC_PROVIDERS',
+  'MEETING_BOT_SERVICE',
+  'MEETING_BOT_API_KEY',
+  'MEETING_BOT_WEBHOOK_SECRET',
 ];
 
 /** In Docker's network a service is reached by its name, at its usual port. */
