@@ -1,7 +1,7 @@
 /**
  * Stops the process in which it runs, a program under test, at a chosen write. FAULT_SIGNAL is the signal: SIGKILL by
  * default, or SIGSTOP to pause the process until it is continued. It is sent at the first such write, or after
- * FAULT_AFTER of them. With FAULT_OF (ids, separated by commas) only writes that name one of them count. With
+ * FAULT_AFTER of them. With FAULT_OF (ids or other texts, separated by commas) only writes with one of them count. With
  * FAULT_SIGNAL=sleep only the activity that writes is paused, without heartbeats, until the parent sends `wake`.
  * Temporal then considers the activity dead, while the process keeps polling. With SIGSTOP, by contrast, the pollers of
  * the process receive tasks and lose them for a minute.
