@@ -110,6 +110,15 @@ async function costOfDocuments(stage: Stage): Promise<string[]> {
     return performance.now() - began;
   };
   for (let n = 0; n < 10; n += 1) await one();
+  const paused: number[] = [];
+  console.log('  40 documents, each a second after the last one was indexed');
+  await costing(stage, 40, async () => {
+    for (let n = 0; n < 40; n += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      paused.push(await one());
+    }
+  });
+  console.log(`    upload to indexed p50 ${p50(paused).toFixed(0)} ms (to reach: ${target.document})`);
   const alone: number[] = [];
   console.log('  40 documents, one after the other');
   await costing(stage, 40, async () => {

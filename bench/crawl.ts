@@ -22,7 +22,7 @@ const rounds = Number(process.argv[3] ?? 3);
 const { addresses } = siteShape;
 /** `growth`: the maximum growth of the worker's live memory from the first to the last measurement, as a fraction. */
 const target = { share: 1, recrawl: 5, actions: 0.1, growth: 0.05 };
-const lookEveryMs = 100;
+const lookEveryMs = 25;
 const marks = [100, 500, addresses];
 /** By default the crawler limits its requests to a site; the site of this benchmark needs no protection. */
 const settings = { LIMITS: 'requests_per_site=16,sandbox_pages=100000', EGRESS_ALLOW: '127.0.0.1' };

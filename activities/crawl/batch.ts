@@ -46,8 +46,13 @@ export type CrawlProgress = {
 export type BatchDeps = { sites: Sites; store: PageStore; clock: () => Date };
 type Ref = { orgId: string; crawlId: string };
 
-/** The number of pages that are stored together, with one commit to the index and a few commands to MongoDB. */
-const pagesARound = 48;
+/** The most pages that are stored together, with one commit to the index and a few commands to MongoDB. */
+export const pagesARound = 192;
+/**
+ * A round starts no further page after this time, in ms. So the pages of a slow site soon answer questions, and a death
+ * of the process costs few requests.
+ */
+const roundMs = 10_000;
 /** A batch returns after this time, in ms, so that operators see progress and workers can be stopped quickly. */
 const batchMs = 30_000;
 /**
@@ -71,8 +76,11 @@ type Batch = {
   counts: SeriesCounts;
   /** The number of requests of the crawl so far. */
   tries: number;
-  /** The round that was fetched last; it is stored while the next one is fetched. */
-  read: Round | undefined;
+  /**
+   * The round that was fetched last; it is stored while the next one is fetched. `full`: the frontier filled it, so more
+   * may wait there.
+   */
+  read: (Round & { full: boolean }) | undefined;
   /** How long the site asks the crawler to pause. */
   waitMs: number;
 };
@@ -171,7 +179,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     const taken = read?.taken ?? [];
     // A round that is not full, as at the start of a site, is stored before the next one is fetched, because the URLs
     // that it found fill the next one.
-    const alone = late || (taken.length > 0 && taken.length < pagesARound);
+    const alone = late || read?.full === false;
     // Each page that is not stored yet may turn out to be new.
     const pages = max_pages - tally.indexed - tally.unchanged - taken.length;
     const most = alone ? 0 : Math.min(pagesARound, pages, triesFor(max_pages) - tries);
@@ -212,8 +220,8 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     entries: Frontier[],
     { frontier, unasked }: ReturnType<typeof roomOf>,
   ): Promise<string | undefined> {
-    const { crawl, site, until, counts, signal, read } = batch;
-    batch.tries += entries.length;
+    const { crawl, site, counts, signal, read } = batch;
+    const until = Math.min(batch.until, clock().getTime() + roundMs);
     const bounds = { room: frontier, unasked, until };
     const [stored, next] = await both(
       read && storeRound(batch, read),
@@ -225,7 +233,8 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
       if (next) batch.tally = (await storeRound(batch, next)).tally;
       return stored.full;
     }
-    batch.read = next;
+    batch.read = next && { ...next, full: entries.length === pagesARound };
+    batch.tries += next?.taken.length ?? 0;
     batch.waitMs = Math.max(batch.waitMs, next?.waitMs ?? 0);
     return undefined;
   }

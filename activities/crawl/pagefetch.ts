@@ -26,7 +26,7 @@ const pagesAtOnce = 12;
 const charactersARound = 8_000_000;
 
 /**
- * The result of a round. `settled`: the outcomes of URLs without a page to store. `added`: the number of URLs that were
+ * The result of a round. `taken`: the URLs that were started. `settled`: the outcomes of URLs without a page to store. `added`: the number of URLs that were
  * added to the frontier. `unasked`: the number of found URLs that are skipped without a request. `waitMs`: how long the
  * site asks the crawler to pause, in ms, or 0; the wait for a single page does not count.
  */
@@ -88,8 +88,7 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
   }
 
   /**
-   * Fetches the URLs of a round, several in parallel. A URL that was not started stays in the frontier and is missing
-   * from the result.
+   * Fetches the URLs of a round, several in parallel. A URL that was not started stays in the frontier and has no result.
    */
   async function visitAll(
     crawl: Crawl,
@@ -99,7 +98,7 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
     until: number,
     counts: SeriesCounts,
     signal: AbortSignal,
-  ): Promise<Visit[]> {
+  ): Promise<(Visit | undefined)[]> {
     const atOnce = pLimit(pagesAtOnce);
     let characters = 0;
     let left = false;
@@ -117,8 +116,7 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
       if (seen.later?.host) left = true;
       return seen;
     };
-    const visited = await Promise.all(entries.map((entry) => atOnce(() => begin(entry))));
-    return visited.filter((one) => one !== undefined);
+    return Promise.all(entries.map((entry) => atOnce(() => begin(entry))));
   }
 
   /**
@@ -158,14 +156,16 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
   ): Promise<Round> {
     const urls = entries.map(({ url }) => url);
     const known = await findPagesByUrl(crawl.org_id, crawl.mode, !crawl.replace, urls);
-    const visits = await visitAll(crawl, site, entries, known, bounds.until, counts, signal);
+    const visited = await visitAll(crawl, site, entries, known, bounds.until, counts, signal);
+    const taken = entries.filter((_, at) => visited[at] !== undefined);
+    const visits = visited.filter((one) => one !== undefined);
     const delays = visits.flatMap(({ later }) => later ?? []);
     await putBack(delays.map(({ entry }) => entry));
     const settled = visits.flatMap((one) => one.settled ?? []);
     const unchanged = settled.filter(({ outcome }) => outcome === 'unchanged').map(({ url }) => url);
-    const found = [...visits, ...(await linksOf(entries, unchanged, known))];
+    const found = [...visits, ...(await linksOf(taken, unchanged, known))];
     return {
-      taken: entries,
+      taken,
       fresh: visits.flatMap(({ fresh }) => fresh ?? []),
       settled,
       unchanged,

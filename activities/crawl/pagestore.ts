@@ -61,13 +61,13 @@ export function createPageStore({ search, embedding, quotas, clock }: Deps) {
   async function touch(crawl: Crawl, same: Sorted['same']) {
     const seen = same.map(({ url, standing, read }) => ({
       _id: standing._id,
-      url,
+      url: url === standing.url ? undefined : url,
       version: read && { etag: read.etag, last_modified: read.lastModified },
     }));
     const tags = namedTags(crawl);
     await touchPages({ org_id: crawl.org_id, crawl_id: crawl._id }, seen, tags, clock());
     if (tags) for (const { _id } of seen) await syncTags(search, { orgId: crawl.org_id, sourceId: _id }, -1);
-    return seen;
+    return same.map(({ url, standing }) => ({ _id: standing._id, url }));
   }
 
   /** Gives new pages the tags of former pages that only now turn out to have moved there. */

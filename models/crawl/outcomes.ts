@@ -55,13 +55,19 @@ export type Settled = {
 /** Stores outcomes and recomputes the crawl's numbers, so that they are right after any crash. */
 export async function settleFrontier({ _id: crawlId, org_id }: CrawlRef, settled: readonly Settled[]): Promise<Tally> {
   if (settled.length > 0) {
+    // Most addresses of a round have the same outcome, and one command for many of them costs less than one for each.
+    const equal = Map.groupBy(settled, ({ url: _, ...outcome }) => JSON.stringify(outcome));
     await collectionOf(FrontierModel).bulkWrite(
-      settled.map(({ url, ...outcome }) => ({
-        updateOne: {
-          filter: { crawl_id: crawlId, _id: frontierId(crawlId, url), done: false },
-          update: { $set: { done: true, ...defined(outcome) } },
-        },
-      })),
+      [...equal.values()].map((those) => {
+        const { url: _, ...outcome } = those[0]!;
+        const _id = { $in: those.map(({ url }) => frontierId(crawlId, url)) };
+        return {
+          updateMany: {
+            filter: { crawl_id: crawlId, _id, done: false },
+            update: { $set: { done: true, ...defined(outcome) } },
+          },
+        };
+      }),
       { ordered: false },
     );
   }

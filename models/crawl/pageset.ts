@@ -175,10 +175,13 @@ export async function publishPages(
   );
 }
 
-/** `version`: absent when the site answered that the page is unchanged (304). */
-export type Seen = Pick<Page, '_id' | 'url'> & { version?: Version | undefined };
+/**
+ * An unchanged page. `url`: the current spelling of its address, where that has changed. `version`: absent when the site
+ * answered that the page is unchanged (304).
+ */
+export type Seen = Pick<Page, '_id'> & { url?: string | undefined; version?: Version | undefined };
 
-/** Stores that pages are unchanged, with the current spelling of their address, and sets the crawl's tags, if any. */
+/** Stores that pages are unchanged, and sets the crawl's tags, if any. */
 export async function touchPages(
   { org_id, crawl_id }: Required<Pick<Page, 'org_id' | 'crawl_id'>>,
   pages: readonly Seen[],
@@ -186,17 +189,22 @@ export async function touchPages(
   now: Date,
 ): Promise<void> {
   if (pages.length === 0) return;
+  // Most of these pages change in the same way, and one command for many of them costs less than one for each.
+  const equal = Map.groupBy(pages, ({ url, version }) => JSON.stringify({ url, version }));
   await collectionOf(PageModel).bulkWrite(
-    pages.map(({ _id, url, version }) => ({
-      updateOne: {
-        filter: { _id, org_id },
-        update: {
-          ...unsetting(version ? missingValidators(version) : {}),
-          $set: { ...defined({ url, ...version, ...tags }), crawl_id, crawled_at: now },
-          ...(tags ? { $inc: { tags_version: 1 } } : {}),
+    [...equal.values()].map((those) => {
+      const { url, version } = those[0]!;
+      return {
+        updateMany: {
+          filter: { _id: { $in: those.map(({ _id }) => _id) }, org_id },
+          update: {
+            ...unsetting(version ? missingValidators(version) : {}),
+            $set: { ...defined({ url, ...version, ...tags }), crawl_id, crawled_at: now },
+            ...(tags ? { $inc: { tags_version: 1 } } : {}),
+          },
         },
-      },
-    })),
+      };
+    }),
     { ordered: false },
   );
 }

@@ -11,6 +11,7 @@ import { openClient } from '../kit/database.ts';
 import { newCrawler, type Crawler } from '../kit/crawling.ts';
 import { apiAt, until, type Api } from '../kit/harness.ts';
 import { startOpenAiServer } from '../kit/openai-server.ts';
+import { pagesARound } from '../../activities/crawl/batch.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 import { page, sitesOfTest, startSite, type Reply, type TestSite } from '../kit/sites.ts';
 import { createSearch } from '../../clients/knowledge/search/search.ts';
@@ -22,7 +23,7 @@ let mongo: MongoClient;
 let db: Db;
 const running: Running[] = [];
 beforeAll(async () => {
-  env = systemEnv('crawldeaths', { FLEETS: 'crawl,sources' });
+  env = systemEnv('crawldeaths', { FLEETS: 'crawl,sources', LIMITS: 'sandbox_pages=1000' });
   mongo = await openClient(env['MONGODB_URI']!);
   db = mongo.db();
   const started = await Promise.all([startProcess('api/server.ts', env), startProcess('api/server.ts', env)]);
@@ -116,7 +117,9 @@ const settled = async (crawlId: string): Promise<string[]> =>
 
 describe('a worker that is killed while it stores one batch of pages and fetches the next', () => {
   /** All three crawls share one crash of the worker, because Temporal takes seconds to notice it. */
-  const large = manyPages(108, 'whinchat');
+  /** Two full rounds and a short one. */
+  const many = 2 * pagesARound + 12;
+  const large = manyPages(many, 'whinchat');
   const changing = manyPages(3, 'stonechat');
   const replacing = manyPages(10, 'wheatear');
   let [first, second, third]: Crawler[] = [];
@@ -135,12 +138,12 @@ describe('a worker that is killed while it stores one batch of pages and fetches
     ]);
     await Promise.all([second!.crawl(changingSite!.url), third!.crawl(oldSite.url)]);
     changingSite!.pages['/stonechat-page-1'] = page('Changed', 'This is about the stonechat that changed.');
-    crawlId = await first!.begin(largeSite!.url, { max_pages: 200 });
+    crawlId = await first!.begin(largeSite!.url, { max_pages: 2 * many });
     await second!.begin(changingSite!.url);
     await third!.begin(replacingSite!.url, { replace: true });
     // The first crawl's third write is that of its second full batch; the remaining pages are being fetched meanwhile.
     await Promise.all([first!, second!, third!].map((one) => worker.held(one)));
-    await until(async () => largeSite!.hits.size > 2 + 1 + 96, 'the next round to be fetched');
+    await until(async () => largeSite!.hits.size > 2 + 1 + 2 * pagesARound, 'the next round to be fetched');
     await worker.kill();
   }
 
@@ -159,10 +162,10 @@ describe('a worker that is killed while it stores one batch of pages and fetches
   });
 
   it('a killed worker is replaced by one that indexes every page once, and requests no finished page again', async () => {
-    expect(await first!.ended()).toMatchObject({ status: 'completed', pages_processed: 109, problems: [] });
-    expect(before).toHaveLength(49);
+    expect(await first!.ended()).toMatchObject({ status: 'completed', pages_processed: many + 1, problems: [] });
+    expect(before).toHaveLength(1 + pagesARound);
     expect(before.filter((url) => largeSite!.hits.get(new URL(url).pathname) !== 1)).toEqual([]);
-    await expectEachOnce(first!, 109);
+    await expectEachOnce(first!, many + 1);
     // The frontier is dropped after the crawl's record is ended: the record decides how a crawl ends, and that step may
     // run again.
     const left = () => db.collection('crawl_frontier').countDocuments({ crawl_id: crawlId });

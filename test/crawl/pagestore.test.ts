@@ -1,18 +1,21 @@
 /**
- * Storing and removing pages when crawling and pruning overlap: the activities on a real database, with an index in
+ * Fetching, storing and removing pages, also when crawling and pruning overlap: the activities on a real database, with an index in
  * memory.
  */
 import { describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { modelsIn } from '../kit/database.ts';
+import { createCrawlBatch } from '../../activities/crawl/batch.ts';
 import { createCrawlFinish } from '../../activities/crawl/finish.ts';
 import { createPageStore, type FreshPage } from '../../activities/crawl/pagestore.ts';
 import { createPruningActivities, removeOrphans } from '../../activities/crawl/prune.ts';
 import { findOrphans } from '../../api/crawl/prune.ts';
+import type { Site } from '../../clients/crawl/site/site.ts';
 import type { IndexRow, Search } from '../../clients/knowledge/search/search.ts';
 import { ChunkModel } from '../../models/knowledge/chunk.ts';
 import { createCrawl, endCrawl, newCrawl, type Crawl } from '../../models/crawl/crawl.ts';
+import { crawlStart } from '../../models/rules/crawl/crawl.ts';
 import { newId } from '../../models/base/ids.ts';
 import { addToFrontier, nextDue, nextOfFrontier, putBack } from '../../models/crawl/frontier.ts';
 import { createOrganization, newOrganization } from '../../models/access/organization.ts';
@@ -73,6 +76,40 @@ const stored = async ({ org_id }: Crawl) => {
     chunks.filter((one) => one.source_id === _id && one.generation === live_generation).map(({ text }) => text),
   ]);
 };
+
+describe('a slow site', () => {
+  it('the pages of a slow site are stored every ten seconds, and each page is requested once', async () => {
+    let now = Date.now();
+    const clock = () => new Date(now);
+    const crawl = await begin();
+    const addresses = Array.from({ length: 40 }, (_, n) => `https://a.example/slow-${n}`);
+    const requested: string[] = [];
+    const site: Site = {
+      scope: crawlStart(crawl.url).scope,
+      waitMs: () => 0,
+      listSitemaps: async () => ({ urls: addresses, files: [], forbidden: [], problems: [] }),
+      async fetch(url) {
+        requested.push(url);
+        // The site answers one request a second.
+        now += 1_000;
+        return { kind: 'page', content: { ...read(url, url).content, links: [], textLength: 10 } };
+      },
+    };
+    const store = createPageStore({ search: newIndex().search, embedding: noModel, quotas, clock });
+    const rounds: number[] = [];
+    const save: typeof store.save = async (of, round) => {
+      rounds.push(round.fresh.length);
+      return store.save(of, round);
+    };
+    const batch = createCrawlBatch({ sites: { open: async () => site }, store: { ...store, save }, clock });
+    const ref = { orgId: crawl.org_id, crawlId: crawl._id };
+    while ((await batch(ref, signal)).state !== 'done');
+    expect(requested.toSorted()).toEqual([crawl.url, ...addresses].toSorted());
+    expect(rounds.reduce((sum, pages) => sum + pages, 0)).toBe(41);
+    // A round begins no page after its ten seconds, so none has more than eleven.
+    expect(Math.max(...rounds)).toBe(11);
+  });
+});
 
 describe('a page', () => {
   it('a page is the same page under all spellings of its URL, and keeps the spelling found last', async () => {
