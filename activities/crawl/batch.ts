@@ -177,8 +177,8 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     const { max_pages } = crawl;
     const late = clock().getTime() > until || waitMs > 0;
     const taken = read?.taken ?? [];
-    // A round that is not full, as at the start of a site, is stored before the next one is fetched, because the URLs
-    // that it found fill the next one.
+    // A round that is not full, as at the start of a site, is stored before the next one is fetched, so that the first
+    // pages can be found while the site leaves later ones unanswered.
     const alone = late || read?.full === false;
     // Each page that is not stored yet may turn out to be new.
     const pages = max_pages - tally.indexed - tally.unchanged - taken.length;

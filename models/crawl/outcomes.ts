@@ -56,10 +56,10 @@ export type Settled = {
 export async function settleFrontier({ _id: crawlId, org_id }: CrawlRef, settled: readonly Settled[]): Promise<Tally> {
   if (settled.length > 0) {
     // Most addresses of a round have the same outcome, and one command for many of them costs less than one for each.
-    const equal = Map.groupBy(settled, ({ url: _, ...outcome }) => JSON.stringify(outcome));
+    const equal = Map.groupBy(settled, (one) => JSON.stringify({ ...one, url: undefined }));
     await collectionOf(FrontierModel).bulkWrite(
       [...equal.values()].map((those) => {
-        const { url: _, ...outcome } = those[0]!;
+        const outcome = { ...those[0]!, url: undefined };
         const _id = { $in: those.map(({ url }) => frontierId(crawlId, url)) };
         return {
           updateMany: {

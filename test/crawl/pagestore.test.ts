@@ -1,6 +1,6 @@
 /**
- * Fetching, storing and removing pages, also when crawling and pruning overlap: the activities on a real database, with an index in
- * memory.
+ * Fetching, storing and removing pages, also when crawling and pruning overlap: the activities on a real database, with
+ * an index in memory.
  */
 import { describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
