@@ -161,7 +161,16 @@ export async function cpuMs(pid: number | undefined): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-const kinds = ['API', 'worker', 'models of the API', 'models of the worker', 'MongoDB', 'Temporal', 'start'] as const;
+const kinds = [
+  'API',
+  'worker',
+  'models of the API',
+  'models of the worker',
+  'readers',
+  'MongoDB',
+  'Temporal',
+  'start',
+] as const;
 export type Kind = (typeof kinds)[number];
 type Process = { pid: number; parent: number; kind: Kind };
 
@@ -172,13 +181,14 @@ type Process = { pid: number; parent: number; kind: Kind };
 const commands: readonly [RegExp, Kind][] = [
   [/api[/]server[.]ts|givenapi[.]ts/u, 'API'],
   [/workers[/]main[.]ts/u, 'worker'],
+  [/readers-[0-9a-f]+[/](?:files|pages)[.]mjs/u, 'readers'],
   [/mongod/u, 'MongoDB'],
   [/temporal.*server/u, 'Temporal'],
 ];
 
 /**
- * The processes of a stage or of `npm start` in `dataDir`, without children that live for one file. Guards
- * (engines/child.ts) are included, because they have the same command lines as their processes; they use far less of
+ * The processes of a stage or of `npm start` in `dataDir`. A reader reads one file and ends, so of most there is nothing
+ * to find but the one that waits for a file. Guards (engines/child.ts) are included, because they have the same command lines as their processes; they use far less of
  * everything. The kind `start` is this process, or that of `npm start`.
  */
 export async function processesOf(dataDir: string): Promise<Process[]> {

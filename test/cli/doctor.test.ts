@@ -62,6 +62,14 @@ it.each([
   expect(finding).toMatchObject({ said: expect.stringMatching(said), mend: expect.stringMatching(/\w{3}/) });
 });
 
+it('the doctor warns of variables that are not read any more, and names what to set instead', async () => {
+  const { found } = await examine({ CRAWL_CONCURRENCY: '4' });
+  expect(found.find(({ check }) => check === 'configuration')).toMatchObject({
+    state: 'warning',
+    said: expect.stringContaining('CRAWL_CONCURRENCY (set requests_per_site in LIMITS)'),
+  });
+});
+
 it('the doctor names servers that do not answer: MongoDB, Temporal, the API, the embedding service, the model and mail', async () => {
   const closed = await examine({
     MONGODB_URI: `mongodb://${nowhere}/none`,

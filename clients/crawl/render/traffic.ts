@@ -21,7 +21,7 @@ export type Traffic = {
   /** Why the page's own document did not arrive; undefined when it arrived. */
   failure: unknown;
   delivered: boolean;
-  /** Whether any request other than the page's document failed. */
+  /** Whether any request failed or was refused, so that text may be missing. */
   lacking: boolean;
   /** The number of requests, and the total bytes of their replies. */
   requests: number;
