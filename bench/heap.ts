@@ -16,7 +16,7 @@ export type Alive = { heap: number; external: number; resident: number };
 
 /** A program whose memory is measured, given by its path from the project's root. */
 export type Watched = {
-  /** Variables for the program's environment. Other processes may have them too. */
+  /** Environment variables for the measured program. It does no harm when other processes get them, too. */
   settings: Record<string, string>;
   /** Collects garbage, which pauses the program for some tenths of a second, and returns the live memory. */
   alive(): Promise<Alive>;

@@ -1,7 +1,7 @@
 /**
  * Benchmark of a large team: the processor time and memory of an API process under 50 conversations a minute, first
- * without any open page, then with the open pages of 200 members. As `/app` does, each page follows the inbox, and
- * reads the conversation that it shows again after each change.
+ * without any open page, then with the open pages of 200 members. Each page does what `/app` does: it follows the
+ * inbox, and after each change it rereads the open conversation.
  */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';

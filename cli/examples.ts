@@ -1,4 +1,6 @@
-/** Examples in the help of commands that are not described by tables. */
+/**
+ * The examples in the help of the commands that are written by hand. The tables in cli/nouns/ hold those of all others.
+ */
 const doc = 'doc_01M7YGT1Y2M8Q0Z6V3C4K5R7XA';
 const page = 'page_01M7YGT1Y2M8Q0Z6V3C4K5R7XA';
 const org = 'org_01M7YGT1Y2M8Q0Z6V3C4K5R7XA';

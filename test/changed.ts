@@ -196,7 +196,10 @@ const pure = ['test/rules/', 'test/intelligence/'];
 const fewTests = 5;
 /** A part of the kit that more tests than this use is covered by the smoke set. */
 const manyTests = 20;
-/** A file that serves more slices than this runs the smoke set instead of all tests of these slices. */
+/**
+ * When a changed file is used by more slices (chat, crawl, …) than this, the smoke tests are run instead of all tests
+ * of these slices.
+ */
 const manySlices = 4;
 
 const isTest = (path: string): boolean => path.endsWith('.test.ts');

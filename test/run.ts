@@ -88,7 +88,7 @@ async function obtainEngines(soak: boolean): Promise<NodeJS.ProcessEnv> {
   };
 }
 
-/** Short texts of the failed tests, for a reader who sees only the end of a long output. */
+/** The name and the shortened error of each failed test, for a reader who sees only the end of a long output. */
 function failuresOf({ testResults }: Report): string[] {
   return testResults.flatMap(({ name, message, assertionResults }) => {
     const file = relative(root, name);
@@ -144,7 +144,10 @@ async function runJest(
   }
 }
 
-/** What to run: the checks or not, and the arguments of Jest. Without arguments no tests run. */
+/**
+ * What to run. `checks`: whether to run the checks. `jest`: the arguments of Jest; undefined runs no tests. `soak`: the
+ * long tests instead of all others.
+ */
 type Plan = { checks: boolean; jest: readonly string[] | undefined; soak: boolean };
 
 async function planFrom(args: readonly string[]): Promise<Plan> {

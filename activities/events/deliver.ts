@@ -41,9 +41,9 @@ export type Shown = {
 };
 
 /**
- * The remaining work of a line. `more`: another activity must continue at once. `waiting`: nothing is due before
- * `waitMs`. `slow`: the line must continue on the queue of slow destinations. `failed`: the id of the delivery that
- * failed last.
+ * What remains to do in a line, the queue of the deliveries to one destination. `more`: another activity must continue
+ * at once. `waiting`: nothing is due before `waitMs`. `slow`: the line must continue on the queue of slow destinations.
+ * `failed`: the id of the delivery that failed last.
  */
 export type LineLeft =
   | { kind: 'done'; failed?: string }

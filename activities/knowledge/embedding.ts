@@ -35,7 +35,10 @@ const rowsAWrite = 500;
 const writeAfterMs = 15_000;
 /** The number of sources that are loaded together. */
 const sourcesAtOnce = 100;
-/** A run takes about this long, so that its workflow shows progress and a new worker soon gets its share. */
+/**
+ * An activity ends after about this long, and the workflow starts the next one. So the workflow shows progress, and a
+ * new worker soon gets part of the work.
+ */
 const runMs = 30_000;
 /** After this many failures in a row, the cause is assumed to be shared: the process or the endpoint. */
 const failuresInARow = 3;

@@ -102,8 +102,8 @@ export type Retrieval<P extends Passage> = {
 /** The most searches for one text. Each further search excludes the candidates that the database no longer had. */
 const maxRounds = 3;
 /**
- * The number of candidates, by words and by embeddings each, in the search for the passage that a conversation is
- * about.
+ * When the passage that a conversation is about is looked for, the search by words and the search by embeddings each
+ * return this many candidates.
  */
 const nearTopic = 8;
 

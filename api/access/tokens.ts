@@ -214,9 +214,9 @@ async function readKeyring(deps: TokenDeps): Promise<Keyring> {
 
 /**
  * Decrypts the private keys. The oldest key shows whether this process has the right SECRET_KEY. It is checked before
- * anything is written, so that a process with a wrong SECRET_KEY leaves nothing behind. A later key that cannot be
- * decrypted was nevertheless written by a process with a wrong SECRET_KEY. It is skipped, because an error would lock
- * out the processes with the right SECRET_KEY.
+ * anything is written, so that a process with a wrong SECRET_KEY leaves nothing behind. A later key that this process
+ * cannot decrypt was written by another process, which had a wrong SECRET_KEY. It is skipped, because an error would
+ * stop all processes with the right one.
  */
 function openKeys({ open }: SecretBox, records: readonly SigningKey[]): SigningKey[] {
   return records.flatMap((record, index) => {

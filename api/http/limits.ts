@@ -90,7 +90,8 @@ export function createLimiter(config: Config): Limiter {
       const now = performance.now();
       if (block && block.left > 0 && now < block.until) {
         block.left -= 1;
-        // A spent block is removed; otherwise every credential that ever called would take memory.
+        // A block of reserved requests is removed when it is used up; otherwise every credential that ever called would
+        // take memory.
         if (block.left === 0 && blocks.get(id) === holding) blocks.delete(id);
         return rateHeaders(config, name, { remaining: block.remaining + block.left, ms: block.until - now });
       }

@@ -5,7 +5,10 @@ import type { LiveSocket } from './socket.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** Per socket, for all frame types together. A slice itself limits the frames that cost more. */
+/**
+ * The most frames of a socket in a minute, of all types together. Frames that cost much, such as messages, have lower
+ * limits of their own.
+ */
 const framesPerMinute = 300;
 /** The most frames that wait while another frame is handled. */
 const maxQueued = 100;

@@ -172,8 +172,8 @@ const ended = (child: Sandboxed, onFlood: () => void): Promise<Ended & { stdout:
   });
 
 /**
- * Parses the reply. @throws the error that the end of the process means: `Unreadable` when the file is at fault,
- * otherwise an ordinary error.
+ * Parses the reply. @throws when the process failed, an error chosen by how it ended: `Unreadable` when the file is at
+ * fault, otherwise an ordinary error.
  */
 function parseReply({ stdout, ...end }: Ended & { stdout: Buffer }): unknown {
   const death = deathOf(end, 'the file reader');

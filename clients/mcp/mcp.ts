@@ -90,7 +90,7 @@ export type Mcp = {
   close(): Promise<void>;
 };
 
-/** A caller who lists a server's tools waits at most 20 s, which must cover connecting and listing. */
+/** The time limit for listing a server's tools. A caller waits at most 20 s for connecting and listing together. */
 const defaultListTimeoutMs = 8_000;
 const defaultMaxBytes = 4 * 1024 * 1024;
 /** A connection in constant use is replaced after this time, so that changed IP addresses take effect. */

@@ -30,8 +30,8 @@ const EmbedSecretModel = defineModel('EmbedSecret', 'embed_secrets', {
 export type EmbedSecret = RecordOf<typeof EmbedSecretModel>;
 
 /**
- * The place that the encryption of both the current and the former secret is bound to, because the current secret later
- * becomes the former one.
+ * The `Place` with which the current and the former secret are encrypted. It is the same for both, so that the current
+ * one can become the former one without being encrypted again.
  */
 export const embedSecretPlace = (orgId: string, mode: Mode): Place => ({
   field: 'embed_secrets.secret',

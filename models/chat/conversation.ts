@@ -148,7 +148,7 @@ export const ConversationModel = defineModel(
     notes: optional(list(note)),
     /** Whether the agent has answered from documents. */
     answered: flag,
-    /** When a person first replied. */
+    /** When a member first replied; the agent’s answers do not count. */
     first_reply_at: optional(date),
     /** When the conversation was resolved; set only while it is `resolved`. */
     resolved_at: optional(date),

@@ -6,7 +6,10 @@
 import { ConversationModel, type Conversation } from './conversation.ts';
 import { collectionOf } from '../base/define.ts';
 
-/** Corrects the count for a duplicate message. `reads`: the conversation's `reads` when the message was counted. */
+/**
+ * Lowers the count of unread messages again when a counted message turns out to be a duplicate. `reads`: how often
+ * members had read the conversation when the message was counted.
+ */
 export async function uncountMessage(orgId: string, convId: string, reads: number): Promise<void> {
   await collectionOf(ConversationModel).updateOne(
     // When `reads` differs, a member has read the messages since and has reset the count to 0.

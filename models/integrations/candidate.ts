@@ -33,7 +33,7 @@ export type Candidate = RecordOf<typeof CandidateModel>;
 
 const candidatePlace = (id: string) => ({ field: 'integration_candidates.sealed', record: id });
 
-/** A candidate with credentials. */
+/** A candidate together with its credentials, which are encrypted. */
 export type SealedCandidate = Candidate & { sealed: string };
 
 export const candidateSeals = sealedRecords(CandidateModel, ({ _id, sealed }) => [

@@ -191,9 +191,9 @@ export async function noteIntent(orgId: string, interviewId: string, intent: Int
  * Stores the workflow's state and new status changes, and closes the room of an interview that is over.
  *
  * Idempotent, also for several concurrent writers: a state older than the stored one changes nothing, and each status
- * change is stored once. `newer`: when true, a state with the same `seq` as the stored one changes nothing either,
- * because the workflow may have stored a fuller one. Null when nothing changed, or the interview does not exist any
- * more.
+ * change is stored once. `newer`: when true, only a state with a higher `seq` than the stored one is stored; one with
+ * the same `seq` may hold less than what the workflow has stored. Null when nothing changed, or the interview does not
+ * exist any more.
  */
 export async function projectInterview(
   { orgId, interviewId, state, moves }: Projection,

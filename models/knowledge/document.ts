@@ -169,7 +169,8 @@ export async function createDocument(
       limit,
       standing.map(({ slot }) => slot),
     );
-    // A random slot, so that concurrent uploads seldom choose the same one.
+    // One of the organization’s free document numbers, chosen at random, so that concurrent uploads seldom choose the
+    // same one.
     const stored = { ...document, slot: free.slot(randomInt(free.count)) };
     try {
       await DocumentModel.create(stored);

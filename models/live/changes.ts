@@ -14,7 +14,7 @@ export type WatchedRecords = { collection: string; endedBy?: string };
 
 export type Change = { kind: 'frame'; frame: Frame } | { kind: 'ended'; collection: string; id: string };
 
-/** The changes since `opened` resolved, in commit order. */
+/** The changes that were committed after the promise `opened` was resolved, in the order of their commits. */
 export type Changes = {
   /** Starts listening, and returns a change if one came at once. Call it once, before `next`. */
   opened(): Promise<Change | null>;

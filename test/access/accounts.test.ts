@@ -174,7 +174,7 @@ describe('a forgotten password', () => {
     expect(await db.collection('users').findOne({ email })).toMatchObject({ identities: [], email_verified: true });
     expect((await me(token)).status).toBe(401);
 
-    // An account with a proven address keeps its sign-in identities.
+    // When an account whose address is already verified gets a new password, it keeps its sign-in identities.
     await db.collection('users').updateOne({ email }, { $set: { identities: [identity] } });
     await forgot(email);
     expect((await reset(await linkTo(email, 3))).status).toBe(200);

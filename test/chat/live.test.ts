@@ -195,7 +195,7 @@ describe('the socket of a member', () => {
     await ada.frame('removed', (one) => one.conv_id === convId);
   });
 
-  it('a member sees nothing of other organizations or of the other mode, and no notification that is for a colleague', async () => {
+  it('a member’s socket shows nothing of other organizations, nothing of the other mode (test or live), and no notification for a colleague', async () => {
     const [org, foreign] = [await api.newOrg(), await api.newOrg()];
     const bob = await api.join(org);
     const [live, strange, other] = [

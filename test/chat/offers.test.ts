@@ -140,7 +140,7 @@ describe('POST /orgs/{orgId}/kb/query', () => {
     expect(await gaps()).not.toContain(near[2]);
   });
 
-  it('the query route answers with high confidence when the question of an offered passage is asked, whatever the history', async () => {
+  it('the query route answers the question of an offer with high confidence from the offered passage, whatever was said before', async () => {
     for (const question of near) {
       const { body } = await ask(question);
       expect(body.offers).not.toEqual([]);

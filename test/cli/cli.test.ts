@@ -163,7 +163,7 @@ describe('support-platform register, login, logout', () => {
     const again = await api.request('POST', '/auth/login', {
       body: { email: user.email, password: 'a brand new password' },
     });
-    // A link that an operator created does not verify the e-mail address.
+    // A password set by an operator’s link does not verify the account’s e-mail address.
     const { body } = await api.request('GET', '/me', { token: again.body.data.token });
     expect(body.data.email_verified).toBe(false);
 

@@ -340,7 +340,7 @@ describe('with a login', () => {
     expect(await say(['tasks', 'rm', id])).toBe(`Deleted ${id}\n`);
   });
 
-  it('with a login, an interview is drafted, created, changed, held in the room, cancelled and deleted', async () => {
+  it('a user who has logged in drafts, creates, changes, cancels and deletes interviews, and holds one in the interview room, by commands', async () => {
     const { say, json } = of(org);
     const { draft } = await json(['interviews', 'draft', 'A senior Go developer, 4 questions']);
     expect(draft.question_count).toBe(4);

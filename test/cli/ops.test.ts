@@ -261,7 +261,7 @@ describe('ops', () => {
     ]);
   });
 
-  it('ops stuck names each situation with its count, and ops show names the failing activity', async () => {
+  it('`ops stuck` lists each kind of stuck work with its count, and `ops show` prints the name of the activity that fails', async () => {
     const {
       situations: seen,
       failing,

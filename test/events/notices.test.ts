@@ -193,7 +193,8 @@ describe('a customer’s message to an assigned conversation', () => {
     expect((await shown(org.owner)).map(({ read }) => read)).toEqual([true]);
     await ada.say('Hello again?');
     expect(await kinds(org.owner, 2)).toHaveLength(2);
-    // A colleague replies. The assignee has not read the last notification, but the customer's answer is new.
+    // A colleague replies, and the customer answers. The assignee is notified again, although the last notification is
+    // unread.
     const bob = await joined(org);
     await inbox(org, convId, '/reply', { body: 'One moment.' }, bob);
     for (const body of ['Thanks!', 'I wait.']) await ada.say(body);
@@ -249,7 +250,7 @@ describe('the notices of a member', () => {
     ]);
   });
 
-  it('an escalation notifies only the members who are present, with a mail later, and all when nobody is present', async () => {
+  it('an escalation notifies the members who are present, who also get a mail later, or all members when nobody is present', async () => {
     const org = await newOrg({ slack_webhook_url: null });
     const [here, away] = [await joined(org), await joined(org)];
     const socket = await StaffClient.open(api, org.orgId, here);

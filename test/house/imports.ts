@@ -77,8 +77,8 @@ export const rooms: readonly Room[] = [
     packages: 'any',
     node: true,
   },
-  // agent/ reads records and calls models. It stores only unanswered questions. It may use the reading half of the
-  // search index.
+  // agent/ reads records and asks language and embedding models. It stores nothing but unanswered questions. Of the
+  // search index it may import what reads, not what writes.
   {
     at: 'agent/',
     files: ['agent/', 'intelligence/', 'models/', 'clients/embedding/', 'clients/knowledge/search/reader.ts'],

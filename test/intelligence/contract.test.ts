@@ -229,7 +229,7 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
     ]).toEqual([{ call: { tool, arguments: { order_number: 'A-1042' } } }, { missing: ['order_number'] }, undefined]);
   });
 
-  it('draftInterview reads the fields of an interview from the prompt, and keeps the prompt’s words for the time', async () => {
+  it('draftInterview reads the fields of an interview from the prompt, and returns the time in the prompt’s own words', async () => {
     const prompt = 'Interview an analyst who knows SQL tomorrow at 3pm, li@example.com, 3 questions';
     const { words, generated_by } = await jobsOf().draftInterview({ prompt });
     expect(words).toMatchObject({ candidate_email: 'li@example.com', question_count: 3, skills: ['SQL'] });

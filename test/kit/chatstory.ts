@@ -153,8 +153,8 @@ class Device {
   }
 
   /**
-   * Sends the same message by REST through any process at the same time. The answer is 202, or nothing when that
-   * process crashes.
+   * Sends a message by REST, through any API process, while the device sends it over its socket. The answer is 202, or
+   * there is none when that process crashes.
    */
   async post(url: string, { body, client_message_id }: Device['said'][number]): Promise<void> {
     const { orgId, token } = this.minted;

@@ -18,8 +18,8 @@ import { MessageModel } from '../../models/chat/message.ts';
 import { TaskModel } from '../../models/tasks/task.ts';
 
 /**
- * The faults in the order in which processing a document reaches them. Chunks are stored while they are written to the
- * index.
+ * The faults in the order in which the processing of a document reaches them; but chunks are stored in MongoDB and
+ * written to the index at the same time.
  */
 export type Fault =
   'before claim' | 'claimed' | 'extracted' | 'chunks stored' | 'before index' | 'in the index' | 'published';

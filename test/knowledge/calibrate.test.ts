@@ -63,7 +63,7 @@ describe('thresholds', () => {
     expect(thresholdsOf([...hundred('a', 0.5), ...high]).answer).toBeLessThan(0.5);
   });
 
-  it('thresholds of other languages are turned into a weight, so that one threshold serves all languages', () => {
+  it('the other threshold of questions that are not English becomes a weight, so that one threshold serves all languages', () => {
     const foreign = hundred('a', 1).map((one) => ({
       ...one,
       sample: { ...one.sample, question: { ...one.sample.question, language: 'de' } },

@@ -44,7 +44,7 @@ describe('with the embedded models', () => {
   });
   afterAll(() => shared.close());
 
-  it('the vectors of questions and passages have the same parts, each of length 1', async () => {
+  it('the vectors of questions and of passages join the vectors of the same models, each with norm 1', async () => {
     const parts = await shared.question('How do I order a card?');
     const [passage] = await shared.passages([{ heading: 'Cards', text: 'Order one in the app.' }]);
     expect(shared.widths()).toEqual(Object.values(models).map(({ dimensions }) => dimensions));
@@ -235,7 +235,7 @@ describe('with an embedding model at an endpoint', () => {
   afterAll(() => server.close());
   const endpoint = () => ({ baseUrl: server.baseUrl, embeddingModel: 'e' });
 
-  it('vectors from an endpoint have one part of length 1, and a repeated question is requested once', async () => {
+  it('vectors from an endpoint have norm 1 and come from one model, and a question that is repeated is sent to the endpoint once', async () => {
     const embedding = open({ obtain: undefined, endpoint: endpoint() });
     expect([embedding.model, embedding.widths(), embedding.local]).toEqual(['endpoint:e', [], undefined]);
     const [passage] = await embedding.passages([{ heading: 'Cards', text: 'Order one.' }]);

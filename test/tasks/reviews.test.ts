@@ -49,7 +49,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/lira-review', () => {
     expect((await call('GET', `/${id}`)).body.data.review_status).toBe('needs_changes');
   });
 
-  it('a review marks a complete task as ready until it is changed', async () => {
+  it('a review marks a task that lacks nothing as ready, and a later change of its content removes the mark', async () => {
     const full = {
       title: 'Send the budget sheet to Ada',
       description: 'Done when Ada has confirmed it.',

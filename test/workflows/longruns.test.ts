@@ -149,7 +149,7 @@ describe('the inbound workflow', () => {
 });
 
 describe('the ticketEvents workflow', () => {
-  it('the ticketEvents workflow resumes waiting delivery lines in a new run, runs none twice at a time, and loses none', async () => {
+  it('the ticketEvents workflow resumes the waiting queues of deliveries in a new run, never runs one twice at the same time, and loses none', async () => {
     const atWork = new Set<string>();
     const sent: string[] = [];
     let left = 20;

@@ -123,7 +123,8 @@ export const plainStories: Readonly<Record<Kind, PlainStory>> = {
       let passes = 0;
       return {
         repairIndexes: nothing,
-        // Three passes are enough: the rest of an hour would only repeat them in the history.
+        // The workflow is cancelled after three passes. It would run for an hour, and its history would only hold more
+        // of them.
         optimizeIndexes: async () => void ((passes += 1) === 3 && (await handle().cancel())),
         dropOrphanedBytes: nothing,
       };

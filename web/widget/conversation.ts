@@ -72,7 +72,7 @@ export type Conversation = {
   entries: readonly Entry[];
   /** The cursor for reading messages before the first entry; undefined when there are none. */
   earlier: string | undefined;
-  /** The number of entries at the start that were read as earlier messages. */
+  /** The number of entries at the start of the list that were loaded as older messages. */
   older: number;
   /** Whether replies reach the customer by mail, too; undefined until the server has said so. */
   reachable: boolean | undefined;

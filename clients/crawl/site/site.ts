@@ -23,7 +23,7 @@ export type SitesOptions = {
   pages: Pages;
   /** Renders pages that have no text without their scripts. Without a renderer such pages are taken as they are. */
   renderer?: Pick<Renderer, 'render'>;
-  /** The crawler's name for robots.txt. */
+  /** The name by which the crawler finds its rules in a site's robots.txt. */
   agent: string;
   clock: () => Date;
   /** Maximum number of concurrent requests to a host without a crawl delay, for all crawls of this process together. */

@@ -33,7 +33,7 @@ export function topicsOf(parts: readonly (readonly string[])[], most: number): s
   });
 }
 
-/** The things of a part, by the stem of their main noun. */
+/** The things that the sentences of one part of a meeting name, by the stem of their main noun. */
 function namedIn(part: readonly string[]): Map<string, Named> {
   const found = new Map<string, Named>();
   for (const { head, text } of part.flatMap((sentence) => thingsIn(sentence))) {

@@ -12,9 +12,9 @@ export type RobotsPolicy = 'parse' | 'allow_all' | 'wait';
 
 /**
  * The policy by RFC 9309, 2.3.1. A file is obeyed; without one (4xx) everything is allowed; while the server fails or
- * cannot be reached, nothing is fetched. 429 says nothing about the file, so the crawl also waits. `status` is that of
- * the last response after redirects; undefined when the server cannot be reached. A redirect that could not be followed
- * (3xx) counts as no file.
+ * cannot be reached, nothing is fetched. 429 is an exception: it does not say whether there is a file, so nothing is
+ * fetched for now. `status` is that of the last response after redirects; undefined when the server cannot be reached.
+ * A redirect that could not be followed (3xx) counts as no file.
  */
 export function robotsPolicy(status: number | undefined): RobotsPolicy {
   if (status === undefined || status === 429 || status >= 500 || status < 200) return 'wait';

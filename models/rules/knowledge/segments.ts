@@ -49,8 +49,9 @@ export function normalizeSegments(list: readonly string[], path: (string | numbe
 
 /**
  * The normalised segments of a question, from all inputs (`context.productType`, `segments`). `undefined`: the question
- * names no segment and may use every source. An empty list: it names only values that no tag can equal, so it may use
- * shared sources, and untagged ones unless `strict`.
+ * names no segment and may use every source. An empty list: it names only values that cannot be tags. Then it may use
+ * the sources that are shared with all segments, and, unless the organization’s setting is `strict`, those without
+ * tags.
  */
 export function askedSegments(values: readonly (string | null | undefined)[]): string[] | undefined {
   const named = values.filter((value) => value !== null && value !== undefined && value.trim() !== '');

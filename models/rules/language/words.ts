@@ -7,8 +7,8 @@ import { knownLanguages, wordsOf } from './words/index.ts';
 
 const vowel = /[aeiouy]/u;
 /**
- * Function words of all languages. The index removes only the English ones, but a German or French question must not be
- * judged by its articles.
+ * Function words of all languages. The index removes only the English ones. In a German or French question words such
+ * as “der” and “le” must not count either.
  */
 const stopWords: ReadonlySet<string> = new Set(knownLanguages.flatMap((language) => wordsOf[language].functionWords));
 

@@ -295,7 +295,7 @@ describe('extract', () => {
       );
       expect(found?.text).toContain('of the day; a difference');
     });
-    it('a table of questions and answers gives the answer column', () => {
+    it('a question that matches a row of a table of questions and answers is answered with the row’s answer cell', () => {
       const text = 'Question: Can I have two cards?; Answer: Yes, up to three\nQuestion: Can I pay in USD?; Answer: No';
       expect(extract('two cards', [{ id: 'a', heading: 'FAQ', text }])?.text).toBe('Answer: Yes, up to three');
     });

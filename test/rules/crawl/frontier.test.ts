@@ -16,7 +16,8 @@ const at = (path: string): string => `https://example.com${path}`;
 
 /**
  * Returns the pages that a crawl of at most `maxPages` reads when `linksOf` gives the links. Traps are refused when
- * found and again before they are read. The cheapest address is read first, and each address once.
+ * found and again before they are read. The address with the lowest cost (`placeOf`) is read first, and each address
+ * once.
  */
 function crawl(maxPages: number, linksOf: (path: string) => string[]): string[] {
   const counts: SeriesCounts = new Map();

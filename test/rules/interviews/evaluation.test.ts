@@ -9,7 +9,7 @@ const given = {
   strengths: [],
   concerns: [],
 };
-/** The items of an interview, of which the first ones are answered. */
+/** An interview with `questions` questions, of which the first `answered` have answers. */
 const items = (questions: number, answered: number): Answered[] =>
   Array.from({ length: questions }, (_, at) => ({
     question_id: `q_${at}`,

@@ -129,7 +129,8 @@ describe('judge', () => {
 });
 
 describe('with embeddings', () => {
-  // Two vector parts of equal weight with a usual cosine of 0.1, so that `above` is 10 times the cosine, minus 1.
+  // A vector has two parts of equal weight, and a passage usually has the cosine 0.1 with a question. The feature
+  // `above` is how far a cosine exceeds that: cosine / 0.1 − 1.
   const scale: Scale = {
     calibration: { weights: { intercept: -4, above: 2, share: 1, foreign: 0 }, answer: 0.5, offer: 0.2 },
     weights: [5, 5],
@@ -261,7 +262,7 @@ describe('with embeddings', () => {
     expect(probability(0.02, 10_000)).toBeLessThan(probability(0.02, 64));
   });
 
-  it('the English-only model is not used for other languages; an external model is scaled by the index alone', () => {
+  it('the English-only model is not used for other languages; the cosines of an external model are compared only with those of the index', () => {
     expect(partWeights(3, true).every((weight) => weight > 0)).toBe(true);
     expect(partWeights(3, false)[2]).toBe(0);
     expect(scaleOf(partWeights(3, false), { background: [] })).toMatchObject({ foreign: true });

@@ -220,7 +220,7 @@ describe('ticketEvents', () => {
     expect(plans).toBe(2);
   });
 
-  it('the ticket events workflow shows operators the waiting lines and their commands, and at the end the deliveries given up', async () => {
+  it('the ticketEvents workflow shows operators the waiting deliveries and the commands that act on them, and at the end the deliveries that were given up', async () => {
     let details = '';
     let last = '';
     const left: LineLeft[] = [waiting(hour), waiting(hour), { kind: 'done', failed: 'dlv_1' }];

@@ -440,7 +440,7 @@ describe('interview', () => {
     });
   });
 
-  it('when an interview is deleted, its workflow makes the bot leave, and deletes again once all requests have ended', async () => {
+  it('when an interview is deleted, its workflow makes the bot leave, and deletes the interview’s data again once all running requests have ended', async () => {
     const { record, activities, dismissed } = world({ deploy: [outside('bot_1')] });
     const { calls, skippedMs } = await tell(interview, [ref], activities, async (handle) => {
       await ask(handle, 'start');
