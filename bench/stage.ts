@@ -187,9 +187,10 @@ const commands: readonly [RegExp, Kind][] = [
 ];
 
 /**
- * The processes of a stage or of `npm start` in `dataDir`. A reader reads one file and ends, so of most there is nothing
- * to find but the one that waits for a file. Guards (engines/child.ts) are included, because they have the same command lines as their processes; they use far less of
- * everything. The kind `start` is this process, or that of `npm start`.
+ * The processes of a stage or of `npm start` in `dataDir`. A reader reads one file and ends, so of most there is
+ * nothing to find but the one that waits for a file. Guards (engines/child.ts) are included, because they have the same
+ * command lines as their processes; they use far less of everything. The kind `start` is this process, or that of `npm
+ * start`.
  */
 export async function processesOf(dataDir: string): Promise<Process[]> {
   const all = (await readdir('/proc')).filter((name) => /^\d+$/u.test(name)).map(Number);

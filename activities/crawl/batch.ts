@@ -77,8 +77,8 @@ type Batch = {
   /** The number of requests of the crawl so far. */
   tries: number;
   /**
-   * The round that was fetched last; it is stored while the next one is fetched. `full`: the frontier filled it, so more
-   * may wait there.
+   * The round that was fetched last; it is stored while the next one is fetched. `full`: the frontier filled it, so
+   * more may wait there.
    */
   read: (Round & { full: boolean }) | undefined;
   /** How long the site asks the crawler to pause. */

@@ -89,7 +89,8 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
   }
 
   /**
-   * Fetches the URLs of a round, several in parallel. A URL that was not started stays in the frontier and has no result.
+   * Fetches the URLs of a round, several in parallel. A URL that was not started stays in the frontier and has no
+   * result.
    */
   async function visitAll(
     crawl: Crawl,

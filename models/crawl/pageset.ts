@@ -176,8 +176,8 @@ export async function publishPages(
 }
 
 /**
- * An unchanged page. `url`: the current spelling of its address, where that has changed. `version`: absent when the site
- * answered that the page is unchanged (304).
+ * An unchanged page. `url`: the current spelling of its address, where that has changed. `version`: absent when the
+ * site answered that the page is unchanged (304).
  */
 export type Seen = Pick<Page, '_id'> & { url?: string | undefined; version?: Version | undefined };
 
