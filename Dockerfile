@@ -16,7 +16,7 @@ FROM node:24.21.0-bookworm-slim
 # The crawl fleet renders pages that need JavaScript.
 RUN apt-get update && apt-get install -y --no-install-recommends chromium && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
-# Bounds of the heap and of glibc's arenas: see "Memory" in docs/operating.md.
+# Bounds of the heap and of glibc's arenas: see `workerEnv` in engines/system.ts.
 ENV NODE_ENV=production MALLOC_ARENA_MAX=2 \
     NODE_OPTIONS="--disable-warning=ExperimentalWarning --max-old-space-size=1024 --max-semi-space-size=16"
 # Containers seldom allow the user namespaces that Chromium's own sandbox needs.

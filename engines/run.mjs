@@ -65,7 +65,11 @@ function isCurrent(kind) {
     // Without a stamp a person may have run npm directly, so npm's own record is checked.
   }
   if (!matchesLock(kind)) return false;
-  writeStamp(kind);
+  try {
+    writeStamp(kind);
+  } catch {
+    // The stamp only saves this check. In a container the packages may belong to somebody else.
+  }
   return true;
 }
 

@@ -9,6 +9,10 @@ export const failureConverterPath: string = fileURLToPath(new URL('base/failurec
 
 type Settings = { encryptsPayloads: boolean; secretKeys: readonly [Buffer, ...Buffer[]] };
 
-/** Empty when payloads stay plain; plain payloads stay readable, so encryption may be switched on at any time. */
-export const encryptionOf = ({ encryptsPayloads, secretKeys }: Settings): { dataConverter?: DataConverter } =>
-  encryptsPayloads ? { dataConverter: { payloadCodecs: [createPayloadCodec(secretKeys)], failureConverterPath } } : {};
+/** Plain and encrypted payloads are read with either setting, so encryption may be switched on and off at any time. */
+export const encryptionOf = ({ encryptsPayloads, secretKeys }: Settings): { dataConverter: DataConverter } => ({
+  dataConverter: {
+    payloadCodecs: [createPayloadCodec(secretKeys, encryptsPayloads)],
+    ...(encryptsPayloads ? { failureConverterPath } : {}),
+  },
+});

@@ -5,6 +5,7 @@ import { Client, Connection, ScheduleNotFoundError } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import mongoose from 'mongoose';
 import { opensSecrets } from './deployment.ts';
+import { storageOptions } from '../../clients/knowledge/search/objectstore.ts';
 import { createMailer } from '../../providers/mail/client.ts';
 import { ConfigError, readConfig, type Config } from '../../config.ts';
 import { embeddedMongodbUri, embeddedTemporalAddress } from '../../engines/system.ts';
@@ -14,6 +15,7 @@ import { askRedis } from '../../models/base/redis.ts';
 import { queues } from '../../models/rules/base/work.ts';
 import { maintainStoresWork } from '../../models/rules/knowledge/work.ts';
 import { searchAttributes } from '../../workflows/attributes.ts';
+import { encryptionOf } from '../../workflows/encryption.ts';
 import { connectionTo } from '../../workflows/start.ts';
 
 /** `wrong`: something does not work. `warning`: it works, but not for everybody or not for much longer. */
@@ -147,7 +149,7 @@ async function temporal(config: Config, now: () => Date): Promise<Finding[]> {
           )
         : ok('Temporal', `Version ${serverVersion} answers, with the namespace ${namespace}.`),
       await attributes(lazy, namespace),
-      await schedule(new Client({ connection: lazy, namespace }), config.taskQueuePrefix),
+      await schedule(new Client({ connection: lazy, namespace, ...encryptionOf(config) }), config.taskQueuePrefix),
       ...(await fleets(lazy, namespace, config.taskQueuePrefix, now)),
     ];
   } catch (error) {
@@ -239,10 +241,11 @@ async function disk({ dataDir, searchUri }: Config): Promise<Finding[]> {
   );
 }
 
-async function index({ searchUri }: Config): Promise<Finding> {
+async function index({ searchUri, s3 }: Config): Promise<Finding> {
   try {
     const { connect } = await import('@lancedb/lancedb');
-    const names = await (await connect(searchUri)).tableNames({ limit: 1_000 });
+    const options = searchUri.startsWith('s3:') ? { storageOptions: storageOptions(s3) } : {};
+    const names = await (await connect(searchUri, options)).tableNames({ limit: 1_000 });
     return ok('index', `It can be read: ${names.length === 1_000 ? 'at least 1,000' : names.length} tables.`);
   } catch (error) {
     const mend = 'Correct SEARCH_URI or the rights. An index that is lost is built again within the hour.';

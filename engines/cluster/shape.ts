@@ -99,7 +99,7 @@ frontend api
   bind ${bind}
   option forwardfor
   http-request del-header X-Forwarded-For
-  http-request deny deny_status 404 if { path /metrics }
+  http-request deny deny_status 404 if { path -i /metrics /metrics/ }
   default_backend api
 backend api
   mode http

@@ -20,8 +20,8 @@ const purpose = 'temporal payloads';
 const bound = Buffer.from('temporal payload 1');
 const lineFeed = 10;
 
-/** `keys` as in `createSecretBox`: the first one encrypts, all of them decrypt. */
-export function createPayloadCodec([newest, ...older]: readonly [Buffer, ...Buffer[]]) {
+/** `keys` as in `createSecretBox`: the first one encrypts, all of them decrypt. `encrypts`: false only decrypts. */
+export function createPayloadCodec([newest, ...older]: readonly [Buffer, ...Buffer[]], encrypts = true) {
   const keys = [keyOf(newest), ...older.map(keyOf)] as const;
   const [current] = keys;
 
@@ -53,7 +53,7 @@ export function createPayloadCodec([newest, ...older]: readonly [Buffer, ...Buff
   }
 
   return {
-    encode: async (payloads: Payload[]): Promise<Payload[]> => payloads.map(encodeOne),
+    encode: async (payloads: Payload[]): Promise<Payload[]> => (encrypts ? payloads.map(encodeOne) : payloads),
     /** @throws Error when a value was changed, or its key is not configured. */
     decode: async (payloads: Payload[]): Promise<Payload[]> => payloads.map(decodeOne),
   };

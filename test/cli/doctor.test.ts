@@ -1,10 +1,15 @@
 /** `npm run doctor` at the system of the test run, with one thing wrong at a time. */
+import { randomUUID } from 'node:crypto';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
 import type { Finding } from '../../cli/operator/doctor.ts';
 import { freePort } from '../../engines/ports.ts';
+import { maintainStoresWork } from '../../models/rules/knowledge/work.ts';
+import { ensureSchedules } from '../../workers/schedules.ts';
+import { encryptionOf } from '../../workflows/encryption.ts';
 import { runCli } from '../kit/cli.ts';
 import { system } from '../kit/harness.ts';
 import { systemEnv } from '../kit/processes.ts';
@@ -68,6 +73,22 @@ it('the doctor warns of variables that are not read any more, and names what to 
     state: 'warning',
     said: expect.stringContaining('CRAWL_CONCURRENCY (set requests_per_site in LIMITS)'),
   });
+});
+
+it('the doctor reads the schedules of a deployment that encrypts what it gives to Temporal', async () => {
+  const { TEMPORAL_ADDRESS: address, SECRET_KEY } = systemEnv('shared');
+  const secretKeys = [Buffer.from(SECRET_KEY!, 'hex')] as const;
+  const prefix = `doctor-${randomUUID()}-`;
+  const connection = await Connection.connect({ address: address! });
+  const client = new Client({ connection, ...encryptionOf({ encryptsPayloads: true, secretKeys }) });
+  await ensureSchedules(client, prefix);
+  try {
+    const { all } = await examine({ TASK_QUEUE_PREFIX: prefix, TEMPORAL_PAYLOADS: 'encrypted' });
+    expect(all.find(({ check }) => check === 'schedules')).toMatchObject({ state: 'ok' });
+  } finally {
+    await client.schedule.getHandle(`${prefix}${maintainStoresWork().id}`).delete();
+    await connection.close();
+  }
 });
 
 it('the doctor names servers that do not answer: MongoDB, Temporal, the API, the embedding service, the model and mail', async () => {

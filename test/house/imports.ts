@@ -122,6 +122,7 @@ export const rooms: readonly Room[] = [
     at: 'cli/operator/',
     files: [
       'cli/',
+      'clients/knowledge/search/objectstore.ts',
       'config.ts',
       'engines/',
       'models/',

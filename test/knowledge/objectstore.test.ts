@@ -3,7 +3,9 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Finding } from '../../cli/operator/doctor.ts';
 import { startVersitygw, type ObjectStore } from '../../engines/versitygw.ts';
+import { runCli } from '../kit/cli.ts';
 import { apiAt, until, type Api } from '../kit/harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 
@@ -58,4 +60,10 @@ it('both API processes find at once what any worker indexed, and a killed worker
   const removed = await other.request('DELETE', `/orgs/${org.orgId}/documents/${ids[0]}`, { token });
   expect(removed.status).toBe(200);
   for (const api of [one, other]) expect(await answers(api, 'gannet')).not.toContain('10 EUR');
+});
+
+it('the doctor reads the index in the object store of the deployment', async () => {
+  const { stdout } = await runCli(['doctor', '--json'], { HOME: folder, EMBEDDING: 'off', ...envs[0]! });
+  const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+  expect(findings.find(({ check }) => check === 'index')).toMatchObject({ state: 'ok' });
 });

@@ -43,6 +43,14 @@ describe('the payload codec', () => {
     await expect(createPayloadCodec([newKey]).decode([sealed!])).rejects.toThrow(id);
   });
 
+  it('a deployment that has switched encryption off decrypts what was encrypted, and encrypts nothing', async () => {
+    const { dataConverter } = encryptionOf({ encryptsPayloads: false, secretKeys: [newKey] });
+    const [codec] = dataConverter.payloadCodecs!;
+    const sealed = await createPayloadCodec([newKey]).encode([payload]);
+    expect(bytes((await codec!.decode(sealed))[0]!.data)).toBe('"secret words"');
+    expect(await codec!.encode([payload])).toEqual([payload]);
+  });
+
   it('an encrypted payload that was altered is not decrypted', async () => {
     const codec = createPayloadCodec([newKey]);
     const [sealed] = await codec.encode([payload]);

@@ -12,6 +12,7 @@ import { DamagedIndex, isDamage, isMissing } from './damage.ts';
 import type { IndexTable } from './rows.ts';
 import type { Authority } from '../../../models/rules/knowledge/authority.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
+import { storageOptions, type ObjectStore } from './objectstore.ts';
 
 export type SearchOptions = {
   /** A local path, or the URL of an object store (`s3://bucket/prefix`). */
@@ -42,26 +43,6 @@ export type SearchOptions = {
    */
   exclusively?: (name: string, work: () => Promise<void>) => Promise<void>;
 };
-
-type ObjectStore = {
-  endpoint: string | undefined;
-  region: string;
-  accessKeyId: string | undefined;
-  secretAccessKey: string | undefined;
-  sessionToken: string | undefined;
-};
-
-function storageOptions({ endpoint, region, ...keys }: ObjectStore): Record<string, string> {
-  const { accessKeyId, secretAccessKey, sessionToken } = keys;
-  return defined({
-    aws_region: region,
-    aws_endpoint: endpoint,
-    allow_http: endpoint?.startsWith('http:') ? 'true' : undefined,
-    aws_access_key_id: accessKeyId,
-    aws_secret_access_key: secretAccessKey,
-    aws_session_token: sessionToken,
-  });
-}
 
 /**
  * A small table (100 rows) takes 440 KiB of memory once it was opened. The caches count only a sixth of that, so their
