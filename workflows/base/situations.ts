@@ -79,7 +79,7 @@ export const situations: readonly Situation[] = [
     title: 'Embedding is behind',
     query: (now) => `\`Kind\` = "embedding" AND ${open} AND \`StartTime\` < ${before(now, 10)}`,
     means: 'Passages wait for their vectors, and are found by their words alone meanwhile.',
-    mend: '`ops org ORG` says what fails. The configured embedding model: over its rate limit, have it raised at its provider when it has lasted for an hour, and wait until then; else `npm run doctor` asks OPENAI_BASE_URL. Anything else: `/health/ready` says what the models on the workers lack. It is tried again by itself, and at once by `ops retry ID`. Without a failure, start more workers of the fleet `embedding`.',
+    mend: '`ops org ORG` says what fails. The configured embedding model: over its rate limit, have it raised at its provider when it has lasted for an hour, and wait until then; else `npm run doctor` asks OPENAI_BASE_URL. Anything else: the lines `embedding failed` in the logs of the workers say what their models lack. It is tried again by itself, and at once by `ops retry ID`. Without a failure, start more workers of the fleet `embedding`.',
   },
   {
     name: 'nobody-joined',
