@@ -5,7 +5,7 @@
 import { GithubError } from './client.ts';
 import type { GithubCredentials } from './connect.ts';
 import type { GithubPort } from './receive.ts';
-import { numberOfIssue } from './rules.ts';
+import { githubIssueExternal, numberOfIssue } from './rules.ts';
 import { githubFacts } from './step.ts';
 import { follow } from '../base/follow.ts';
 import type { Carry } from '../base/issue.ts';
@@ -31,9 +31,11 @@ export const carryToGithub: Carry = async ({ link, known, task, told, deps, sign
   if (Object.keys(change).length > 0) {
     const { integration, credentials } = await connection(task.org_id, 'github', deps);
     const { token } = credentials as GithubCredentials;
+    const number = numberOfIssue(link.external);
+    // In a repository that was connected later, the issue of this number is another one.
+    if (link.external !== githubIssueExternal(integration.workspace ?? '', number)) return false;
     try {
       await noteIssue(link._id, noteOf(news, known));
-      const number = numberOfIssue(link.external);
       await deps.github.updateIssue(token, String(integration.settings['repository']), number, change, signal);
     } catch (error) {
       signal.throwIfAborted();

@@ -165,6 +165,7 @@ export async function startLinearService(): Promise<Service> {
 }
 
 export const githubRepository = 'demo-bank/help';
+export const otherGithubRepository = 'demo-bank/other';
 export async function startGithubService(): Promise<Service> {
   const emulator = await createEmulator({
     service: 'github',
@@ -172,7 +173,7 @@ export async function startGithubService(): Promise<Service> {
     seed: {
       github: {
         users: [{ login: 'demo-bank', name: 'Demo Bank' }],
-        repos: [{ owner: 'demo-bank', name: 'help', auto_init: true }],
+        repos: ['help', 'other'].map((name) => ({ owner: 'demo-bank', name, auto_init: true })),
       },
     },
   });

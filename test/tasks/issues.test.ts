@@ -6,7 +6,15 @@ import { executing } from '../kit/executing.ts';
 import { until, type TestOrg } from '../kit/harness.ts';
 import { hmac, linearEvent, linearSecret, sendLinear } from '../kit/inbound.ts';
 import { systemEnv } from '../kit/processes.ts';
-import { githubCall, githubRepository, linearCall, linearStates, linearTeam, type Sent } from '../kit/services.ts';
+import {
+  githubCall,
+  githubRepository,
+  linearCall,
+  linearStates,
+  linearTeam,
+  otherGithubRepository,
+  type Sent,
+} from '../kit/services.ts';
 import { serviced, servicesEnv } from '../kit/serviced.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
@@ -246,6 +254,20 @@ describe('a change of a task', () => {
     expect(history.map(({ source }: { source: string }) => source).slice(0, 3)).toEqual(['member', 'member', 'linear']);
     expect(inputsOf(issue.id)).toEqual([{ description: expect.stringContaining('Ours') }]);
     await standsInGithub(await numberOf(taskId), { title: 'Theirs' });
+  });
+
+  it('after another GitHub repository was connected, a change of a task is not sent to the issue of the same number there', async () => {
+    const { taskId, issue } = await executed();
+    const number = await numberOf(taskId);
+    const other = await system.connectGithub(org, { repository: otherGithubRepository, webhook_secret: githubSecret });
+    expect(other.status).toBe(200);
+    await change(taskId, { title: 'Not for the other repository' });
+    await until(async () => (await issueOf(taskId)).title === 'Not for the other repository', 'the title in Linear');
+    await quiet(taskId, issue.id, 2);
+    expect(system.github().sent.filter(({ path }) => path.includes(`${otherGithubRepository}/issues`))).toEqual([]);
+    expect((await system.connectGithub(org, { webhook_secret: githubSecret })).status).toBe(200);
+    await change(taskId, { status: 'in_progress' });
+    await standsInGithub(number, { title: 'Not for the other repository' });
   });
 
   it('a change of a task is not sent to an issue that has been deleted', async () => {
