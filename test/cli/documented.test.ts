@@ -139,6 +139,9 @@ const notRun: Record<string, string> = {
   'support-platform tools approve get_balance --risk-tier read_private --auth-scope verified_customer':
     'its server is an example (test/cli/nouns.test.ts has one)',
   'support-platform notifications follow': 'it waits for what comes (test/cli/cli.test.ts follows)',
+  'docker compose up -d --build': 'containers are not run here, as the document says',
+  'docker compose exec api1 node cli/main.ts ops stuck': 'containers are not run here, as the document says',
+  'docker compose run --rm --entrypoint mkdir s3 -p /data/index': 'containers are not run here, as the document says',
   'echo $?': 'it says how the command before it ended',
 };
 
