@@ -108,7 +108,7 @@ async function costOfDocuments(stage: Stage): Promise<string[]> {
     const { body } = await api.upload(stage.orgId, stage.key, file);
     const path = `/orgs/${stage.orgId}/documents/${body.document.doc_id}`;
     const look = async () => (await api.request('GET', path, { token: stage.key })).body.document;
-    if (closely) while ((await look()).status !== 'indexed') await sleep(10);
+    if (closely) while (!['indexed', 'failed'].includes((await look()).status)) await sleep(10);
     const document = await api.processed(stage.orgId, stage.key, body.document.doc_id);
     if (document.status !== 'indexed') throw new Error(JSON.stringify(document));
     return performance.now() - began;
