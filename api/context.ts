@@ -16,7 +16,7 @@ export type Context = {
   log: Logger;
   clock: () => Date;
   temporal: Client;
-  /** The API reads the index; only activities write to it. */
+  /** Reads the search index. Only activities write to the index. */
   search: SearchReader;
   intelligence: Intelligence;
   embedding: Embedding;

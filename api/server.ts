@@ -37,8 +37,8 @@ import { hostPort } from '../models/rules/base/address.ts';
 import { createSecretBox } from '../models/base/secretbox.ts';
 
 /**
- * Files of a killed process are removed once they are an hour old. At the next start they are usually younger, so the
- * sweep is repeated.
+ * Upload files that a killed process left are removed once they are an hour old. At a process's start they are usually
+ * younger, so the sweep is repeated this often, in ms.
  */
 const sweepMs = 3_600_000;
 
@@ -48,8 +48,8 @@ const resumesAtOnce = 2;
 /** A request waits this many ms for MongoDB before it is answered with 503. */
 const serverSelectionMs = 2_500;
 /**
- * How long a stopping process still accepts connections and reads requests, in ms. Nothing blocks its event loop for
- * that long.
+ * How long a stopping process still accepts connections and reads requests, in ms. Nothing blocks the event loop for
+ * that long, so every request that has arrived is read.
  */
 const lastReadMs = 250;
 
@@ -78,7 +78,7 @@ export async function startApi(
   const sweep = () =>
     sweepUploads().catch((error: unknown) => log.warn({ err: error }, 'old uploads were not removed'));
   await sweep();
-  // Lazy, because the API accepts and stores requests even while Temporal is down.
+  // The connection is lazy, because the API accepts and stores requests even while Temporal is down.
   const connection = Connection.lazy(connectionTo(config.temporalAddress, config));
   const clock = () => new Date();
   const secrets = createSecretBox(config.secretKeys);
@@ -107,7 +107,8 @@ export async function startApi(
     tokens: createTokens({ config, clock, secrets }),
     hooks,
   });
-  // Decrypts the key that signs logins now. If that fails, the start fails instead of the next sign-in.
+  // This decrypts the key that signs logins. With a wrong SECRET_KEY, the start fails here, and not the first sign-in
+  // later.
   await ctx.tokens.jwks();
   const state = { draining: false };
   const serveRequest = createApp(ctx, metrics, state).callback();

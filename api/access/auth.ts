@@ -21,7 +21,7 @@ export type Guard =
 
 /** A route without a guard: no credential is needed. */
 export const open = { kind: 'open' } as const satisfies Guard;
-/** A dashboard login. */
+/** Any valid dashboard login; no organization is checked. */
 export const jwt = { kind: 'jwt' } as const satisfies Guard;
 /** A dashboard login of a member of `{orgId}` with at least this role. */
 export const member = (role: Role = 'member') => ({ kind: 'member', role }) as const satisfies Guard;
@@ -42,7 +42,7 @@ export const session = { kind: 'session' } as const satisfies Guard;
 export const signature = <S extends Sender>(provider: SignatureProvider<S>) =>
   ({ kind: 'signature', provider }) as const satisfies Guard;
 
-/** The sender of a signed request. Rate limits and idempotency keys count per `id`. */
+/** The sender of a signed request. Rate limits count for the `id`, and idempotency keys are stored for it. */
 export type Sender = { id: string };
 export type SignatureProvider<S extends Sender = Sender> = {
   /** For example `slack`; used in rate limit counters and in the OpenAPI document. */
@@ -64,7 +64,7 @@ export type TenantPrincipal = Address & {
   role?: Role;
   orgId: string;
   environment: Environment;
-  /** The mode that the caller writes to and asks questions in. */
+  /** The mode, test or live, in which the caller writes and asks questions. */
   mode: Mode;
   /** The modes that a caller may see when it reads the whole organization. */
   modes: Mode[];
@@ -82,7 +82,9 @@ export type SessionPrincipal = Address & {
   customerId: string;
   /** Whether a backend or a signature has confirmed the customer's identity. */
   verified: boolean;
-  /** The product that searches are limited to. It is part of the session token; for an embed, the page claims it. */
+  /**
+   * The product that searches are limited to. The session token contains it; for an embedded chat, the page names it.
+   */
   productType?: string;
   /** Further context that the session was minted with; absent when there is none. */
   context?: Readonly<Record<string, unknown>>;
@@ -117,7 +119,7 @@ export type PrincipalOf<G extends Guard> = G extends { kind: 'open' }
             ? SignaturePrincipal<S>
             : TenantPrincipal;
 
-/** The id that rate limits and idempotency keys count per. */
+/** The id of the caller, for which rate limits count and idempotency keys are stored. */
 export function credentialId(principal: Principal): string {
   if (principal.kind === 'anonymous') return `address:${networkOf(principal.address)}`;
   if (principal.kind === 'session') return principal.sessionId;

@@ -66,7 +66,10 @@ export function createAuthenticator(ctx: Context): Authenticator {
     };
   }
 
-  /** `orgId`: an organization that is read in parallel with the user. A token that we did not sign causes no read. */
+  /**
+   * `orgId`: an organization that is read in parallel with the user. A token that this deployment did not sign causes
+   * no read.
+   */
   async function byJwt(token: string, address: string, orgId: string | undefined) {
     const claims = await ctx.tokens.verify(token);
     if (!claims) throw unauthenticated('This login has expired or is not one of ours; log in again.');

@@ -1,7 +1,8 @@
 /**
  * The login of the page `/app`: a login token in a cookie that no script can read. The cookie is accepted only with
- * requests that the page itself sends, which the browser states in `Sec-Fetch-Site`, so no other page can use the
- * login. Browsers send that header over https, and over http to this machine only.
+ * requests that the page itself sends, so no other page can use the login. The browser states in the header
+ * `Sec-Fetch-Site` which page sends a request. Browsers send that header over https, and over http to this machine
+ * only.
  */
 import type { Cookies } from '../http/route.ts';
 import type { Config } from '../../config.ts';

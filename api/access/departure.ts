@@ -19,8 +19,8 @@ import { Problem } from '../../models/rules/base/errors.ts';
 import { memberDepartedWork } from '../../models/rules/access/work.ts';
 
 /**
- * The departure is stored before the member is removed, so the sweeper completes it when this process dies in between.
- * `keepKeysFor`: the owner who takes over the keys that the member made.
+ * Removes one member. The departure is stored before the member is removed, so the sweeper (workers/sweeper.ts)
+ * completes it if this process dies in between. `keepKeysFor`: the owner who takes over the keys that the member made.
  * @throws Problem as `removeMember` does.
  */
 export async function takeOut(

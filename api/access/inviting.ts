@@ -20,8 +20,8 @@ import { Problem } from '../../models/rules/base/errors.ts';
 const rate = perConfig((config) => createRate(config, 'invitations'));
 
 /**
- * `link`: for the inviter to pass on; set when no mail can be sent or the recipient has opted out. @throws Problem
- * MISSING_ROLE, ALREADY_MEMBER, RATE_LIMITED
+ * `link`: the inviter passes this link on. It is set when no mail can be sent or the recipient has opted out.
+ * @throws Problem MISSING_ROLE, ALREADY_MEMBER, RATE_LIMITED
  */
 export async function invite(
   ctx: Context,

@@ -1,7 +1,7 @@
 /**
  * Federated sign-in by OpenID Connect: redirects a browser to a configured identity provider (authorization code,
  * state, nonce, PKCE S256) and reads the identity from the callback. api/access/routes/auth.ts decides which account
- * belongs to it.
+ * belongs to the identity.
  */
 import * as client from 'openid-client';
 import { inSpan } from '../../clients/base/tracing.ts';
@@ -32,8 +32,8 @@ const timeoutSeconds = 10;
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
- * The secrets that complete the sign-in, the nonce and the PKCE verifier, which the browser must not learn; and whether
- * the page `/app` began it.
+ * The nonce and the PKCE verifier are secrets that complete the sign-in, and the browser must not learn them. `page`:
+ * whether the page `/app` began the sign-in.
  */
 type Kept = { nonce: string; verifier: string; page?: boolean };
 const purposeOf = (provider: string): string => `oidc:${provider}`;

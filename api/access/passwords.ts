@@ -5,11 +5,13 @@
 import * as argon2 from '@node-rs/argon2';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** OWASP Password Storage Cheat Sheet, argon2id: 19 MiB, two passes, one lane. */
+/**
+ * The cost of a hash that the OWASP Password Storage Cheat Sheet recommends for argon2id: 19 MiB, two passes, one lane.
+ */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 /** Hashes use two of libuv's four threads, so that file reads and DNS look-ups are not blocked. */
 const hashesAtOnce = 2;
-/** At about 30 ms a hash, the last one in the queue waits for about three seconds. */
+/** The most hashes that wait. At about 30 ms a hash, the last one in the queue waits for about three seconds. */
 const mostWaiting = 200;
 
 export type Passwords = {

@@ -4,7 +4,10 @@ import type { Context } from '../context.ts';
 import { recentSession } from '../../models/access/session.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** @throws Problem UNAUTHENTICATED when we did not sign the token, or it has expired or was revoked. */
+/**
+ * @throws Problem UNAUTHENTICATED when this deployment did not sign the token, or when the session has expired or was
+ * revoked.
+ */
 export async function readSession(
   ctx: Pick<Context, 'tokens'>,
   token: string,

@@ -36,9 +36,9 @@ const dayMs = 86_400_000;
 /** A process reads the keys again after this many ms. An unknown `kid` makes it read them at once. */
 const refreshMs = 60_000;
 /**
- * A new key is published this long before it signs, in ms, so that every process has it before it meets a token signed
- * by it. The very first key signs at once, since no process can hold an older set. The time is two refreshes, plus room
- * for clocks that differ.
+ * A new key is published for this long, in ms, before it signs. So every process has read the key before it meets a
+ * token that the key signed. The very first key signs at once, since no process can hold an older set. The time is two
+ * refreshes, plus room for clocks that differ.
  */
 const publishMs = 2 * refreshMs + 60_000;
 /**
@@ -46,7 +46,10 @@ const publishMs = 2 * refreshMs + 60_000;
  * database.
  */
 const unknownKidMs = 1_000;
-/** The two kinds of tokens. A token of the other kind is refused as if we had not signed it. */
+/**
+ * The two kinds of tokens. Where one kind is expected, a token of the other kind is refused like a token with a wrong
+ * signature.
+ */
 const audiences = { login: 'dashboard', session: 'support-session' } as const;
 
 export type TokenDeps = { config: Config; clock: () => Date; secrets: SecretBox };
@@ -59,15 +62,15 @@ export type SessionClaims = {
   productType?: string;
 };
 export type Tokens = {
-  /** Signs a login token. `epoch`: see models/access/user.ts. */
+  /** Signs a login token. `epoch`: the user's epoch; the token is refused once the user's epoch changes. */
   sign(userId: string, epoch: number): Promise<{ token: string; expiresAt: Date }>;
-  /** The claims of a valid login token that we signed, else undefined. */
+  /** The claims of a valid login token that this deployment signed, else undefined. */
   verify(token: string): Promise<{ userId: string; epoch: number } | undefined>;
   /** Signs a support session's token. It is valid until `expiresAt`, rounded down to the second. */
   signSession(claims: SessionClaims, expiresAt: Date, issued?: Date): Promise<string>;
   /**
-   * The claims of a valid session token that we signed, else undefined. Only the session's record says whether it was
-   * revoked.
+   * The claims of a valid session token that this deployment signed, else undefined. Only the session's record says
+   * whether it was revoked.
    */
   verifySession(token: string): Promise<(SessionClaims & { expiresAt: Date }) | undefined>;
   /** The public keys, as served at `/.well-known/jwks.json`. */

@@ -12,16 +12,16 @@ import { Problem } from '../../models/rules/base/errors.ts';
 
 const recheckMs = 60_000;
 
-/** The credentials that admitted an embed, and when they are checked again (ms since 1970). */
+/** The credentials that admitted an embedded chat, and when they are checked again (ms since 1970). */
 export type EmbedAdmission = Admission & { recheckAt: number };
 
-/** The admitted customer; for an embed also the credentials that may be revoked. */
+/** The admitted customer; for an embedded chat also the credentials that may be revoked. */
 export type Admitted = { customer: SessionPrincipal; embed: EmbedAdmission | undefined };
 
 export type ChatAdmission = {
   /** @throws Problem RATE_LIMITED, UNAUTHENTICATED, ORIGIN_NOT_ALLOWED, VALIDATION, NOT_FOUND. */
   admit(request: ConnectRequest): Promise<Admitted>;
-  /** Checks an embed's credentials again if `recheckAt` has passed. @throws Problem as `admit` does. */
+  /** Checks an embedded chat's credentials again if `recheckAt` has passed. @throws Problem as `admit` does. */
   recheck(customer: SessionPrincipal, embed: EmbedAdmission): Promise<void>;
 };
 

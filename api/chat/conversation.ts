@@ -95,8 +95,8 @@ export async function acceptMessage(
       startSaved(ctx, MessageModel, message, [intent]),
       startSaved(ctx, ConversationModel, acted, eventIntents(acted)),
     ]);
-    // The intent is stored with the message now, so its copy is removed from the conversation. If that fails, the copy
-    // signals the workflow again, which does no harm.
+    // The intent to signal the workflow is stored with the message, so its copy in the conversation is removed. If the
+    // removal fails, the copy signals the workflow again, which does no harm.
     if (left.length > 0) await settleIntent(ConversationModel, acted, intent).catch(() => undefined);
   };
   const [accepted] = await Promise.all([acknowledge(message, false), start(), countMissed(orgId, convId, acted.reads)]);
@@ -104,8 +104,8 @@ export async function acceptMessage(
 }
 
 /**
- * As `acceptMessage`, in the conversation with this id or the current one. @throws Problem NOT_FOUND when there is no
- * conversation with this id, SANDBOX_LIMIT.
+ * Accepts a message as `acceptMessage` does, in the conversation with this id or the current one.
+ * @throws Problem NOT_FOUND when there is no conversation with this id, SANDBOX_LIMIT.
  */
 export async function say(
   ctx: Context,
@@ -118,7 +118,8 @@ export async function say(
     try {
       return { ...(await acceptMessage(ctx, customer, conversation, said)), convId: conversation._id };
     } catch (error) {
-      // The current conversation was removed meanwhile and another one took its place.
+      // `NOT_FOUND` without an id means that the current conversation was removed meanwhile. The next round of the loop
+      // chooses or creates another one.
       const replaced = convId === undefined && error instanceof Problem && error.code === 'NOT_FOUND';
       if (!replaced) throw error;
     }

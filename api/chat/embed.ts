@@ -1,6 +1,6 @@
 /**
  * Turns a customer's credential into a principal: a session token, or a page's publishable key and visitor id. Routes
- * and sockets both use it, so that they decide alike.
+ * and sockets both use this file, so that they decide alike.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { networkOf } from '../http/address.ts';
@@ -43,11 +43,14 @@ export type Embed = {
   address: string;
 };
 
-/** The credentials that admitted an embed and that can be revoked. */
+/** The credentials that admitted an embedded chat and that can be revoked. */
 export type Admission = Pick<Embed, 'pk' | 'origin' | 'email' | 'sig'>;
 
 export type SessionAuth = {
-  /** @throws Problem UNAUTHENTICATED when we did not sign the token, or it has expired or was revoked. */
+  /**
+   * @throws Problem UNAUTHENTICATED when this deployment did not sign the token, or when the token has expired or was
+   * revoked.
+   */
   byToken(token: string, address: string): Promise<SessionPrincipal>;
   /**
    * The principal of an embedded chat. Stores the session and, on a first visit, the customer.
@@ -55,13 +58,14 @@ export type SessionAuth = {
    */
   byEmbed(embed: Embed): Promise<SessionPrincipal>;
   /**
-   * Checks that an embed's key, origin and e-mail signature are still accepted. The session keeps its mode.
+   * Checks that an embedded chat's key, origin and e-mail signature are still accepted. The session keeps its mode,
+   * even if the key's mode has changed.
    * @throws Problem UNAUTHENTICATED, ORIGIN_NOT_ALLOWED.
    */
   recheck(customer: Pick<SessionPrincipal, 'orgId' | 'mode'>, admission: Admission): Promise<void>;
 };
 
-/** Limits how many new visitors an address brings; one limiter per process and configuration. */
+/** Limits how many new visitors a network brings; one limiter per process and configuration. */
 const limiter = perConfig(createLimiter);
 
 const recentPage = cached(async (key: string) => {

@@ -1,6 +1,6 @@
 /**
- * Handles each frame of a customer's socket. It sends no replies itself: replies reach the socket through the frame
- * log.
+ * Handles each frame of a customer's socket. The agent's and members' replies are not sent here; they reach the socket
+ * through the frame log.
  */
 import { acceptMessage, endConversation } from './conversation.ts';
 import { readEarlier } from './greeting.ts';

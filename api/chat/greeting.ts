@@ -1,6 +1,6 @@
 /**
- * The frames that a new chat socket gets: its state, then either the frames it missed or the history. Earlier messages
- * follow when the client asks for them.
+ * The frames that a new chat socket gets: the conversation's state, then either the frames that the client missed or
+ * the history. Earlier messages follow when the client asks for them.
  */
 import type { ConversationRef } from '../../models/chat/saying.ts';
 import { pageFrom, readHistory, readHistoryCursor, viewMessage, type HistoryPage } from './history.ts';
@@ -28,8 +28,8 @@ export async function greet(
   resumeFrom: number | undefined,
 ): Promise<boolean> {
   const { _id: convId, org_id: orgId, mode } = chosen;
-  // The log's last number is read before the status and the history, so that every frame that these do not cover has a
-  // higher number.
+  // The log's last number is read before the status and the history, so that every frame that the status and the
+  // history do not cover has a higher number.
   const last = await lastSeq(streamOf(chosen));
   const [standing, whole] = await Promise.all([
     findConversation(orgId, convId),
@@ -62,8 +62,8 @@ export async function readEarlier(conversation: ConversationRef, cursor: string)
 }
 
 /**
- * The sequence number before the first frame of an answer that is being written; Infinity without one. A new socket
- * needs all pieces of the answer.
+ * The sequence number before the first frame of an answer that is being written; Infinity when none is being written. A
+ * new socket starts there, because it needs all pieces of the answer.
  */
 async function beforeOpenReply(conversation: ConversationRef, history: readonly Message[]): Promise<number> {
   const awaited = history.filter(({ state, attempt }) => state === 'waiting' && attempt !== undefined);

@@ -1,7 +1,7 @@
 /**
- * Members' view of conversations, and their actions. An action is stored together with the intent to show it, so it
- * reaches the customer's sockets even if this process dies. The tables of models/rules/chat/conversation.ts decide what
- * is allowed.
+ * Members' view of conversations, and their actions. An action is stored together with the intent to start the workflow
+ * that shows it. So the action reaches the customer's sockets even if this process dies. The tables of
+ * models/rules/chat/conversation.ts decide what is allowed.
  */
 import type { TenantPrincipal } from '../access/auth.ts';
 import { startSaved, type Starter } from '../../workflows/start.ts';
@@ -134,7 +134,7 @@ function viewTicket({ ticket_id, status, reason, note, created_at, updated_at }:
 
 /**
  * A conversation as members see it. `customer` is missing after the customer was erased. `reader`: the user id of the
- * member who sees it.
+ * member who sees the conversation.
  */
 export function viewConversation(
   conversation: Conversation,

@@ -8,7 +8,7 @@ import { recentWidget, type Widget } from '../../models/chat/widget.ts';
 import { isOpen, nextOpening } from '../../models/rules/access/hours.ts';
 import { accentsOf } from '../../models/rules/chat/accent.ts';
 
-/** The address of a picture, relative to the server's; it changes with the picture. */
+/** The path of a picture on this server. The path contains the picture's hash, so it changes with the picture. */
 export const pictureUrl = (orgId: string, picture: Widget['logo']): string | null =>
   picture ? `/widget/pictures/${orgId}/${picture.sha256}` : null;
 
@@ -30,7 +30,7 @@ export async function lookOf({ config, clock }: Pick<Context, 'config' | 'clock'
     // Without a mail server no reply can be mailed, so the widget asks for no address.
     ask_email: ownServer || config.mail.server ? widget.ask_email : 'never',
     outside: widget.outside,
-    // Null: the team has no hours.
+    // `open` is null when the team has no hours.
     open: org.hours ? open : null,
     next_opening: open ? null : (nextOpening(org.hours!, now)?.toISOString() ?? null),
     logo_url: pictureUrl(orgId, widget.logo),

@@ -33,10 +33,10 @@ import { modes, type Mode } from '../../models/rules/access/keys.ts';
 import type { Doing } from '../../models/rules/live/staff.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** The key under which the one-time tickets in the addresses of such sockets are stored. */
+/** The key under which the one-time tickets are stored. The URL of a member's socket contains such a ticket. */
 export const liveTicket = { purpose: 'live' };
 
-/** The most sockets (tabs) of one member. Counted per process. */
+/** The most sockets (tabs) of one member in one process. */
 const socketsPerMember = 20;
 /**
  * Changes are gathered this long, in ms, so that many changes of a conversation cost one read, and one write to each
@@ -70,7 +70,7 @@ type Staff = Ticket & {
   views: Set<string>;
 };
 
-/** Returns the frame for a member's socket; undefined when the frame is not meant for it. */
+/** Returns the frame for a member's socket; undefined when the frame is not meant for that socket. */
 type Told = (staff: Staff) => MadeFrame | undefined;
 /**
  * The changes to send next to an organization's members: finished frames, and ids of records, which are read only when
@@ -93,7 +93,7 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
   /** The time of the last frame that this process received; at first, the time of its start. */
   let heardAt = clock();
   /**
-   * What members do in conversations, by conversation and user. Only for organizations that have a socket in this
+   * What members do in conversations, by conversation and user. It holds only organizations that have a socket in this
    * process.
    */
   const viewed = new Map<string, { orgId: string; conv_id: string; user_id: string; doing: Doing; until: number }>();
@@ -221,7 +221,8 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
     tellStaff(orgId, { type: 'viewing', body: { conv_id, user_id, doing } }, clock());
 
   /**
-   * For a new socket: all members with their presence, and what members do in the conversations that they have open.
+   * What a new socket is told: all members with their presence, and what members do in the conversations that they have
+   * open.
    */
   async function around(org: Organization) {
     const now = clock();
@@ -239,7 +240,10 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
     };
   }
 
-  /** Sends a new socket the changes since `since`, which it missed because it was not open yet. */
+  /**
+   * Sends a socket the conversations that changed since `since`. It missed these changes because it was not open yet,
+   * or because this process missed frames.
+   */
   async function resume({ orgId, userId, modes: of, socket }: Staff, since: Date): Promise<void> {
     const at = stamp();
     const from = new Date(since.getTime() - skewMs);
@@ -254,8 +258,8 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
     metrics,
     streams: {
       collection: OrganizationModel.collection.collectionName,
-      // A member was removed. All members must connect again, because the change of the list does not say who was
-      // removed.
+      // When a member is removed, the field `members` changes. All members must connect again, because the change does
+      // not say who was removed.
       endedBy: 'members',
       ended: () => connectAnew('The members of the organization have changed.'),
     },
@@ -322,7 +326,8 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
       if (isStaffStream(stream)) hearStaff(orgId, { type, body } as StaffFrame);
       else if (!isIdOf('conversation', stream)) return;
       else if (!unchanging.has(type)) {
-        // The frame means that the answer is complete or was given up.
+        // A frame that changes the conversation usually means that an answer is complete or was given up. So the pieces
+        // of the answer are dropped.
         begun.delete(stream);
         next(orgId).conversations.add(stream);
       } else if (type === 'reply_start' || type === 'reply_chunk') hearAnswer(orgId, stream, type, body as Piece);

@@ -21,7 +21,7 @@ import { ConversationModel } from '../../models/chat/conversation.ts';
 import { streamOf } from '../../models/chat/log.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** The most sockets (tabs) of one customer. Counted per process. */
+/** The most sockets (tabs) of one customer's session in one process. */
 const socketsPerSession = 10;
 /** An expired session counts as valid for this many ms, while its record is read. */
 const expiryCheckMs = 5_000;
@@ -31,7 +31,10 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
   const admission = createChatAdmission(ctx, limit);
   const presence = createPresence(ctx);
 
-  /** Each connection prolongs an embed's session, so only its record says whether it has expired. */
+  /**
+   * Refuses a socket whose session has expired. Each new connection prolongs an embedded chat's session, so only the
+   * session's record says when it expires.
+   */
   async function checkExpiry(socket: ChatSocket, client: ChatClient): Promise<void> {
     const { customer } = client;
     client.customer = { ...customer, expiresAt: new Date(customer.expiresAt.getTime() + expiryCheckMs) };
@@ -44,7 +47,10 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
     }
   }
 
-  /** An embed's key, origin or secret may have been revoked since the embed connected. */
+  /**
+   * Checks an embedded chat's credentials again, because its key, origin or secret may have been revoked since it
+   * connected.
+   */
   async function recheckEmbed(socket: ChatSocket, customer: SessionPrincipal, embed: EmbedAdmission): Promise<void> {
     try {
       await admission.recheck(customer, embed);
@@ -75,17 +81,17 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
       const { customer } = client;
       const choose = () => chosenConversation(customer, query.get('conv_id') ?? undefined, ctx.clock());
       const [session, found] = await Promise.all([
-        // Credentials are cached briefly. A revocation in that time was published before this socket subscribed, so the
-        // session is read again here.
+        // Credentials are cached briefly when a client is admitted. This socket may have subscribed after a revocation
+        // was published, so the session is read again here.
         findSession(customer.orgId, customer.sessionId),
         choose(),
       ]);
       if (!session || session.revoked_at) throw sessionEnded();
       let chosen = found;
-      // If `greet` fails, the conversation was removed meanwhile: an empty one is removed when an older one is
-      // reopened. A conversation that the client named is then not found; otherwise another one is chosen.
+      // `greet` returns false if the conversation was removed meanwhile; an empty one is removed when an older one is
+      // reopened. `choose` then throws if the client named the conversation, and else chooses another one.
       while (!(await greet(socket, chosen, resumeFromOf(query)))) chosen = await choose();
-      // Reuses the principal's strings, which are in memory anyway.
+      // The reference reuses the principal's strings, which are in memory anyway, so that a socket takes less memory.
       client.conversation = { _id: chosen._id, org_id: customer.orgId, mode: customer.mode };
       return streamOf(client.conversation);
     },

@@ -46,8 +46,8 @@ export function mountWidget(router: Router, ctx: Context): void {
     allowAnybody(koa);
     send(koa, widget().loader, briefly);
   });
-  // During a rolling update, a loader from one process may ask another process of a different version. It then gets the
-  // version that is there, and no cache stores it.
+  // During a rolling update, a loader from one process may ask another process of a different version. The loader then
+  // gets that process's version, and no cache stores the reply.
   router.get('/widget/:version/:name.ts', (koa) => {
     const { version, modules } = widget();
     const file = modules.get(`${koa['params'].name}.ts`);

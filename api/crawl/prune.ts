@@ -1,7 +1,7 @@
 /**
  * Compares the stored and indexed chunks of crawled pages with the pages that exist. Chunks without a page never answer
  * a question, because each candidate is read again from its page, but they take space. A page without chunks is listed,
- * but answers nothing. Both are orphans: the API finds them, and a workflow removes them.
+ * but answers nothing. Such chunks and such pages are orphans: the API finds them, and a workflow removes them.
  */
 import { launch } from '../../workflows/start.ts';
 import type { Context } from '../context.ts';
@@ -43,8 +43,9 @@ export async function findOrphans(
       chunks: Math.max(before, chunks),
       ...(page?.live && page.live_generation !== undefined
         ? {
-            // A batch in the index that is no longer live may belong to the live generation. Then only the batch is
-            // removed, and the generation's chunks in the database stay.
+            // A batch holds the index rows that one attempt to index a generation wrote. A batch that is not live may
+            // belong to the live generation. Then only the batch is removed, and the generation's chunks in the
+            // database stay.
             generations: [...new Set([...generations, ...(page.live_generation === generation ? [] : [generation])])],
             batches: [...new Set(batches).add(batch)],
           }

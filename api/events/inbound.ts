@@ -1,7 +1,7 @@
 /**
  * Stores a verified event from another service in one record with the intent to start its workflow, then replies. The
  * connection that the event came through determines its organization. The workflow is signalled shortly after, once for
- * many events; the sweeper signals it if this process dies.
+ * many events; the sweeper (workers/sweeper.ts) signals it if this process dies.
  */
 import type { Context } from '../context.ts';
 import { startUnsettled } from '../../workflows/start.ts';

@@ -6,7 +6,10 @@ import { listRecovered, settleRecovered } from '../../models/events/delivery.ts'
 /** `batch`: deliveries read at a time. `startsAtOnce`: workflow starts that run in parallel. */
 const batch = 500;
 const startsAtOnce = 10;
-/** A start that takes longer fails. It must end before the sweeper begins with the same deliveries, after 5 s. */
+/**
+ * A start that takes longer fails. A start must end before the sweeper begins with the same deliveries, which is after
+ * 5 s.
+ */
 const startDeadlineMs = 4_000;
 
 /**

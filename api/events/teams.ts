@@ -59,7 +59,7 @@ export async function takeTeams(
   return reply(answer ?? 'This Microsoft Teams is not connected to the support platform.');
 }
 
-/** Teams waits for 5 s. */
+/** Teams waits 5 s for a reply, so an answer must be ready within this many ms. */
 const answerMs = 4_000;
 
 async function answerNow(

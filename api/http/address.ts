@@ -1,14 +1,14 @@
 /**
- * The caller's network address, and the part of it that rate limits count per. A proxy's headers are trusted only when
- * that is configured.
+ * The caller's network address, and the part of the address by which rate limits count. A proxy's header is trusted
+ * only when `config.trustProxy` is set.
  */
 import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * The caller's address. Behind a proxy it is the address that the nearest proxy names, if that is valid; some proxies
- * add the port.
+ * The caller's address. With `trustProxy`, this is the last address in `X-Forwarded-For`, which the nearest proxy adds,
+ * without a port. If that is no valid address, the address of the connection counts.
  */
 export function addressOf(request: IncomingMessage, trustProxy: boolean): string {
   const forwarded = trustProxy ? request.headers['x-forwarded-for'] : undefined;
@@ -21,8 +21,8 @@ export function addressOf(request: IncomingMessage, trustProxy: boolean): string
 }
 
 /**
- * The first bytes of an IPv6 address identify its network. A host can use any address within its network (RFC 4291,
- * 2.5.4).
+ * The first 8 bytes of an IPv6 address identify its network. A host can use any address within its network (RFC 4291,
+ * 2.5.4), so one IPv6 address does not identify a caller.
  */
 const networkBytes = 8;
 

@@ -41,8 +41,8 @@ const apiVersion = '0.1.0';
 const docsAssets = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/javascript' } as const;
 
 /**
- * `state.draining` turns true when the process is about to stop: it completes open requests and tells clients to
- * reconnect. `groups`: the routes to serve.
+ * `state.draining` turns true when the process is about to stop. The process then completes open requests and tells
+ * clients to reconnect. `groups`: the routes to serve.
  */
 export function createApp(
   ctx: Context,
@@ -51,8 +51,8 @@ export function createApp(
   groups: RouteGroups = routeGroups,
 ): Koa {
   const app = new Koa({ proxy: ctx.config.trustProxy });
-  // This logger does not redact: the fields of a request's log line are fixed and none is secret, and redaction took a
-  // twelfth of a request's time.
+  // This logger does not redact, because redaction took a twelfth of a request's time. The fields of a request's log
+  // line are fixed, and none is secret.
   const requestLog = ctx.log.child({}, { redact: [] });
   const shared = { authenticate: createAuthenticator(ctx), limit: createLimiter(ctx.config) };
 
@@ -85,17 +85,17 @@ export function createApp(
       countRefusal(problem);
       koa.status = problem.status;
       koa.set(problem.headers);
-      // RFC 9110, 15.5.2: a 401 names the expected authentication scheme. A signature is in a header that its provider
-      // defines, so it has no scheme.
+      // RFC 9110, 15.5.2: a 401 names the expected authentication scheme. A signed request has its signature in a
+      // header that the provider defines, so there is no scheme to name.
       if (koa.status === 401 && koa.state['guard'] !== 'signature')
         koa.set('www-authenticate', (koa.state['challenge'] as string | undefined) ?? 'Bearer');
       koa.type = 'application/json';
       koa.body = JSON.stringify(errorBody(problem, requestId));
-      // The rest of an unread body is read and dropped. If the connection closed while the client still sends, it would
-      // be reset and the reply lost. Node's requestTimeout bounds the time.
+      // The rest of an unread body is read and dropped. Closing the connection while the client still sends would reset
+      // it, and the client would lose the reply. Node's `requestTimeout` bounds how long this reading takes.
       if (!koa.req.complete) koa.req.resume();
     }
-    // Checked after the handler: the process may have begun to stop while this request was running.
+    // `state.draining` is checked after the handler, because the process may have begun to stop while this request ran.
     if (state.draining) koa.set('connection', 'close');
     const ms = performance.now() - started;
     const route = (koa['_matchedRoute'] as string | undefined) ?? 'none';
@@ -123,7 +123,7 @@ export function createApp(
     const serving = ready && !state.draining;
     koa.status = serving ? 200 : 503;
     const status = state.draining ? 'draining' : ready ? 'ok' : 'down';
-    // Without embeddings, questions are still answered lexically, so the process stays ready.
+    // Without embeddings, questions are still answered by a search for their words, so the process stays ready.
     koa.body = { status, ...parts, embedding: ctx.embedding.state() };
   });
   outside.get('/metrics', async (koa) => {
@@ -143,7 +143,8 @@ export function createApp(
     koa.set('cache-control', 'public, max-age=60');
     koa.body = resourceDocument(ctx.config.publicUrl);
   });
-  // Created at the first request, because it would take longer than all other work at the start of this process.
+  // The document is created at its first request. At the start of this process, it would take longer than all other
+  // work.
   const document = onDemand(() => openApiDocument(groups, { version: apiVersion }));
   outside.get('/v1/openapi.json', (koa) => {
     takeNoParameters(koa.query);
@@ -182,7 +183,8 @@ export function createApp(
   for (const [path, preflight] of preflights(routes)) inside.register(pattern(path), ['options'], preflight);
   app.use(inside.routes());
   app.use(outside.routes());
-  // Koa reports errors after a reply has begun, for example when the client disconnects.
+  // The middleware above catches the errors of handlers. Koa emits `error` when a reply that has begun cannot be
+  // completed, for example because the client disconnects.
   app.on('error', (error: unknown) => ctx.log.debug({ err: error }, 'an answer was cut off'));
   return app;
 }

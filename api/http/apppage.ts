@@ -1,6 +1,6 @@
 /**
- * Serves the page `/app` on which a support team works. The page is public and the same for everybody: who is signed in
- * is in a cookie, and what they see comes from the API.
+ * Serves the page `/app` on which a support team works. The page is public and the same for everybody: a cookie holds
+ * the login, and the API supplies all data.
  */
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -9,7 +9,10 @@ import type { Router } from '@koa/router';
 import { fileOf, forever, javascript, readWeb, send, type WebFile } from './webfiles.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** No script can turn text into HTML: that takes a Trusted Types policy, and the page may create none. */
+/**
+ * The content security policy. It stops scripts from turning text into HTML: that takes a Trusted Types policy, and the
+ * page may create none.
+ */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -28,7 +31,10 @@ const folder = fileURLToPath(new URL('../../web/app/', import.meta.url));
 
 export type AppPage = { page: string; files: Map<string, WebFile> };
 
-/** Bundles the page, at its first request in a process. This takes a few tenths of a second. */
+/**
+ * Bundles the page's styles and scripts. This takes a few tenths of a second, so a process does it at the first
+ * request.
+ */
 export async function buildApp(): Promise<AppPage> {
   // The bundler is loaded here because most processes never build the page.
   const { build, stop } = await import('esbuild');

@@ -1,6 +1,6 @@
 /**
- * Counts failed sign-ins. A point is taken before the password is checked, so that parallel guesses are all counted. A
- * successful sign-in gives the point back.
+ * Limits failed sign-ins. Each attempt takes a point of the rate limits before its password is checked, so that
+ * parallel guesses are all counted. A successful sign-in gets its points back.
  */
 import { createHash } from 'node:crypto';
 import { networkOf } from './address.ts';
@@ -14,8 +14,9 @@ export type Attempts = <T>(
 type Hold = { refund(): Promise<unknown> };
 
 /**
- * Runs `check`, which returns undefined for a failure. Failures are counted per account and address (`sign_in`), and
- * per address over all accounts (`accounts`), which also bounds trying one password on many accounts.
+ * Creates the function that runs `check`, which returns undefined for a failed sign-in. Failures are counted per
+ * account and network (`sign_in`), and per network over all accounts (`accounts`). The second limit bounds trying one
+ * password on many accounts.
  * @throws Problem RATE_LIMITED with `Retry-After` when either limit is used up.
  */
 export function createAttempts(config: Config): Attempts {

@@ -7,19 +7,22 @@ import type { ParameterizedContext } from 'koa';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /**
- * koa-body leaves out DELETE. Here a DELETE's body is read too, so that a route without a body refuses one instead of
- * ignoring it.
+ * The methods whose body is read. koa-body leaves out DELETE; here a DELETE's body is read too, so that a route that
+ * takes no body refuses the request instead of ignoring the body.
  */
 export const parsedMethods = [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE];
-/** koa-body is a middleware and calls `next`; here the caller continues itself, so `next` does nothing. */
+/**
+ * koa-body is a middleware and must be given a `next`. The readers here continue after koa-body on their own, so this
+ * `next` does nothing.
+ */
 export const noNext = (): Promise<void> => Promise.resolve();
 
 type Reader<T> = (koa: ParameterizedContext) => Promise<T>;
 
 /**
- * Reads JSON of at most `limit` bytes; a request without a body gives an empty object.
- * The reader throws `MALFORMED_JSON`, `TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE`, and `VALIDATION` when the body is cut off
- * or nested too deep.
+ * Reads JSON of at most `limit` bytes; a request without a body gives an empty object. The reader throws
+ * `MALFORMED_JSON`, `TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE`, and `VALIDATION` when the body is cut off, is nested too
+ * deep or has a field `__proto__`.
  */
 export function jsonReader(limit: number): Reader<unknown> {
   const read = koaBody({
@@ -50,7 +53,7 @@ export function jsonReader(limit: number): Reader<unknown> {
 
 /**
  * Reads at most `limit` raw bytes of any media type; the result is empty when there is no body. Signatures are computed
- * over these bytes. koa-body's `includeUnparsed` would return them only after parsing, and as text.
+ * over these bytes. koa-body's option `includeUnparsed` would return the body only after parsing, and as text.
  */
 export function bytesReader(limit: number): Reader<Buffer<ArrayBuffer>> {
   // The `binary` encoding has one character per byte, so that the conversion back loses nothing.
@@ -115,12 +118,14 @@ export function shallow<T>(value: T): T {
   return value;
 }
 
-/** Whether a value is nested deeper than `levels`. Stops at that depth, so the recursion itself is bounded. */
+/**
+ * Whether a value is nested deeper than `levels`. The function goes no deeper than that, so its recursion is bounded.
+ */
 function nestsDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
   const fields = value as Record<string, unknown>;
-  // Parsed JSON has only own fields. `Object.values` would copy each level.
+  // `for … in` is safe because parsed JSON has only own fields. `Object.values` would copy each level.
   for (const name in fields) if (nestsDeeper(fields[name], levels - 1)) return true;
   return false;
 }
@@ -130,9 +135,9 @@ function hasBody({ request, req }: ParameterizedContext): boolean {
 }
 
 /**
- * Refuses a compressed body. koa-body would decompress it, but it stops listening to the decompressor's errors at the
- * size limit. After that, corrupt data would end this process, and the process would not notice that a client
- * disconnected.
+ * Refuses a compressed body. koa-body would decompress it, but at the size limit koa-body stops listening to the
+ * decompressor's errors. After that, corrupt data would end this process, and the process would not notice that a
+ * client disconnected.
  */
 export function refuseEncoded(koa: ParameterizedContext): void {
   if (/^(?:identity)?$/i.test(koa.get('content-encoding'))) return;
@@ -146,7 +151,7 @@ function unreadable(error: unknown, limit: number): Problem {
   const { name, message, type } = error as { name: string; message: string; type?: string };
   if (type === 'entity.too.large') return new Problem('TOO_LARGE', { message: `This body may have ${limit} bytes.` });
   if (name !== 'SyntaxError') return new Problem('VALIDATION', { message: 'The body did not arrive whole.' });
-  // The JSON parser always refuses a field named `__proto__`, with this message.
+  // koa-body's JSON parser always refuses a field named `__proto__`, with this message.
   if (message.includes('forbidden prototype property'))
     return new Problem('VALIDATION', { message: 'No field may be named `__proto__`; take it out.' });
   return new Problem('MALFORMED_JSON', { message: `The body is not valid JSON: ${message}` });

@@ -1,7 +1,7 @@
 /**
  * The codec endpoint, by which the Temporal UI and CLI show operators the plain text of encrypted payloads. An operator
- * signs in with a link of `ops login`; the browser then has a cookie, and the CLI sends the same proof as a bearer
- * token.
+ * opens a link of `ops login`, and the browser then has a cookie with a session proof. The Temporal CLI sends a session
+ * proof as a bearer token instead.
  */
 import type { ParameterizedContext } from 'koa';
 import type { Router } from '@koa/router';
@@ -12,7 +12,7 @@ import { createPayloadCodec, type Payload } from '../../models/base/payloadcodec
 import { isOperator, loginOf, readLogin, sessionMs } from '../../models/base/operatorlogin.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** The largest body, in bytes: as much as Temporal accepts in one answer. */
+/** The largest body, in bytes. It has room for the payloads of one reply of the Temporal server. */
 const maxBytes = 8 * 1024 * 1024;
 const cookie = 'operator';
 const wire = z.object({
@@ -40,7 +40,7 @@ export function mountCodec(router: Router, { config, secrets, clock }: Context):
     if (!login)
       throw new Problem('UNAUTHENTICATED', { message: 'This link is not valid any more. Make one: ops login.' });
     const session = loginOf(secrets, 'session', new Date(clock().getTime() + sessionMs));
-    // Koa would refuse a secure cookie behind a proxy that ends TLS.
+    // The header is written directly, because behind a proxy that ends TLS Koa would refuse to set a secure cookie.
     const attributes = ['Path=/codec', 'HttpOnly', 'SameSite=Lax', `Max-Age=${sessionMs / 1000}`];
     koa.set('set-cookie', [`${cookie}=${session}`, ...attributes, ...(isSecure ? ['Secure'] : [])].join('; '));
     koa.type = 'text';

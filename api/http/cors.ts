@@ -21,14 +21,17 @@ const exposeHeaders = [
 const preflightSeconds = 7_200;
 
 /**
- * The CORS middleware for a route's replies, errors included; undefined when no page may read them. Any origin is
- * allowed, because these routes take no cookie: a browser adds no credential that the page did not set.
+ * The CORS middleware for a route's replies, errors included; undefined when no page of another origin may read them.
+ * Any origin is allowed, because these routes take no cookie: a browser adds no credential that the page did not set.
  */
 export function readableBy(route: Pick<Route, 'auth'>): Middleware | undefined {
   return route.auth.kind === 'session' ? cors({ origin: '*', exposeHeaders, keepHeadersOnError: false }) : undefined;
 }
 
-/** The middleware that answers preflights, by path. A path that takes only API keys or logins has none. */
+/**
+ * The middleware that answers preflight requests (OPTIONS), by path. Only paths with a route that takes a session token
+ * have one.
+ */
 export function preflights(routes: readonly Route[]): Map<string, Middleware> {
   const readable = Map.groupBy(
     routes.filter((route) => readableBy(route)),

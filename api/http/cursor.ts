@@ -1,10 +1,13 @@
 /**
- * Opaque keyset cursors. A cursor holds the id of a page's last entry, so pages stay stable while entries are added and
- * removed.
+ * Opaque keyset cursors. A cursor holds the id or the position of a page's last entry, so pages stay stable while
+ * entries are added and removed.
  */
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** The cursor of the next page, or null on the last page. The caller reads one entry more than `limit` to find out. */
+/**
+ * The first `limit` entries of `found`, and the cursor of the next page, or null on the last page. The caller reads one
+ * entry more than `limit`, which shows whether there is a next page.
+ */
 export function listPage<T extends { _id: string }>(
   found: T[],
   limit: number,
@@ -12,12 +15,15 @@ export function listPage<T extends { _id: string }>(
   return placedListPage(found, limit, ({ _id }) => _id);
 }
 
-/** The id in a cursor. Throws `VALIDATION` for a cursor that we did not make. */
+/** The id in a cursor of `listPage`. Throws `VALIDATION` for any other text. */
 export function afterCursor(cursor: string | undefined): string | undefined {
   return cursor === undefined ? undefined : opened(cursor, /^[a-z]+_[0-9A-Z]{26}$/);
 }
 
-/** As `listPage`, for a list that is ordered by more than ids. `placeOf` writes an entry's position as text. */
+/**
+ * Does the same as `listPage` for a list that is not ordered by ids alone. `placeOf` writes an entry's position in that
+ * order as text.
+ */
 export function placedListPage<T>(
   found: T[],
   limit: number,
@@ -29,8 +35,8 @@ export function placedListPage<T>(
 }
 
 /**
- * The position that `placeOf` wrote. `form` must match every text that `placeOf` writes. Throws `VALIDATION` for a
- * cursor that we did not make.
+ * The position in a cursor of `placedListPage`, as `placeOf` wrote it. `form` must match every text that `placeOf`
+ * writes. Throws `VALIDATION` for any other text.
  */
 export function afterPlace(cursor: string | undefined, form: RegExp): string | undefined {
   return cursor === undefined ? undefined : opened(cursor, form);

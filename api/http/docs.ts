@@ -21,7 +21,10 @@ const html = `<!doctype html>
 `;
 
 const hash = createHash('sha256').update(script).digest('base64');
-/** Only our own files and the inline script above may run. The viewer sets inline styles. */
+/**
+ * Only this server's scripts and the inline script above may run. Inline styles are allowed because Swagger UI sets
+ * them.
+ */
 const policy = `default-src 'self'; script-src 'self' 'sha256-${hash}'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'`;
 
 export const docsPage = { html, policy };

@@ -3,8 +3,8 @@ import type { z } from 'zod';
 import { fieldName, type Detail } from '../../models/rules/base/errors.ts';
 
 /**
- * Bounds on a reply: the number of details, and the length of a repeated field name. A caller can send a hundred
- * thousand wrong fields.
+ * Bounds on a reply: the number of details, and the length of a field name that the reply quotes. Without them a reply
+ * could be huge, because a caller can send a hundred thousand wrong fields.
  */
 const maxDetails = 20;
 const maxNameCharacters = 100;
@@ -13,8 +13,8 @@ type Faults = { details: Detail[]; message: string };
 type Checked<S extends z.ZodType> = { value: z.infer<S> } | { value?: never; faults: Faults };
 
 /**
- * The parsed value, or all of its faults. `place` is the part of the request (`body`, `query`, …) and begins the path
- * of each detail. `message` names the first field and the number of others.
+ * The parsed value, or its faults, of which the reply lists at most `maxDetails`. `place` is the part of the request
+ * (`body`, `query`, …) and begins the path of each detail. `message` states the first fault and the number of others.
  */
 export function check<S extends z.ZodType>(schema: S, value: unknown, place: string): Checked<S> {
   const parsed = schema.safeParse(value, { error: (issue) => sentenceOf(issue, schema) });
@@ -66,7 +66,10 @@ function pathOf(place: string, issue: z.core.$ZodIssue): (string | number)[] {
   return [place, ...issue.path.map((step) => (typeof step === 'number' ? step : shortened(String(step))))];
 }
 
-/** For a union: the issues of the intended alternative, when only one alternative has the right type. */
+/**
+ * Replaces the issue of a union by the issues of the intended alternative, if exactly one alternative has the right
+ * type.
+ */
 function opened(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const meant = issue.errors.filter((branch) => !branch.some(isOfAnotherType));
@@ -265,7 +268,7 @@ function unionSentence(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>)
   return [...new Set(sentences)].join(', or ') || 'is not valid';
 }
 
-/** The first issue inside a value, with its path inside that value. */
+/** The sentence of the first issue inside a value, with the issue's path inside that value. */
 function inner([first]: readonly z.core.$ZodIssue[]): string {
   if (!first) return 'is not valid';
   return first.path.length > 0 ? `${fieldName(pathOf('', first))}: ${first.message}` : first.message;

@@ -7,14 +7,14 @@ const checkMs = 1_000;
 
 type State = 'ok' | 'down';
 
-/** Checks every dependency at each call, for at most a second. */
+/** Checks MongoDB and Temporal at each call, for at most a second. */
 export async function readiness(
   { temporal: client }: Pick<Context, 'temporal'>,
   ping = pingMongo,
 ): Promise<{ ready: boolean; mongo: State; temporal: State }> {
   const state = (check: Promise<unknown>): Promise<State> =>
-    // Some waits of the MongoDB and Temporal clients have no timeout: they notice only after minutes that a connection
-    // has gone silent.
+    // Each check is cut off after `checkMs`. Some calls of the MongoDB and Temporal clients have no timeout, and the
+    // clients notice only after minutes that a server does not answer.
     Promise.race([
       check.then(
         () => 'ok' as const,

@@ -16,15 +16,15 @@ import { idsIn } from '../../models/rules/base/holdings.ts';
 
 const keptForMs = 24 * 3600 * 1000;
 /**
- * A request holds its idempotency key for this many ms without renewing the lease. If the process dies, a retry waits
+ * How long a lease on an idempotency key lasts without renewal, in ms. If the process dies, retries are refused for
  * this long.
  */
 const ownLeaseMs = 15_000;
-/** A lease is renewed this many times within its duration, so that one failed renewal does no harm. */
+/** How many times a lease is renewed within its duration. With several times, one failed renewal does no harm. */
 const renewals = 3;
 const maxKeyLength = 255;
 
-/** `until`: when the reply becomes useless. After that, the idempotency key no longer returns it. */
+/** `until`: when the reply becomes useless. Retries after that time do not get the stored reply. */
 export type Reply = { status: number; body: string; until?: Date | undefined };
 /** `fingerprints`: HMACs of the request with each secret key, newest first. */
 export type KeyedRequest = { credential: string; route: string; key: string; fingerprints: readonly string[] };
@@ -36,10 +36,9 @@ export const commandIdOf = ({ credential, route, key, fingerprints }: KeyedReque
   hashOf([credential, route, key, fingerprints[0]]);
 
 /**
- * Runs `answer` unless this request was answered before. Problems with a status under 500 are not stored: nothing was
- * done, so the caller may correct the request or wait, and use the same idempotency key again. A lease of `leaseMs`
- * holds the key and is renewed while `answer` runs: a slow request keeps its key, and the key of a process that died
- * becomes free.
+ * Runs `answer` unless this request was answered before. An error of `answer` is not stored and frees the idempotency
+ * key, so the caller may correct the request or wait, and use the key again. A lease of `leaseMs` holds the key and is
+ * renewed while `answer` runs. So a slow request keeps its key, and the key of a process that died becomes free.
  * @throws Problem `IDEMPOTENCY_KEY_REUSED` for another body under the same key, `IDEMPOTENCY_KEY_IN_PROGRESS` while the
  * first request runs.
  */
@@ -82,7 +81,7 @@ export async function once(
   } finally {
     clearInterval(renewing);
   }
-  // The request was handled, so a failure to store the reply must not turn it into an error.
+  // The request was handled, so the caller gets the reply even if storing it fails.
   const kept = { status: reply.status, body: ctx.secrets.seal(reply.body, replyPlace(id)) };
   const about = idsIn(`${request.route} ${reply.body}`);
   await keepReply(holding, kept, { about, until: reply.until }).catch((error: unknown) =>

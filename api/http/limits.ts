@@ -1,6 +1,6 @@
 /**
- * Rate limits. They are counted where all processes share them: in Redis if it is configured, otherwise in MongoDB.
- * While that store is unreachable, each process counts in its own memory, so a limit then holds per process.
+ * Rate limits. All processes share the counts, in Redis if it is configured, otherwise in MongoDB. While that store is
+ * unreachable, each process counts in its own memory, so a limit then holds per process.
  */
 import { LRUCache } from 'lru-cache';
 import mongoose from 'mongoose';
@@ -38,7 +38,8 @@ export function createRate(config: Config, name: RateName, { refundable = false 
           storeClient,
           rejectIfRedisNotReady: true,
         });
-  // While MongoDB is unreachable, a count there would time out, and the request's own read would then time out too.
+  // While MongoDB is unreachable, this process counts in memory. Counting in MongoDB would only end with a timeout, and
+  // the request's own read would then wait for another one.
   const reachable = () =>
     storeClient !== undefined || mongoose.connection.readyState === mongoose.ConnectionStates.connected
       ? shared
@@ -50,8 +51,8 @@ export function createRate(config: Config, name: RateName, { refundable = false 
 }
 
 /**
- * Creates the indexes of the counters in MongoDB. Until the unique index exists, concurrent requests could be counted in
- * separate records.
+ * Creates the indexes of the counters in MongoDB. Until the unique index exists, concurrent requests could be counted
+ * in separate records.
  */
 export async function prepareRates(): Promise<void> {
   if (redis() !== undefined) return;
@@ -61,15 +62,15 @@ export async function prepareRates(): Promise<void> {
 export type Limiter = (name: RateName, credential: string) => Promise<Record<string, string>>;
 
 /**
- * Without Redis, a process takes points in blocks of this share of the limit and spends them in memory, because one
- * majority write per request cost more than answering the request. Each process can therefore exceed a limit by this
- * share.
+ * Without Redis, a process takes points in blocks of this share of the limit and spends them in memory. One majority
+ * write for each request would cost more than answering the request. Points that one process has taken and not spent
+ * are missing in the others, so these may refuse a request too early.
  */
 const blockShare = 1 / 50;
 
 type Block = { left: number; remaining: number; until: number };
 
-/** Counts one request. Returns the rate limit headers, or throws `RATE_LIMITED`. */
+/** Creates the function that counts one request, and returns the rate limit headers or throws `RATE_LIMITED`. */
 export function createLimiter(config: Config): Limiter {
   const rates = new Map<RateName, Rate>();
   const blocks = new LRUCache<string, Promise<Block>>({ max: 50_000 });
@@ -90,12 +91,13 @@ export function createLimiter(config: Config): Limiter {
       const now = performance.now();
       if (block && block.left > 0 && now < block.until) {
         block.left -= 1;
-        // A block of reserved requests is removed when it is used up; otherwise every credential that ever called would
-        // take memory.
+        // A block is removed when its points are used up; otherwise every credential that ever called would take
+        // memory.
         if (block.left === 0 && blocks.get(id) === holding) blocks.delete(id);
         return rateHeaders(config, name, { remaining: block.remaining + block.left, ms: block.until - now });
       }
-      // The first request takes the next block; concurrent requests wait for it.
+      // The first of several concurrent requests takes the next block; the others find its promise in `blocks` and wait
+      // for it.
       if (blocks.get(id) !== holding) continue;
       const taking = take(name, credential);
       blocks.set(id, taking);
@@ -128,7 +130,7 @@ export async function consume(
   }
 }
 
-/** `RateLimit` and `RateLimit-Policy` of the IETF draft (draft-ietf-httpapi-ratelimit-headers). */
+/** The headers `RateLimit` and `RateLimit-Policy` of the IETF draft (draft-ietf-httpapi-ratelimit-headers). */
 function rateHeaders(config: Config, name: RateName, state: { remaining: number; ms: number }): Record<string, string> {
   const { points, seconds } = config.rates[name];
   return {

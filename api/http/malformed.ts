@@ -1,6 +1,7 @@
 /**
- * Answers input that is not HTTP or too large, which never reaches a route, with the usual error envelope. It must not
- * write into a reply that has begun.
+ * Answers requests that Node's parser refuses, which never reach a route, with the usual error envelope. If another
+ * reply has begun on the connection, the connection is closed instead, because the error would end up inside that
+ * reply.
  */
 import { maxHeaderSize, STATUS_CODES, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';

@@ -37,7 +37,7 @@ export function openApiDocument(groups: RouteGroups, options: { version: string 
       description:
         'A customer-support platform with an AI agent. Errors are `{ error, code, details?, request_id }`. Fields and query parameters that a route does not list are refused.',
     },
-    // The URL is relative to the document's own, because the page `/docs` may only send requests to its own origin.
+    // The URL names no host, because the page `/docs` may only send requests to its own origin.
     servers: [{ url: '/v1' }],
     tags: Object.keys(groups).map((name) => ({ name })),
     components: {
@@ -131,7 +131,7 @@ function headersOf(...names: HeaderName[]) {
 
 function requestBody(route: Route) {
   if (route.raw) return { required: false, content: { '*/*': { schema: { type: 'string', format: 'binary' } } } };
-  // A missing body is read as an empty object.
+  // A missing body is read as an empty object, so the body is optional if its schema accepts an empty object.
   const required = !route.body?.safeParse({}).success;
   const example = Object.hasOwn(examples, route.name) ? { example: examples[route.name] } : {};
   if (!route.upload) return { required, content: { 'application/json': { schema: route.body, ...example } } };

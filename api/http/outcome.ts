@@ -1,11 +1,14 @@
-/** The pages that a browser ends at after connecting another service; they say whether it worked or why not. */
+/**
+ * The pages that a browser shows after connecting another service. A page says whether the connection worked, or why
+ * not.
+ */
 import type { Router } from '@koa/router';
 
 export type OutcomePage = {
   path: string;
   /** The sentence for each outcome; `connected` is the successful one. */
   sentences: Readonly<Record<string, string>>;
-  /** The sentence before an outcome that is not in the table; the outcome follows it unchanged. */
+  /** The beginning of the sentence for an outcome that is not in `sentences`; the outcome itself follows. */
   otherwise: string;
 };
 

@@ -12,8 +12,8 @@ import type { ErrorCode } from '../../models/rules/base/errors.ts';
 import type { RateName } from '../../models/rules/base/rates.ts';
 
 /**
- * Access to the browser's cookies, which bind a sign-in or a connection to a browser. For open routes and routes of
- * members.
+ * Access to the browser's cookies, which bind a sign-in or a connection to a browser. Handlers get it on open routes
+ * and on routes that members may call.
  */
 export type Cookies = {
   get(name: string): string | undefined;
@@ -23,7 +23,10 @@ export type Cookies = {
   ownPage: boolean;
 };
 
-/** An API key is used by a backend, which has no cookies. On routes that members may call too, cookies are optional. */
+/**
+ * A `key` route takes API keys and the logins of members. An API key comes from a backend, which has no cookies, so
+ * cookies are optional on such a route.
+ */
 type CookiesOf<G extends Guard> = G extends { kind: 'open' | 'member' }
   ? Cookies
   : G extends { kind: 'key' }
@@ -53,8 +56,8 @@ type Definition<
   /** All query parameters, each at most once. Any other parameter is refused, on routes without `query` too. */
   query?: Q;
   /**
-   * Parameters that `query` does not list are ignored. For URLs that other services call, which add parameters of their
-   * own.
+   * With `ignored`, parameters that `query` does not list are ignored instead of refused. Other services call such a
+   * URL, and add parameters of their own.
    */
   otherParameters?: 'ignored';
   /** The schema of a JSON body, or of the form's text fields when `upload` is true. */
@@ -64,8 +67,8 @@ type Definition<
   /** Whether the handler takes the body's raw bytes; such a route has no `body`. */
   raw?: W;
   /**
-   * The largest body, or file of a form. Default: 1 MiB; 16 KiB for an `open` route; `config.maxUploadBytes` for a
-   * file.
+   * The largest body, or largest file of a form, in bytes. Default: 1 MiB; 16 KiB for an `open` route or a route
+   * without a body; `config.maxUploadBytes` for a file.
    */
   maxBytes?: number;
   /** The status of a successful reply; 200 by default. */
@@ -73,7 +76,7 @@ type Definition<
   /** Other statuses that the handler may return by `withStatus`. */
   otherStatuses?: number[];
   reply: R;
-  /** Whether replies are wrapped as `{ success, data }`: on routes that only a dashboard login may call. */
+  /** Whether replies are wrapped as `{ success, data }`. This is so on routes that only a dashboard login may call. */
   envelope?: boolean;
   /** The rate limit in `config.rates`; requests count per credential (per address for open routes). */
   limit?: RateName;
@@ -83,7 +86,7 @@ type Definition<
    * The route changes nothing, so a retry under an `Idempotency-Key` runs again instead of getting the stored reply.
    */
   asksOnly?: boolean;
-  /** Problems that only this route has, for the OpenAPI document. */
+  /** The route's own problems, for the OpenAPI document; those of its guard, body and limit are added. */
   errors?: ErrorCode[];
   handle(
     input: {
@@ -95,10 +98,11 @@ type Definition<
       principal: PrincipalOf<G>;
       /**
        * An id that is the same for all retries under one `Idempotency-Key`, also when the reply was not stored (503). A
-       * handler uses it to recognize a change that an earlier attempt may have made. Absent without the header.
+       * handler uses it to recognize a change that an earlier attempt may have made. It is undefined when the request
+       * has no such header.
        */
       commandId: string | undefined;
-      /** Parts of the raw request; most handlers need none. */
+      /** The browser's cookies; undefined for callers that are not browsers. Most handlers need none. */
       cookies: CookiesOf<G>;
     },
     ctx: Context,
@@ -160,8 +164,8 @@ export function route<
   return {
     ...definition,
     status: definition.status ?? 200,
-    // Every reply to a downgraded live key contains the mode and a warning. A member chooses the mode by query (spec
-    // 4.8).
+    // While an organization is not live, its live key acts in test mode, and every reply to the key contains the mode
+    // and a warning. A member chooses the mode by query (spec 4.8).
     reply: byKey
       ? reply.extend({ mode: reply.shape['mode'] ?? modeSchema.optional(), warning: warning.optional() })
       : reply,

@@ -21,9 +21,14 @@ import type { SecretBox } from '../../models/base/secretbox.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 
 const maxBodyBytes = 1024 * 1024;
-/** The largest body from callers without a credential; room for an e-mail, a password and a name. */
+/**
+ * The largest body of open routes, and of routes that take no body. It has room for an e-mail, a password and a name.
+ */
 const maxOpenBodyBytes = 16 * 1024;
-/** A route that takes no body reads it nevertheless, and refuses any body except an empty object. */
+/**
+ * The schema of routes that take no body. Such a route reads the body nevertheless, and refuses any body except an
+ * empty object.
+ */
 const noBody = z.strictObject({});
 
 type Body = { fields?: unknown; file?: UploadedFile | undefined; raw?: Buffer | undefined };
@@ -129,7 +134,8 @@ function keyedRequest(
   if (key === undefined) return undefined;
   return {
     credential: credentialId(principal),
-    // The route's path pattern, because the same URL path can be written in several ways.
+    // The path pattern and the parsed parameters identify the route, because the same URL path can be written in
+    // several ways.
     route: `${route.method} ${route.path} ${JSON.stringify(input.params)}`,
     key: String(key),
     fingerprints: fingerprintsOf(input, ctx.secrets),
@@ -159,8 +165,8 @@ const fromBrowser = ({ auth }: Route, { kind }: Principal): boolean =>
   auth.kind === 'open' || auth.kind === 'member' || (auth.kind === 'key' && kind === 'member');
 
 /**
- * Reads and sets cookies that bind a sign-in to a browser. `secure` follows the public URL, because a proxy may connect
- * without TLS.
+ * Reads and sets cookies that bind a sign-in to a browser. `secure` depends on the public URL, because a proxy may
+ * connect to this process without TLS.
  */
 function cookiesOf(koa: RouterContext, ctx: Context): Cookies {
   const secure = (koa.cookies.secure = ctx.config.publicUrl.startsWith('https:'));

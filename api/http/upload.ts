@@ -58,7 +58,8 @@ export async function readForm(
     multipart: true,
     multipartTypes: ['multipart/form-data'],
     formidable: {
-      // Headers arrive in pieces, so each is decoded only when it is complete.
+      // With `binary`, formidable keeps the bytes of headers. Headers arrive in pieces, so `readHeader` decodes each as
+      // UTF-8 when it is complete.
       encoding: 'binary',
       // Other plugins would read a form whose boundary happens to contain the word `json`.
       enabledPlugins: [multipart, boundParts],
@@ -87,8 +88,8 @@ export async function readForm(
       file: { path, filename: originalFilename ?? '', size, sha256: hash! },
     };
   } catch (error) {
-    // If the client still sends, closing the connection would lose the reply, so the rest is read and dropped. Node's
-    // requestTimeout bounds the time.
+    // If the client still sends, closing the connection would lose the reply, so the rest of the body is read and
+    // dropped. Node's `requestTimeout` bounds how long this reading takes.
     if (!koa.req.destroyed) await finished(koa.req.resume()).catch(() => undefined);
     await finished(written.destroy()).catch(() => undefined);
     await rm(path, { force: true });
@@ -141,8 +142,9 @@ function partsOf() {
 }
 
 /**
- * Decodes the header as UTF-8 and decides whether the part is a file: it is if it has a filename. formidable would
- * decide by the media type, which a text field may have too.
+ * Decodes a part's header as UTF-8 and decides whether the part is a file. A part is a file if it has a filename or the
+ * media type `application/octet-stream`. formidable would decide by whether there is a media type, which a text field
+ * may have too.
  */
 function readHeader(part: Part): void {
   const disposition = part.headers['content-disposition'] ?? '';
@@ -151,13 +153,16 @@ function readHeader(part: Part): void {
   part.originalFilename = encodedFilename(disposition) ?? plain;
   const isFile = part.originalFilename !== null || /^application\/octet-stream\b/i.test(part.mimetype ?? '');
   part.mimetype = isFile ? part.mimetype || 'application/octet-stream' : null;
-  // For a field, formidable uses the transfer encoding as the charset, and it cannot decode `8bit`.
+  // formidable uses a text field's transfer encoding as its charset, and could not decode the encoding `8bit`.
   part.transferEncoding = 'utf-8';
 }
 
 const utf8 = (binary: string) => Buffer.from(binary, 'binary').toString('utf8');
 
-/** `filename*` (RFC 8187), which some clients send although RFC 7578 excludes it; undefined when there is none. */
+/**
+ * The file name in the parameter `filename*` (RFC 8187), undefined when there is none. Some clients send the parameter
+ * although RFC 7578 excludes it.
+ */
 function encodedFilename(disposition: string): string | undefined {
   const encoded = /;\s*filename\*=utf-8'[^']*'([^;\s]+)/i.exec(disposition)?.[1];
   try {

@@ -11,7 +11,7 @@ export function parse<S extends z.ZodType>(schema: S, value: unknown, place: 'bo
 
 const nothing = z.strictObject({});
 
-/** Throws `VALIDATION` for every query parameter, for URLs that take none. */
+/** Throws `VALIDATION` if the query has any parameter. */
 export function takeNoParameters(query: unknown): void {
   parse(nothing, query, 'query');
 }

@@ -1,6 +1,6 @@
 /**
- * Serves the files of web/ to browsers: TypeScript with its types stripped, not bundled, each with an ETag of its
- * content. These files are public and contain no data of customers.
+ * Serves the files of web/ to browsers, each with an ETag of its content. `readModules` serves TypeScript with its
+ * types stripped and not bundled. These files are public and contain no data of customers.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -36,8 +36,8 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 export const readWeb = (path: string): string => readFileSync(new URL(path, web), 'utf8');
 
 /**
- * The modules of a folder of web/ and of `live/`, which all pages with a socket share, served as one folder. The first
- * call in a process takes 100 ms, mostly to load the TypeScript parser.
+ * The modules of a folder of web/ together with those of web/live/, which all pages with a socket share. Browsers see
+ * them as one folder. The first call in a process takes 100 ms, mostly to load the TypeScript parser.
  */
 export function readModules(folder: string): WebModules {
   const paths = [folder, 'live'].flatMap((name) =>

@@ -88,8 +88,8 @@ export async function testConnection(ctx: Context, orgId: string, provider: Inte
 }
 
 /**
- * Deletes the credentials and stops deliveries to the service. If the service supports it, a workflow revokes the
- * credentials there. Idempotent.
+ * Deletes the credentials and stops deliveries to the service. A workflow then revokes the credentials at the service,
+ * if the service supports that. A repeated call changes nothing.
  */
 export async function disconnect(ctx: Context, orgId: string, provider: IntegrationProvider): Promise<void> {
   const now = ctx.clock();
@@ -100,7 +100,10 @@ export async function disconnect(ctx: Context, orgId: string, provider: Integrat
 }
 
 const slackPurpose = 'connect:slack';
-/** `user_id`: the member who began. At the end they must still be an admin, else nothing is connected. */
+/**
+ * `user_id`: the member who began to connect Slack. When Slack sends the browser back, the member must still be an
+ * admin, else nothing is connected.
+ */
 type BegunSlack = { org_id: string; user_id: string; settings: { channel_id?: string } };
 const redirectUri = ({ config }: Pick<Context, 'config'>): string =>
   `${config.publicUrl}/v1/integrations/slack/callback`;

@@ -1,4 +1,4 @@
-/** The page that the browser ends at after connecting Slack. */
+/** The page that the browser shows after connecting Slack. */
 import { outcomeAt, type OutcomePage } from '../http/outcome.ts';
 
 export const slackOutcome: OutcomePage = {
@@ -15,5 +15,5 @@ export const slackOutcome: OutcomePage = {
   otherwise: 'Slack was not connected.',
 };
 
-/** The URL of the page. `outcome`: a word of the table above, or Slack's own error code. */
+/** The URL of the page. `outcome`: a key of `sentences` above, or Slack's own error code. */
 export const outcomePath = (outcome: string): string => outcomeAt(slackOutcome, outcome);

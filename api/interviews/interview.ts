@@ -69,7 +69,10 @@ type Command = {
   /** Runs before the status change is requested: checks preconditions or stores what the change needs. */
   prepare?: () => Promise<void>;
 };
-/** Time for two attempts of a model at up to 30 seconds each, and for the other steps. */
+/**
+ * How long a request waits for an evaluation, in ms: two attempts of a model at up to 30 seconds each, and the other
+ * steps.
+ */
 const evaluationDeadlineMs = 120_000;
 
 /**
@@ -211,14 +214,17 @@ export async function configured(
     questions: await questionsAs(ctx, given, order, before),
     questions_by: questionsBy(given, made || (await isUsual(ctx, given, order)), before),
   };
-  // A draft has every field; an unknown field is null.
+  // Null counts as not given: a client may send a draft, in which every unknown field is null.
   const [link, time] = [given.meeting_url ?? undefined, given.scheduled_at ?? undefined];
   const url = link === undefined ? before?.meeting_url : readMeetingUrl(link, 'meeting_url');
   const at = time === undefined ? before?.scheduled_at : readSchedule(time, ctx.clock());
   return { ...rest, ...defined({ meeting_url: url }), ...(at ? { scheduled_at: at } : {}) };
 }
 
-/** The given questions. Without any, new ones when something changed that questions depend on, else the old ones. */
+/**
+ * The questions of the request. Without any: new questions when a field changes that questions depend on, else the
+ * stored questions.
+ */
 async function questionsAs(ctx: Context, given: Given, order: QuestionsAsk, before: Interview | undefined) {
   if (given.questions) return numbered(given.questions);
   return before && !makesQuestions(given) ? before.questions : numbered(await questionsAtOnce(ctx, order));
@@ -264,7 +270,7 @@ export function readMeetingUrl(url: string, field: string): string {
   throw new Problem('VALIDATION', { details: [{ path: ['body', field], message }] });
 }
 
-/** A caller's clock may be a minute behind ours. */
+/** A caller's clock may be a minute behind this server's. */
 const lateMs = 60_000;
 
 function readSchedule(text: string, now: Date): Date {
@@ -293,7 +299,7 @@ export function viewItem(record: Interview) {
       ...defined({ resume_error: candidate.resume_error }),
     },
     scheduled_at: record.scheduled_at ? iso(record.scheduled_at) : null,
-    // Scores are stored before the interview is completed, but shown only then.
+    // The score is stored before the interview is completed, but shown only when it is completed.
     overall_score: status === 'completed' ? (evaluation?.overall_score ?? null) : null,
     decision: decision ? { ...decision, decided_at: iso(decision.decided_at) } : null,
     created_at: iso(record.created_at),
@@ -321,8 +327,8 @@ const isElsewhere = ({ config }: Pick<Context, 'config'>, { meeting_url }: Inter
   meeting_url !== undefined && config.meetingBots.apiKey !== undefined;
 
 /**
- * The links into the room, from the moment the interview is scheduled. No links when it takes place in an external call
- * or is over.
+ * The links into the room, from the moment the interview is scheduled. There are no links when the interview takes
+ * place in an external call or is over.
  */
 async function viewRoom(ctx: Pick<Context, 'secrets' | 'config'>, record: Interview) {
   const { secrets, config } = ctx;

@@ -135,8 +135,8 @@ export async function provideSummary(
   };
   const made = await ctx.intelligence.summarizeMeeting({ ...recorded, mode }, { about: { meeting_id: record._id } });
   const summary = { ...made, version: said.length, generated_at: ctx.clock() };
-  // Members are notified once for each version of the transcript, when its first summary is made. A summary of the
-  // other length, or one that is made again, is not announced.
+  // Members are notified once for each version of the transcript, when its first summary is made. Later summaries of
+  // that version, in the other length or made again, are not announced.
   const isFirst = !Object.values(record.summaries ?? {}).some((one) => one.version === summary.version);
   const about = {
     owner: record.org_id,

@@ -1,7 +1,7 @@
 /**
  * Takes a resume: reads it in a child process (clients/files), stores its text, and personalizes the questions while
- * the interview has not started. The file itself is never stored. A resume that cannot be read is noted, and blocks
- * nothing.
+ * the interview has not started. The file itself is never stored. If a resume cannot be read, the reason is noted on
+ * the interview, and the request succeeds.
  */
 import type { Context } from '../context.ts';
 import type { UploadedFile } from '../http/upload.ts';

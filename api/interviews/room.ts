@@ -1,7 +1,7 @@
 /**
  * What happens in a room: consent, questions, answers, the end. Everything is stored before it is shown, and each step
  * is idempotent. When a process dies half-way, `mend` shows the missing frames at the next connection, and the sweeper
- * requests the missing status change.
+ * (workers/sweeper.ts) requests the missing status change.
  */
 import { createHash } from 'node:crypto';
 import { commandInterview } from './interview.ts';
@@ -55,8 +55,8 @@ const speakerOf = (room: Room, role: RoomRole): string =>
   role === 'candidate' ? (room.candidate_name ?? 'Candidate') : 'Interviewer';
 
 /**
- * The intent is stored with the change of the room and stays until the workflow has made the status change. If this
- * process dies before that, the sweeper delivers the intent.
+ * The intent to tell the interview's workflow about a change of the room. It is stored with that change and stays until
+ * the workflow has made the status change. If this process dies before that, the sweeper delivers the intent.
  */
 const told = (ctx: Context, orgId: string, roomId: string) =>
   intentFor(interviewWork(orgId, roomId, 'room'), ctx.clock());
@@ -170,7 +170,8 @@ export async function takeSpoken(
     role: spoken.role,
     ...(open === undefined ? {} : { question_id: named ?? open }),
   });
-  // A second answer to the same question, sent from another tab, adds to the first one.
+  // A message that names an earlier question, sent from another tab, only adds to the answer to that question. Any
+  // other message answers the open question.
   const answers = open !== undefined && (named === undefined || named === open);
   const after =
     answers && answered === undefined ? await takeAnswer(room, message_id, told(ctx, room.org_id, roomId)) : null;
@@ -217,7 +218,7 @@ const ackOf = (message_id: string, client_message_id: string, to: RoomRole) => (
   key: `ack:${message_id}`,
 });
 
-/** Suggestions are made from the last this many messages of the transcript. */
+/** Suggestions are made from this many of the transcript's last messages. */
 const lastSaid = 30;
 
 /** Suggests next questions to the interviewer of a `copilot` interview. Best effort: a suggestion may be lost. */

@@ -1,6 +1,6 @@
 /**
- * Serves the page of interview rooms. The page is the same for every link; an unknown link gets it with status 404. The
- * socket finds out whose link it is. The link is a secret, so the page sends it to no other server.
+ * Serves the page of interview rooms. The page is the same for every link; an unknown link gets the page with status
+ * 404. The socket finds out whose link it is. The link is a secret, so the page sends it to no other server.
  */
 import type { Router } from '@koa/router';
 import { onDemand } from '../http/ondemand.ts';

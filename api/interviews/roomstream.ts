@@ -17,12 +17,12 @@ import { Problem } from '../../models/rules/base/errors.ts';
 import { noticeOf, type RoomRole } from '../../models/rules/interviews/room.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
-/** The most sockets (tabs of all participants) in one room. Counted per process. */
+/** The most sockets (tabs of all participants) of one room in one process. */
 const socketsPerRoom = 20;
 /** A history frame contains at most this many of the last messages. */
 const historyLength = 400;
 
-/** The page reconnects by itself, so it gets in once the room is open. */
+/** The refusal while the room is not open yet. The page reconnects by itself, so it gets in once the room is open. */
 const notBegun = (): Problem =>
   new Problem('UNAVAILABLE', { message: 'The interview has not begun yet; this page opens it when it begins.' });
 

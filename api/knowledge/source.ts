@@ -1,6 +1,6 @@
-/** A field of the replies about documents and about pages. */
+/** The field `embedded_at` in replies about documents and pages. */
 
-/** Since when the source is searchable by embeddings of the current model; null when it is not yet. */
+/** The time since which embeddings of the current model find the source; null as long as they do not. */
 export const embeddedAt = (
   { embedded_by, embedded_at }: { embedded_by?: string; embedded_at?: Date },
   model: string | undefined,

@@ -56,7 +56,8 @@ export async function storeUpload(ctx: Context, orgId: string, uploader: Uploade
   const created = await launch(ctx, DocumentModel, [processDocumentWork(orgId, docId, 1, { crowded })], ([intent]) =>
     createDocument({ ...record, pending: [intent] }, quotas, allowance, standing),
   ).catch(async (error: unknown) => {
-    // After any other failure the record may exist, so the bytes stay. Maintenance deletes bytes without a record.
+    // A Problem means that no record was stored. After any other error the record may exist, so the bytes stay.
+    // Maintenance deletes bytes without a record.
     if (error instanceof Problem) await removeBytes(docId);
     throw error;
   });

@@ -1,5 +1,6 @@
 /**
- * Closes the sockets whose credential or stream has ended, including those that ended while the change stream was down.
+ * Closes the sockets whose credential or stream has ended. After the change stream was down, it looks for credentials
+ * that ended meanwhile.
  */
 import type { Connections } from './connections.ts';
 import type { LiveSocket } from './socket.ts';
@@ -33,7 +34,7 @@ export function createEndings(
   }
 
   return {
-    /** The change stream reports that a record ended. */
+    /** Called when the change stream reports that a record ended. */
     ended(collection: string, id: string): void {
       for (const kind of kinds) {
         if (kind.credentials.collection === collection) endCredential(kind, id);
@@ -41,12 +42,12 @@ export function createEndings(
         for (const socket of followersOf(id)) socket.refuse(kind.streams.ended());
       }
     },
-    /** The change stream was down, so some endings may have been missed. */
+    /** Called after the change stream was down, because some endings may have been missed. */
     missed(): void {
       doubtful = true;
       void lookForMissed();
     },
-    /** To be called every second. */
+    /** The heartbeat calls this every second. If the last search for missed endings failed, it is repeated. */
     retry(): void {
       if (doubtful) void lookForMissed();
     },

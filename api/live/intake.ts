@@ -13,7 +13,7 @@ const framesPerMinute = 300;
 /** The most frames that wait while another frame is handled. */
 const maxQueued = 100;
 
-/** `state.draining`: queued frames are dropped; the client sends them again to another process. */
+/** While `state.draining` is true, queued frames are dropped; the client sends them again to another process. */
 export function createIntake(ctx: Pick<Context, 'log'>, state: Readonly<{ draining: boolean }>) {
   /** Handles queued frames one after the other. Never rejects. */
   async function work(socket: LiveSocket): Promise<void> {

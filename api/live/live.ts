@@ -81,7 +81,7 @@ export function createLive(
     Object.assign(socket, await kind.open(socket, client, asked));
     if (socket.readyState === WebSocket.OPEN) await tail.follow(socket);
     kind.came?.(client);
-    // A client that left after its first frames has been here, too.
+    // If the socket was closed during these first steps, `onClose` does not call `left`. So `left` is called here.
     if (socket.readyState === WebSocket.OPEN) socket.came = true;
     else kind.left?.(client);
   }

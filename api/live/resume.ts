@@ -1,7 +1,7 @@
 /** Decides whether a reconnecting client gets the frames that it missed from the frame log. */
 import { countFrames, type Stream } from '../../models/live/frame.ts';
 
-/** With more missed frames than this, sending the slice's own summary (such as a history) is quicker. */
+/** With more missed frames than this, sending a summary (such as the chat's `history` frame) is quicker. */
 const maxResumed = 1_000;
 
 /**

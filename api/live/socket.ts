@@ -16,33 +16,38 @@ export const maxFrameBytes = 64 * 1024;
 /** A client counts as too slow when more bytes than this wait to be sent to it; about a hundred full answers. */
 const maxBufferedBytes = 1024 * 1024;
 /**
- * WebSocket's close codes for our own failures, by HTTP status. A close reason may have at most 123 bytes, so our close
- * reasons are error codes.
+ * WebSocket's close codes for failures of this server, by HTTP status. A close reason may have at most 123 bytes, so it
+ * is an error code and not a message.
  */
 const closeCodes: Readonly<Record<number, number>> = { 500: 1011, 503: 1013 };
 
-/** The close code of a refusal: 4000 plus the HTTP status, or WebSocket's standard code for our own failures. */
+/**
+ * The close code of a refusal: 4000 plus the HTTP status, or WebSocket's standard code for a failure of this server.
+ */
 export const closeCodeOf = ({ status }: Pick<Problem, 'status'>): number => closeCodes[status] ?? 4000 + status;
 
 /** WebSocket's code for a restart: the client reconnects to another process, or to this one a little later. */
 export const restartCode = 1012;
 const malformedCode = 4400;
 
-/** Our own close codes, and the codes of connections that ended without one. Bounds the values of a metric's label. */
+/**
+ * The close codes that this server sends, and the codes of connections that ended without one. The set bounds the
+ * values of the metric label `code`.
+ */
 const codes: ReadonlySet<number> = new Set(
   Object.values(errorTable).map(closeCodeOf).concat(1000, 1001, 1005, 1006, restartCode, malformedCode),
 );
-/** Whether a close code is one of ours; a client may send any other. */
+/** Whether a close code is in `codes`; a client may send any other code. */
 export const isKnownCode = (code: number): boolean => codes.has(code);
 
-/** `C`: the data that the slice keeps with each socket. */
+/** `C`: the data that the stream kind (chat, room or inbox) keeps with each socket. */
 export class LiveSocket<C = unknown> extends WebSocket implements Follower, StreamSocket {
   /** The stream that the socket follows; empty until the socket is open. */
   orgId = '';
   stream = '';
   /** The sequence number of the last frame that was sent to the socket. */
   seq = 0;
-  /** The slice's data; set once the client was admitted. */
+  /** The stream kind's data about the client; set once the client was admitted. */
   client: C | undefined;
   /**
    * The code that this process closed the socket with. If the client does not respond in time, `ws` reports 1006
@@ -52,7 +57,7 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
   kind: StreamKind<C> | undefined;
   /** Whether `came` of the socket's stream kind was called, so that `left` must be called when the socket closes. */
   came = false;
-  /** The network that rate limits count per. */
+  /** The client's network, for which rate limits count. */
   network = '';
   /** The underlying connection. */
   raw: Duplex | undefined;
@@ -74,7 +79,7 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
     return this.kind?.metrics;
   }
 
-  /** Sends a frame that is not in the log; it carries the sequence number of the last logged frame. */
+  /** Sends a frame that is not in the frame log. The frame carries the sequence number of the last logged frame. */
   tell(type: string, body: Record<string, unknown> = {}): void {
     this.write(type, JSON.stringify({ type, seq: this.seq, ...body }));
   }

@@ -1,7 +1,7 @@
 /**
- * What a slice declares about its streams so that `createLive` can serve them: who may connect, which stream a socket
- * follows, and what a client's frames mean. api/live handles the rest: sockets, heartbeat, limits, the frame log and
- * refusals.
+ * What a slice (chat, interviews) declares about its streams so that `createLive` can serve them: who may connect,
+ * which stream a socket follows, and what a client's frames mean. api/live handles sockets, heartbeat, limits, the
+ * frame log and refusals.
  */
 import type { z } from 'zod';
 import type { SocketMetrics } from '../http/metrics.ts';
@@ -24,9 +24,9 @@ export type ConnectRequest = {
 export type StreamSocket = {
   /** The sequence number of the last logged frame that was sent to the socket. */
   seq: number;
-  /** The network that rate limits count per. */
+  /** The client's network, for which rate limits count. */
   readonly network: string;
-  /** Sends a frame that is not in the log; it carries the sequence number of the last logged frame. */
+  /** Sends a frame that is not in the frame log. The frame carries the sequence number of the last logged frame. */
   tell(type: string, body?: Record<string, unknown>): void;
   /** Sends frames with one write to the network. Their text was made once for many sockets. */
   pass(made: readonly MadeFrame[]): void;
@@ -41,7 +41,7 @@ export const madeFrame = (type: string, body: object): MadeFrame => ({
   text: Buffer.from(JSON.stringify({ type, seq: 0, ...body })),
 });
 
-/** `C`: the data that the slice keeps with each socket. `F`: the frames that a client may send. */
+/** `C`: the data that the kind keeps with each socket. `F`: the frames that a client may send. */
 export type StreamKind<C, F extends { type: string } = { type: string }> = {
   /** The URL's path, with named groups. No two kinds may match one path. */
   path: RegExp;
@@ -85,8 +85,8 @@ export type StreamKind<C, F extends { type: string } = { type: string }> = {
   /** Called when the process ends, after all sockets are closed. */
   close?(): Promise<void>;
   /**
-   * Called for every frame that any process appends to any stream. With Redis, the call is certain only for frames of
-   * organizations whose id is the stream of a socket. The function starts long work in the background.
+   * Called for every frame that any process appends to any stream. With Redis, this is certain only for frames of an
+   * organization whose id is the stream of an open socket. The function starts long work in the background.
    */
   hears?(frame: Frame): void;
   /** Called when `hears` may have missed frames. */

@@ -1,7 +1,8 @@
 /**
  * Follows the frame log, once in each API process. Every follower of a stream gets the stream's frames in order and
  * each once, whichever process appended them. Frames come over Redis where it is configured, otherwise by the change
- * stream. Frames that did not arrive are read from the log, so an interruption of either loses nothing.
+ * stream. Frames that did not arrive are read from the log, so an interruption of Redis or of the change stream loses
+ * nothing.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import pLimit from 'p-limit';
@@ -59,7 +60,7 @@ const retryMs = { first: 100, last: 5_000 };
  * unreachable. A process that is killed right after it appended a frame does not publish it.
  */
 const rereadMs = { works: 10_000, away: 2_000 };
-/** The number of streams that one query of this search covers. */
+/** The number of streams that one query of `reread` covers. */
 const rereadBatch = 1_000;
 
 /** A follower's state. `behind`: the log may have frames that were not sent to the follower. */
@@ -195,7 +196,7 @@ export function startTail<F extends Follower>({ log, watched, ended, heard, miss
       const places = followed.get(follower.stream);
       if (places) places.push(place);
       else followed.set(follower.stream, [place]);
-      // Subscribes before the log is read, so that no frame is missed in between.
+      // The follower is subscribed before the log is read, so that no frame is missed in between.
       await channels?.follow(follower.stream);
       if (!place.left) await readOn(place);
     },

@@ -1,6 +1,7 @@
 /**
- * Connects a tool server. If the server requires OAuth, the sign-in is prepared first, and the server is stored only if
- * that works, so that broken settings never replace working ones. Also handles the callback of the browser.
+ * Connects a tool server. If the server requires OAuth, the sign-in is prepared first. The server is stored only if
+ * this preparation works, so that broken settings never replace working ones. `finishSignIn` handles the callback of
+ * the browser.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { z } from 'zod';
@@ -126,7 +127,8 @@ async function mayStillConnect(ctx: Context, orgId: string, actor: string): Prom
 }
 
 /**
- * Completes a sign-in from the browser's callback, once. If a member began the sign-in, it must be the same browser.
+ * Completes a sign-in from the browser's callback, once. If a member began the sign-in, the callback must come from the
+ * same browser.
  */
 export async function finishSignIn(
   ctx: Context,

@@ -16,7 +16,10 @@ import { takeNoParameters } from '../http/validate.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { knowledgePath, resourceChallenge } from '../../models/rules/mcp/oauth.ts';
 
-/** Room for a question of 2,000 characters with fifty earlier messages, the largest request there is. */
+/**
+ * The largest body. It has room for a question of 2,000 characters with fifty earlier messages, the largest request
+ * there is.
+ */
 const maxBodyBytes = 1024 * 1024;
 /** Older MCP revisions let a client send several messages in one request. */
 const maxMessages = 50;
@@ -30,8 +33,8 @@ export function mountMcp(
 ): void {
   const readBody = jsonReader(maxBodyBytes);
   let serving: Promise<McpHttpHandler> | undefined;
-  // Loaded at the first request: the MCP library takes 100 ms and 13 MB, which a process without MCP requests should
-  // not pay.
+  // The MCP library is loaded at the first request, because it takes 100 ms and 13 MB. A process without MCP requests
+  // should not pay for that.
   const handler = () =>
     (serving ??= import('./knowledge.ts').then(({ createKnowledgeServer }) => createKnowledgeServer(ctx, version)));
 
@@ -64,7 +67,7 @@ export function mountMcp(
       headers: Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]),
       signal: gone.signal,
     });
-    // The secret key itself is not passed on.
+    // The secret key itself is not passed to the MCP library.
     const authInfo = { token: '', clientId: principal.actor, scopes: [guard.scope], extra: { principal } };
     await send(koa, await (await handler()).fetch(request, { parsedBody: body, authInfo }));
   });
@@ -72,7 +75,7 @@ export function mountMcp(
 
 /**
  * Whether the client subscribes to changes. Such a request gets 404, because the tools never change. The library would
- * answer that other clients already subscribed.
+ * refuse it with a wrong reason: that other clients already subscribed.
  */
 const isListening = (body: unknown): body is { id?: unknown } =>
   (body as { method?: unknown } | null)?.method === 'subscriptions/listen';

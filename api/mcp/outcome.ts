@@ -1,4 +1,4 @@
-/** The page that the browser ends at after the sign-in for a tool server. */
+/** The page that the browser shows after the sign-in for a tool server. */
 import { outcomeAt, type OutcomePage } from '../http/outcome.ts';
 import { failureReasons } from '../../models/rules/mcp/failure.ts';
 

@@ -108,7 +108,7 @@ function withConnection({ config, secrets }: Context, standing: ToolServer, body
   if (next.auth_type === 'bearer' && next.access_token === undefined)
     refuse(['access_token'], moved ? givenAgain('endpoint_url') : 'is required for bearer');
   // The token endpoint receives the client secret, and the tool server receives the tokens. When either moves to
-  // another origin, the client secret must be entered again.
+  // another origin, the client secret must be entered again, so that a stored secret does not reach a new origin.
   const authorityMoved = isElsewhere(originOf(authorityOf(standing)), authorityOf(next));
   if ((moved || authorityMoved) && next.oauth?.client_secret !== undefined && body.oauth?.client_secret === undefined) {
     if (next.auth_type === 'oauth2')
@@ -240,7 +240,7 @@ export function viewServer(server: ToolServer) {
     ...defined({ environment: server.environment }),
     enabled: server.enabled,
     rate_limit_per_min: server.rate_limit_per_min,
-    // The contract's schema drops the pin of each tool.
+    // The reply's schema drops the `pin` of each tool.
     approved_tools: tools.map((tool) => ({ ...tool, suspended: tool.suspended ?? false })),
     last_discovered_at: last_discovered_at?.toISOString() ?? null,
     created_at: created_at.toISOString(),

@@ -111,7 +111,7 @@ async function store(tasks: readonly FoundTask[], { meeting, org, said }: From, 
   return created;
 }
 
-/** The sentence in which a quote begins. It identifies a task, however much of the sentence is quoted. */
+/** The sentence in which a quote begins. The sentence identifies a task, however much of the sentence is quoted. */
 function sentenceOf(quote: string, text: string): string {
   const plain = (words: string): string =>
     words

@@ -42,8 +42,8 @@ export const viewTask = (task: Task) => ({
 });
 
 /**
- * A position in a list: the last task of the previous page, and the number of all tasks, which is counted only for the
- * first page, because there may be 100,000.
+ * A position in a list: the last task of the previous page, and the number of all tasks. The tasks are counted only for
+ * the first page, because there may be 100,000.
  */
 export const placeOf = (id: string, count: number): string => `${id}:${count}`;
 export function placeAfter(cursor: string | undefined): { id: string; count: number } | undefined {

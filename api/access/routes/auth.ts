@@ -22,9 +22,9 @@ import {
 } from '../../../models/access/user.ts';
 
 /**
- * The account of a federated person: the one with this identity, else the one with this e-mail, else a new one. If the
- * provider has verified the address and the account has not, the person takes over the account (`joinIdentity`),
- * whether it was made with a password or by an identity (this one or another).
+ * The account of a person whom an identity provider signed in: the one with this identity, else the one with this
+ * e-mail, else a new one. If the provider has verified the address and the account's address is unverified, the person
+ * takes over the account. `joinIdentity` then removes the account's password and its other identities.
  */
 async function accountOf(ctx: Context, person: FederatedPerson): Promise<User> {
   const { provider, subject, email, emailVerified, name } = person;
@@ -54,7 +54,8 @@ async function accountOf(ctx: Context, person: FederatedPerson): Promise<User> {
         return user;
       }
     } catch (error) {
-      // The same sign-in in another tab created the account meanwhile.
+      // A duplicate means that the same sign-in in another tab created the account meanwhile. The next round of the
+      // loop finds that account.
       if (!isDuplicate(error)) throw error;
     }
   }

@@ -50,7 +50,10 @@ async function opened(ctx: Context, token: string): Promise<{ invitation: Invita
   return { invitation, org };
 }
 
-/** Whether the link proves that its holder owns the invited mailbox. */
+/**
+ * Whether the link proves that its holder owns the invited mailbox. `hash` is that of the link in the mail; the link
+ * that an inviter passes on has `link_hash`.
+ */
 const provesAddress = ({ hash }: Invitation, token: string): boolean => hash === hashToken(token);
 
 const prefix = '/orgs/{orgId}/invitations';

@@ -137,7 +137,7 @@ export const orgRoutes = [
     errors: ['ALREADY_MEMBER', 'CONFLICT'],
     async handle({ body, principal }, ctx) {
       // The role is checked before the account is looked up, so that a member who may not add anybody learns nothing
-      // about it.
+      // about the account.
       checkAdding(principal.role, body.role);
       const user = await findUserByEmail(normalizeEmail(body.email));
       // Anybody can register any address with a password, so an unverified address identifies nobody.

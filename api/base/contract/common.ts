@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { isTimeZone } from '../../../models/rules/base/timezone.ts';
 
-/** ISO 8601, UTC, milliseconds. */
+/** A time in a reply: ISO 8601 in UTC, with milliseconds. */
 export const timestamp = z.iso.datetime({ precision: 3 });
-/** ISO 8601 as callers write it, with any offset. */
+/** A time in a request: ISO 8601 with any offset. */
 export const moment = z.iso.datetime({ offset: true });
 export const id = z.string().min(1).max(100);
 export const orgParams = z.object({ orgId: id });

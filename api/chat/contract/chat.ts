@@ -90,7 +90,8 @@ export const message = z
   .meta({ id: 'ChatMessage' });
 
 /**
- * Every server frame has a sequence number. A frame that is not in the log carries the number of the last logged frame.
+ * Every server frame has a sequence number. A frame that is not in the frame log carries the number of the last logged
+ * frame that the socket got.
  */
 const seq = z.number().int().min(0);
 const frame = <T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>

@@ -1,4 +1,7 @@
-/** Routes of the inbox: members read conversations and act in them. The workflow writes the frames for customers. */
+/**
+ * Routes of the inbox: members read conversations and act in them. The conversation's workflow writes the frames that
+ * customers get.
+ */
 import { key, type TenantPrincipal } from '../../access/auth.ts';
 import * as contract from '../contract/inbox.ts';
 import { afterPlace, defaultLimit, placedListPage } from '../../http/cursor.ts';

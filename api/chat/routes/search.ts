@@ -10,8 +10,8 @@ import { excerptOf, searchWords } from '../../../models/rules/chat/search.ts';
 const placeOf = ({ at, id }: Found): string => `${at.toISOString()} ${id}`;
 const placeForm = /^\d{4}-\d\d-\d\dT[\d:.]+Z [a-z]+_[0-9A-Z]{26}(?::conv_[0-9A-Z]{26})?$/;
 /**
- * The number of extra hits that are read. They replace the hits of the previous page that have the same time as its
- * last hit: the search finds these again, and they are dropped.
+ * How many more hits are read than the page needs. The search also finds hits of the previous page, namely those with
+ * the same time as that page's last hit. These are dropped, and the extra hits take their place.
  */
 const sameMoment = 50;
 
@@ -33,8 +33,8 @@ export const searchRoutes = [
       const words = searchWords(query.q);
       const after = afterPlace(query.cursor, placeForm);
       const from = new Date(query.from ?? 0);
-      // Hits that are stored during the search are included, also when the clock of the process that stores them is
-      // ahead.
+      // The search ends a minute ahead. So it includes hits that are stored during the search, even if the clock of the
+      // process that stores them is ahead.
       const last = query.until === undefined ? new Date(ctx.clock().getTime() + minuteMs) : new Date(query.until);
       const until = after === undefined ? last : new Date(Math.min(last.getTime(), Date.parse(after.split(' ')[0]!)));
       const found = await searchInbox({ orgId, modes, words, from, until }, limit + 1 + sameMoment);

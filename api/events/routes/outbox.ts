@@ -176,7 +176,7 @@ export const outboxRoutes = [
     async handle({ body, principal: { orgId, modes } }, ctx) {
       const since = new Date(body.since);
       const now = ctx.clock();
-      // The sweeper starts the deliveries that this process does not start.
+      // At `due`, the sweeper starts the deliveries that this process has not started until then.
       const due = new Date(now.getTime() + sweepAfterMs);
       const { outbox_version } = await findSupportConfig(orgId);
       let recovered = 0;

@@ -1,4 +1,4 @@
-/** Routes of an organization's support configuration, which also take it live. */
+/** Routes of an organization's support configuration. Its field `environment` takes the organization live. */
 import { key } from '../../access/auth.ts';
 import { checkEnvironmentChange } from '../../access/goinglive.ts';
 import type { Context } from '../../context.ts';
@@ -56,8 +56,8 @@ async function patchSupportConfig(ctx: Context, orgId: string, given: SettingsPa
   for (;;) {
     const current = await findSupportConfig(orgId);
     if (Object.values(given).every((value) => value === undefined)) return current;
-    // The connections are read after the configuration, because a later disconnection changes the configuration's
-    // version.
+    // The connections are read after the configuration. A later disconnection changes the configuration's version, so
+    // saving fails and the loop runs again.
     const around = { integrations: await listConnectedIntegrations(orgId), egressAllow: ctx.config.egressAllow };
     const patch = changesOf(ctx, current, given);
     const now = ctx.clock();

@@ -198,5 +198,8 @@ export const interviewRecord = z
   .meta({ id: 'Interview' });
 export const interviewRemovedReply = z.object({ interview_id: id, deleted: z.literal(true) });
 
-/** The body is the service's own message; its signature was verified before. */
+/**
+ * The reply to a report of a meeting bot service. The request has no schema, because its body is the service's own
+ * message.
+ */
 export const webhookReply = z.object({ received: z.literal(true) });

@@ -399,7 +399,7 @@ export const interviewRoutes = [
   }),
 ];
 
-/** A report is usually a few hundred bytes. */
+/** The largest report that is accepted. A report usually has a few hundred bytes. */
 const maxReportBytes = 256 * 1024;
 
 export const botReportRoutes = (

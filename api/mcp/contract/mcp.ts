@@ -126,7 +126,7 @@ export const serverBody = z.strictObject({
         enabled: tool.enabled.optional(),
         timeout_ms: tool.timeout_ms.optional(),
         allowed_channels: tool.allowed_channels.optional(),
-        // The field is accepted and ignored, so that a client can send the list back unchanged.
+        // These three fields of the reply are accepted, so that a client can send the list back unchanged.
         suspended: z.boolean().optional().meta({ description: 'True leaves it suspended.' }),
         problem: findings.problem.meta({ description: 'As it was shown; it changes nothing.' }),
         notes: findings.notes.meta({ description: 'As they were shown; they change nothing.' }),
