@@ -1,15 +1,14 @@
 /**
- * One-time tokens that are mailed: to reset a password or confirm a new address. Each is valid once, for half an hour.
- * Pure.
+ * One-time tokens in mailed links. A token resets a password, confirms a new address or accepts an invitation. Pure.
  */
 import { Problem } from '../base/errors.ts';
 
 export const proofKinds = ['password_reset', 'email_change'] as const;
 export type ProofKind = (typeof proofKinds)[number];
 
-/** How long a token is valid, in ms. OWASP advises at most an hour. */
+/** How long a token that resets a password or confirms an address is valid, in ms. OWASP advises at most an hour. */
 export const proofMs = 30 * 60_000;
-/** The maximum number of valid links of one account; a new one replaces the oldest. */
+/** The maximum number of valid tokens of one account; a new token replaces the oldest. */
 export const maxProofs = 5;
 
 /** How long an invitation can be accepted, in ms. */
@@ -19,11 +18,15 @@ export const invitationStatuses = ['pending', 'accepted', 'revoked', 'expired'] 
 
 /**
  * The purpose of a token; a token of one purpose is not accepted for another. An `invitation` is sent by the
- * deployment's own mail server, so whoever has the token owns the mailbox. An `invitation_link` passes through the
- * organization, which could read it, so it proves no address.
+ * deployment's own mail server, so whoever has the token owns the mailbox. An `invitation_link` is shown to the inviter
+ * or sent by the organization's own mail server. The organization can read it, so it does not prove that whoever has it
+ * owns the mailbox.
  */
 export type TokenPurpose = ProofKind | 'invitation' | 'invitation_link';
-/** The purposes in links to the account page, which treats both kinds of invitation alike. */
+/**
+ * The purposes in links to the account page. The page treats both kinds of invitation alike. `mail_stop`: the link
+ * unsubscribes from mails.
+ */
 export type LinkPurpose = Exclude<TokenPurpose, 'invitation_link'> | 'mail_stop';
 
 /**

@@ -1,6 +1,7 @@
 /**
- * The texts of mails about accounts. Pure. Names chosen by other people are shown so that no mail program turns them
- * into links. A mail with a link says when the link expires, and what to do when the mail was not requested.
+ * The texts of mails about accounts. Pure. Names that other people chose lose everything that a mail program could turn
+ * into a link (`shownName`). A mail with a link says when the link expires, and what to do when the mail was not
+ * requested.
  */
 import type { ProofKind } from './account.ts';
 import type { Role } from './roles.ts';
@@ -15,8 +16,9 @@ export type AccountMail =
 
 export type AccountMailKind = AccountMail['kind'];
 /**
- * A stored account mail, without its text and link, which are made at each sending attempt. So no record holds a token.
- * The route that requests the mail does not look up the account, so its response cannot reveal whether one exists.
+ * A stored account mail. Its text and link are made at each sending attempt, so no record holds a token.
+ * `password_reset` has no `user_id`: the route does not look up the account, so its response cannot reveal whether the
+ * account exists.
  */
 export type AccountLetter =
   | { kind: 'password_reset'; email: string }
@@ -39,7 +41,7 @@ const asked = 'If this was not you, ignore this mail: nothing has changed.';
 const notYou =
   'If this was not you, ask for a new password at the login at once; that ends every login of your account.';
 
-/** Subject and text of a mail. `link` is the page's URL, or a placeholder when a member looks at the stored mail. */
+/** Subject and text of a mail. `link`: the URL with the token, or a placeholder when a member views the stored mail. */
 export function accountMailText(mail: AccountMail, link: string): { subject: string; text: string } {
   switch (mail.kind) {
     case 'password_reset':

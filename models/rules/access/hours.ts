@@ -11,7 +11,10 @@ export type Hours = {
   week: Partial<Record<Weekday, Span[]>>;
   /** Local dates `YYYY-MM-DD` on which nobody answers. */
   closed: string[];
-  /** The text that customers get, in addition to the next opening, when a person is called outside these hours. */
+  /**
+   * The text that a customer gets when the conversation is escalated to a person outside these hours. The time of the
+   * next opening is added to it.
+   */
   away_message: string | null;
 };
 
@@ -68,10 +71,11 @@ export function isOpen(hours: Hours, at: Date): boolean {
 }
 
 /**
- * The moment, in ms since 1970, at which a time zone has a local time. A time that the clocks skip gives one near it.
+ * The moment, in ms since 1970, at which a time zone has a local time. For a local time that a clock change skips, the
+ * result is a moment near it.
  */
 function momentOf(timezone: string, date: string, time: string): number {
-  // `24:00` is the end of the day.
+  // The time is added in minutes, so that `24:00` gives the end of the day.
   const wall = Date.parse(`${date}T00:00:00Z`) + (Number(time.slice(0, 2)) * 60 + Number(time.slice(3))) * minuteMs;
   let moment = wall;
   for (let again = 0; again < 2; again += 1) {
@@ -84,7 +88,7 @@ function momentOf(timezone: string, date: string, time: string): number {
 /** The first full minute after `at` at which the team answers; undefined when there is none within a year. */
 export function nextOpening(hours: Hours, at: Date): Date | undefined {
   const after = Math.floor(at.getTime() / minuteMs) * minuteMs + minuteMs;
-  // The current local day may have begun up to a day ago.
+  // The search starts with the previous local day, so that it misses no span around midnight or a clock change.
   let date = localOf(hours.timezone, after - dayMs).date;
   for (let day = 0; day <= daysAhead; day += 1) {
     const noon = Date.parse(`${date}T12:00:00Z`);
@@ -92,7 +96,7 @@ export function nextOpening(hours: Hours, at: Date): Date | undefined {
     const openings = spansOn(hours, { date, weekday }).flatMap(({ from, until }) => {
       if (momentOf(hours.timezone, date, until) < after - longestJumpMs) return [];
       const begin = Math.max(momentOf(hours.timezone, date, from) - longestJumpMs, after);
-      // The clocks may skip the beginning of a span, or show it twice.
+      // A clock change may skip the beginning of a span or show it twice, so each minute around it is checked.
       for (let minute = begin; minute <= begin + 2 * longestJumpMs; minute += minuteMs)
         if (isOpen(hours, new Date(minute))) return [minute];
       return [];
@@ -122,7 +126,7 @@ function openings(hours: Hours, from: number, until: number): [begin: number, en
   return found
     .toSorted(([one], [other]) => one - other)
     .map(([begin, end]) => {
-      // Spans may overlap.
+      // Spans may overlap, so each one starts at the earliest where the spans before it end.
       const free = Math.max(begin, closed);
       closed = Math.max(closed, end);
       return [free, closed];
@@ -138,7 +142,7 @@ export function openTime(hours: Hours, from: number, until: number): (begin: num
   /** The open time before each span, in ms; the last entry is the open time of all spans together. */
   const sums = [0];
   for (const [begin, end] of spans) sums.push(sums.at(-1)! + end - begin);
-  /** The open time before a moment. */
+  /** The open time before a moment, in ms, found by binary search. */
   const before = (at: number): number => {
     let [low, high] = [0, spans.length];
     while (low < high) {

@@ -67,13 +67,15 @@ export function keyEnvironment(key: KeyPrefix['mode'], environment: Environment)
   return key === 'legacy' ? effectiveMode(key, environment).mode : key;
 }
 
-/** The visible beginning of a key, by which people recognise it: the prefix and the first 4 of 32 characters. */
+/**
+ * The visible beginning of a key, by which people recognise it: the prefix and the first 4 of the 32 random characters.
+ */
 export function tokenStart(token: string): string {
   return token.slice(0, (splitToken(token)?.prefix.length ?? 0) + 4);
 }
 
 /**
- * When a rotated key stops working: after the overlap, or at its own expiry if that comes first.
+ * When a rotated key stops working: after `overlapSeconds`, or at its own expiry if that comes first.
  * @throws Problem KEY_REVOKED; CONFLICT when the key has expired or was rotated before.
  */
 export function rotationEnd(

@@ -1,6 +1,6 @@
 /**
- * Parses mailboxes: an address with an optional name. Pure. A text with anything else, such as a line break or a second
- * address, is refused, so that nobody can inject mail headers.
+ * Parses mailboxes: an address with an optional name. Pure. A text with more than that, such as a line break or a
+ * second address, is refused, so that nobody can inject mail headers.
  */
 import { readEmail } from './email.ts';
 
@@ -10,9 +10,9 @@ export type Mailbox = { name: string; address: string };
 const maxLocalPart = 64;
 const maxName = 100;
 
-/** Control characters, and characters that change the text direction. */
+/** Control characters, line separators, and characters that change the text direction. */
 const unfit = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
-/** Characters that are removed from a name. */
+/** Characters that are removed from a name, because they are unsafe or have a meaning in addresses. */
 const unfitInName = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069<>"@,;]+/gu;
 
 /**

@@ -8,7 +8,10 @@ export type NoticeSettings = {
   mail: boolean;
   /** How long a notification may be unread before it is mailed to a member who is online and not set to away. */
   mail_after_minutes: number;
-  /** Nothing rings and no mail goes out in these hours; a mail goes out at their end. */
+  /**
+   * In these hours, no sound is played, no browser notification is shown and no mail is sent. A mail that is due in
+   * them is sent at their end.
+   */
   quiet_hours: QuietHours | null;
 };
 
@@ -37,14 +40,15 @@ function quietEnd({ from, until, timezone }: QuietHours, at: Date): Date {
   const local = clock.format(at);
   if (since(local, from) >= since(until, from)) return at;
   const end = (Math.floor(at.getTime() / minuteMs) + since(until, local)) * minuteMs;
-  // When the clocks change between `at` and `end`, `end` is an hour too early or too late.
+  // When the clocks change between `at` and `end`, `end` is too early or too late, usually by an hour. `late` is this
+  // error.
   const late = ((since(clock.format(end), until) + dayMinutes / 2) % dayMinutes) - dayMinutes / 2;
   return new Date(end - late * minuteMs);
 }
 
 /**
- * When a member gets the mail about a notification that is still unread: at once when the member is not `here`, but
- * never in quiet hours.
+ * When a member gets the mail about a notification that is still unread. A member who is `here` gets it after
+ * `mail_after_minutes`, and any other member at once. A mail that is due in quiet hours waits until their end.
  */
 export function mailDueAt({ mail_after_minutes, quiet_hours }: NoticeSettings, here: boolean, now: Date): Date {
   const due = new Date(now.getTime() + (here ? mail_after_minutes * minuteMs : 0));

@@ -31,8 +31,8 @@ export const mayAdd = (actor: Role, role: Role): boolean =>
   hasRole(actor, 'admin') && (role !== 'owner' || actor === 'owner');
 
 /**
- * Throws unless `actor` may remove `target`. Everyone may leave, admins remove members and admins, and owners remove
- * anyone. The last owner stays (`LAST_OWNER`).
+ * Throws `MISSING_ROLE` unless `actor` may remove `target`. Everyone may leave, admins may remove members and admins,
+ * and owners may remove anyone. Throws `LAST_OWNER` when the last owner would be removed.
  */
 export function checkRemoval(
   actor: { id: string; role: Role },
@@ -49,8 +49,8 @@ export function checkRemoval(
 }
 
 /**
- * Throws unless `actor` may take over the API keys of a removed member. Only an owner may, and only those of another
- * member.
+ * Throws `MISSING_ROLE` unless `actor` is an owner, who alone may take over the API keys of a removed member. Throws
+ * `VALIDATION` when owners remove themselves, because they cannot keep their own keys.
  */
 export function checkKeepingKeys(actor: { id: string; role: Role }, targetId: string): void {
   if (actor.role !== 'owner')

@@ -1,6 +1,6 @@
 /**
- * Support sessions: their limits, how long they last, and which pages may embed the chat. Pure; the customer's identity
- * is checked elsewhere.
+ * Support sessions: their limits, how long they last, and which pages may embed the chat. Pure: nothing here checks the
+ * customer's identity.
  */
 import type { Mode } from './keys.ts';
 
@@ -16,15 +16,15 @@ export const maxOverlapSeconds = 7 * 86_400;
 export const maxNameLength = 200;
 export const maxExternalIdLength = 200;
 /**
- * The maximum length of a product, in characters; questions through the API have the same limit. The product becomes a
- * segment tag, which is truncated to 64 characters.
+ * The maximum length of a product name (`productType`), in characters; questions through the API have the same limit.
+ * The name becomes a segment tag, which is truncated to 64 characters.
  */
 export const maxProductTypeLength = 200;
 /** The maximum size of a session's context or a `context_update`: bytes of UTF-8 as JSON without blanks. */
 export const maxContextBytes = 8 * 1024;
 /**
- * The maximum nesting of objects and arrays in a session's context: far more than people write, and far less than a
- * database or a stack can take.
+ * The maximum nesting of objects and arrays in a session's context: far more than people write, and far less than the
+ * database or the call stack can take.
  */
 export const maxContextDepth = 16;
 
@@ -40,7 +40,7 @@ export const maxVisitorIdLength = 100;
 export const visitorIdPattern = /^[A-Za-z0-9_-]{16,100}$/;
 export const signaturePattern = /^[0-9a-fA-F]{64}$/;
 
-/** The expiry of a session that is created now, in whole seconds, as in the token. */
+/** The expiry of a session that is created now, rounded down to whole seconds, as in the session's token. */
 export function sessionEnd(ttl: number | undefined, now: Date): Date {
   return new Date((Math.floor(now.getTime() / 1000) + (ttl ?? ttlSeconds.default)) * 1000);
 }
@@ -57,7 +57,8 @@ export function originAllowed(origin: string | undefined, allowed: readonly stri
 
 /** Why a value cannot be a session's context; undefined when it can. `context` comes from JSON parsing. */
 export function contextProblem(context: Record<string, unknown>): string | undefined {
-  // The depth is checked first, because measuring the size serializes the whole object.
+  // The depth is checked first, because serializing a very deep object to measure its size could overflow the call
+  // stack.
   const flaw = flawOf(context, maxContextDepth);
   if (flaw) return flaw;
   const bytes = new TextEncoder().encode(JSON.stringify(context)).length;

@@ -1,5 +1,6 @@
 /**
- * The colours of a team's tags: only names, so that each page chooses a shade that is readable on its background. Pure.
+ * The colours of a team's tags. They are names without colour codes, so that each page chooses a shade that is readable
+ * on its background. Pure.
  */
 export const tagColours = ['grey', 'red', 'orange', 'green', 'blue', 'purple'] as const;
 

@@ -3,8 +3,8 @@ import { workOf } from '../base/work.ts';
 import { defined } from '../base/defined.ts';
 
 /**
- * Starts the workflow that revokes a departed member's grants and takes their tasks away. `keepKeysFor`: the owner who
- * takes over the member's API keys.
+ * Starts the workflow that revokes a departed member's API keys and invitations, and unassigns the member's open tasks.
+ * `keepKeysFor`: the owner who takes over the member's API keys.
  */
 export const memberDepartedWork = (
   orgId: string,

@@ -1,7 +1,7 @@
 /**
- * Which hosts outbound requests may reach: public ones, and those that an operator allows in EGRESS_ALLOW. Pure: it
- * judges names and literal addresses in the URL parser's form. clients/http/connect.ts judges the addresses that a name
- * resolves to with the same table, when it connects.
+ * Which hosts outbound requests may reach: public ones, and those that an operator allows in EGRESS_ALLOW. Pure: this
+ * file judges host names and literal addresses in the URL parser's form. When a connection is made,
+ * clients/http/connect.ts judges the addresses that the name resolves to by the same rules.
  */
 
 /**
@@ -47,8 +47,8 @@ function isPublicIpv4(octets: readonly number[]): boolean {
 
 /**
  * Only 2000::/3 is global unicast. Inside it, Teredo, documentation and 6to4 ranges are refused, because they carry or
- * hide another address. IPv4-mapped and NAT64 addresses lie outside and are always refused: no honest URL contains
- * them.
+ * hide another address. IPv4-mapped and NAT64 addresses lie outside 2000::/3 and are always refused: no honest URL
+ * contains them.
  */
 function isPublicIpv6(address: string): boolean {
   const [first = 0, second = 0, third = 0] = address

@@ -3,6 +3,6 @@ type Optional<T> = { [K in keyof T as undefined extends T[K] ? K : never]?: Excl
 /** Fields that are always given. */
 type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] };
 
-/** The fields without those that are undefined; the MongoDB driver, for one, would store undefined as null. */
+/** Removes the fields whose value is undefined. Otherwise the MongoDB driver, for example, would store them as null. */
 export const defined = <T extends object>(fields: T): Optional<T> & Given<T> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Optional<T> & Given<T>;

@@ -84,7 +84,7 @@ export function fieldName([place, ...steps]: readonly (string | number)[]): stri
   return steps.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');
 }
 
-/** The first detail as a sentence, and the number of further ones. */
+/** The first detail as a sentence, followed by the number of further details. */
 function summary([first, ...others]: readonly Detail[]): string | undefined {
   if (!first) return undefined;
   const more = others.length > 0 ? `, and ${others.length} more; see details` : '';

@@ -57,7 +57,7 @@ export const embedded = <F extends Fields>(fields: F): Required<RecordWith<F>> =
 });
 
 export const optional = <V>(field: Required<V>): Field<V, true> => ({ ...field, optional: true });
-/** True or absent, never false, as unique and partial indexes need. */
+/** True or absent, never false. So a partial index can contain only the records that have the field. */
 export const flag = optional(boolean) as Field<true, true>;
 /** A value or null; null by default. */
 export const nullable = <V>(field: Required<V>): Required<V | null> => ({ initial: null, ...field, nullable: true });

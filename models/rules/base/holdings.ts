@@ -4,10 +4,10 @@
  */
 
 /**
- * `own`: records of a meeting, task, customer, document or interview, deleted with it. `{ by }`: copies of its content,
- * such as a notification with a meeting's title; the field `by` of each record names the owner, and `eraseCopies`
- * (models/base/copies.ts) deletes them. `ids`: only ids, numbers, times and hashes, which may stay. `none`: no such
- * data.
+ * `own`: the records belong to a meeting, task, customer, document or interview, and are deleted with it. `{ by }`: the
+ * records are copies of such content, for example a notification with a meeting's title. The field named by `by` holds
+ * the owner's id, and `eraseCopies` (models/base/copies.ts) deletes the copies. `ids`: the records hold only ids,
+ * numbers, times and hashes, which may stay. `none`: the records hold neither personal data nor such content.
  */
 type Holding = 'own' | { by: string } | 'ids' | 'none';
 
@@ -24,7 +24,8 @@ export const holdings = {
   conversations: 'own',
   customers: 'own',
   documents: 'own',
-  // Frames of conversations with customers and of interview rooms, deleted by stream.
+  // Frames of conversations and interview rooms. All frames of one conversation or room have the same `stream` and are
+  // deleted together.
   frames: 'own',
   // The wording of a question is deleted with the last customer who asked it.
   gaps: 'own',
@@ -40,14 +41,16 @@ export const holdings = {
   bot_reports: 'ids',
   embedding_work: 'ids',
   erasures: 'ids',
-  // The id of each document or page that could not be copied to live mode, with a fixed sentence.
+  // Each record lists the ids of the documents and pages that could not be copied to live mode, each with a fixed
+  // sentence as the reason.
   live_copies: 'ids',
   // Keyed hashes of the addresses whose owners objected to mail, kept so that no more mail is sent to them.
   mail_objections: 'ids',
   presences: 'ids',
   removals: 'ids',
   task_extractions: 'ids',
-  // Hash chain over tool calls with hashes of their arguments; deleting an event would break the chain.
+  // The events form a hash chain over tool calls and hold only hashes of their arguments. Deleting an event would break
+  // the chain.
   tool_audit: 'ids',
   tool_audit_checkpoints: 'ids',
 

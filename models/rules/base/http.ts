@@ -46,7 +46,8 @@ export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly reason: HttpReason;
   /**
-   * The URL of the redirect step that failed, without credentials and fragment; unchanged when it could not be parsed.
+   * The URL whose request failed, which may be the target of a redirect. For a URL that is not allowed, it has no
+   * credentials and no fragment.
    */
   readonly url: string;
   /** Bytes of the decoded body received before the failure. */
@@ -75,7 +76,7 @@ export const maxUrlLength = 8_000;
 /**
  * The URL of an outbound request, without its fragment.
  * @throws HttpError bad_url for a scheme other than http and https, a user name or password (which would be sent
- * unnoticed), a bad port, or overlength.
+ * unnoticed), a port in `badPorts`, or more than `maxUrlLength` characters.
  */
 export function readOutboundUrl(text: string, base?: URL): URL {
   const url = URL.parse(text, base?.href);
@@ -114,7 +115,7 @@ export const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308];
 
 /** Headers that must not be sent to another origin. */
 const credentialHeaders = new Set(['authorization', 'cookie', 'proxy-authorization']);
-/** Headers that describe the body; dropped together with it. */
+/** Headers that describe the body. They are dropped when a redirect drops the body. */
 const bodyHeaders = new Set([
   'content-encoding',
   'content-language',

@@ -12,6 +12,9 @@ export const originOf = (address: string | null): string | null => (address ? ne
 export const isElsewhere = (givenFor: string | null, address: string | null): boolean =>
   givenFor !== null && address !== null && originOf(address) !== givenFor;
 
-/** The validation message for a secret that must be entered again. `address`: the field that names the other server. */
+/**
+ * The validation message for a secret that must be entered again. `address`: the name of the field that holds the new
+ * server's URL.
+ */
 export const givenAgain = (address: string): string =>
   `is required again, because ${address} names another server than the one that it was given for`;

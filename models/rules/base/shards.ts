@@ -1,6 +1,6 @@
 /**
  * The shard keys of the collections that grow with the customers of an organization. The compiler refuses a query that
- * does not name `org_id` or `crawl_id` (`collectionOf`), so each query is sent only to the shards of one organization
+ * names neither `org_id` nor `crawl_id` (`collectionOf`). So each query is sent only to the shards of one organization
  * or crawl. All other collections are small, or have keys that are unique across organizations, and stay on one shard.
  * Pure.
  */
@@ -20,10 +20,12 @@ export const shardKeys = {
   tasks: { org_id: 1 },
   tool_audit: { org_id: 1 },
   tool_calls: { org_id: 1 },
-  // An organization may have millions of chunks, frames or messages, so they may be spread over several shards.
+  // An organization may have millions of chunks, frames or messages, so the longer key lets them be spread over several
+  // shards.
   chunks: { org_id: 1, source_id: 1 },
   frames: { org_id: 1, stream: 1 },
   messages: { org_id: 1, conv_id: 1 },
-  // Ids grow with time, so all running crawls have neighbouring ids, and a range of ids would put them on one shard.
+  // Crawl ids grow with time, so the ids of all running crawls are near each other. Without hashing, they would all be
+  // on one shard.
   crawl_frontier: { crawl_id: 'hashed' },
 } as const satisfies Partial<Record<Collection, Readonly<Record<string, 1 | 'hashed'>>>>;

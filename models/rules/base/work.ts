@@ -26,7 +26,10 @@ export type Queue = keyof typeof queues;
 /** How a workflow is started. The field names must not change, because stored records and workflow code use them. */
 export type Work<Name extends string = string, Args extends unknown[] = unknown[], Signal extends string = string> = {
   workflow: Name;
-  /** The workflow id: `<noun>:<id>` or `<noun>:<id>:<generation>`. Equal work has equal ids, so it is deduplicated. */
+  /**
+   * The workflow id: `<noun>:<id>` or `<noun>:<id>:<generation>`. Equal work has equal ids, so Temporal starts it only
+   * once.
+   */
   id: string;
   queue: Queue;
   args: Args;
@@ -42,14 +45,14 @@ export type Work<Name extends string = string, Args extends unknown[] = unknown[
 };
 
 /**
- * The workflow task timeout of workflows that a customer waits for, in ms. The steps of an answer run within the
- * workflow task (workflows/base/intask.ts).
+ * The workflow task timeout of workflows that a customer waits for, in ms. It is shorter than the default, so that a
+ * dead worker delays the customer less. The steps of an answer run within the workflow task (workflows/base/intask.ts).
  */
 export const customerTaskTimeoutMs = 5_000;
 
 /**
- * Keeps the literal names and argument types, so that the compiler compares them with the workflow function in
- * test/workflows/work.test.ts.
+ * Returns `work` unchanged. The type of the result keeps the literal names and argument types, so that the compiler
+ * compares them with the workflow function in test/workflows/work.test.ts.
  */
 export const workOf = <Name extends string, Args extends [unknown?], Signal extends string = never>(
   work: Work<Name, Args, Signal>,

@@ -53,8 +53,8 @@ export function readable(accent: string, theme: Theme): string {
 }
 
 /**
- * The accent in each theme. An organization chooses the one of the light theme; that of the dark theme is derived from
- * it.
+ * The accent colour in each theme, made from the one colour that an organization chooses. In both themes, a colour that
+ * is not readable is mixed with black or white.
  */
 export const accentsOf = (accent: string): Record<Theme, string> =>
   Object.fromEntries(themes.map((theme) => [theme, readable(accent, theme)])) as Record<Theme, string>;

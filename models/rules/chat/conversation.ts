@@ -19,7 +19,10 @@ export type TicketEventType = (typeof ticketEvents)[number];
 
 export const messageRoles = ['customer', 'ai', 'agent', 'system'] as const;
 
-/** Customers do `message` and `end`; the agent or a member does `escalate`; members do all other acts. */
+/**
+ * Customers do `message` and `end`; the agent or a member does `escalate`. Members do all other acts, in the inbox or
+ * in a connected service such as Slack or Linear.
+ */
 export const acts = ['message', 'reply', 'assign', 'unassign', 'escalate', 'resolve', 'end', 'reopen'] as const;
 export type Act = (typeof acts)[number];
 
@@ -27,7 +30,7 @@ export type Act = (typeof acts)[number];
  * The new status of a conversation after each act, by its current status. A status without an entry refuses the act.
  */
 export const conversationMoves: Readonly<Record<Act, Partial<Record<ConversationStatus, ConversationStatus>>>> = {
-  // After a person has taken over, the customer's next message also waits for a person.
+  // A member has answered (`pending`), so the customer's next message waits for a person again.
   message: { open: 'open', pending: 'escalated', escalated: 'escalated', resolved: 'open' },
   reply: { open: 'pending', pending: 'pending', escalated: 'pending', resolved: 'pending' },
   assign: { open: 'open', pending: 'pending', escalated: 'escalated', resolved: 'resolved' },
@@ -43,7 +46,7 @@ const ticketMoves: Readonly<Record<Act, Partial<Record<TicketStatus, TicketStatu
   message: { pending: 'open' },
   reply: { open: 'pending', in_progress: 'pending', escalated: 'pending', resolved: 'pending', closed: 'pending' },
   assign: { open: 'in_progress', escalated: 'in_progress' },
-  // Nobody works on the ticket any more.
+  // Nobody works on the ticket after this act.
   unassign: { in_progress: 'open' },
   escalate: {
     open: 'escalated',
@@ -64,9 +67,9 @@ const ticketMoves: Readonly<Record<Act, Partial<Record<TicketStatus, TicketStatu
 export const agentAnswers = (status: ConversationStatus): boolean => status === 'open' || status === 'resolved';
 
 /**
- * Whether the agent still gives answers it is certain of while the customer waits for a person. That is so when the
- * customer did not ask for a person and no member has taken over yet. Once a member answers, assigns or resolves the
- * ticket, it is no longer `escalated`.
+ * Whether the agent still gives answers of which it is certain while the customer waits for a person. It does when the
+ * customer did not ask for a person and no member has taken over yet. Answering, assigning or resolving the ticket ends
+ * its status `escalated`.
  */
 export const answersIfSure = (
   status: ConversationStatus,
@@ -74,8 +77,9 @@ export const answersIfSure = (
 ): boolean => status === 'escalated' && ticket?.status === 'escalated' && calledUnasked.includes(ticket.reason);
 
 /**
- * The ticket's status after an act that led the conversation to `status`; undefined when there is no ticket. Each act
- * that leads to `escalated` creates one, so that every customer who waits for a person has a ticket.
+ * The ticket's status after an act that led the conversation to `status`; undefined when there is no ticket. An act
+ * that leads to `escalated` creates a ticket when there is none, so that every customer who waits for a person has a
+ * ticket.
  */
 export function ticketAfter(
   act: Act,
@@ -102,14 +106,15 @@ export function eventsOf(
 }
 
 /**
- * The number of ticket events after which a conversation cannot be reopened: about fifty escalations, each resolved.
- * Events are stored in the conversation's record, so a customer must not be able to make it grow without bound.
+ * The number of ticket events after which a conversation can be neither escalated nor reopened: about fifty
+ * escalations, each resolved. Events are stored in the conversation's record, so a customer must not be able to make
+ * the record grow without bound.
  */
 export const maxTicketEvents = 100;
 
 /**
- * Whether an act is still allowed when the ticket has this many events. `end` is always allowed and adds at most one
- * event, so the events never exceed `maxTicketEvents` + 1.
+ * Whether an act is allowed when the ticket has this many events. At `maxTicketEvents`, acts that escalate or reopen
+ * are refused. The other acts then add at most one event, so a ticket never has more than `maxTicketEvents` + 1 events.
  */
 export function withinBounds(act: Act, from: ConversationStatus, events: number): boolean {
   const reopens = from === 'resolved' && conversationMoves[act][from] !== 'resolved';
@@ -140,7 +145,7 @@ export const maxBodyLength = 8_000;
 export const previewLength = 160;
 /** The maximum length of a member's note on an escalation, in characters. */
 export const maxNoteLength = 500;
-/** The beginning of a message on one line, without splitting a surrogate pair. */
+/** The beginning of a message on one line, cut without splitting a surrogate pair. */
 export const previewOf = (body: string): string =>
   body
     .slice(0, 4 * previewLength)
@@ -150,8 +155,8 @@ export const previewOf = (body: string): string =>
     .replace(/[\ud800-\udbff]$/, '');
 
 /**
- * The segments that a question may search. The segment of a signed session wins; a page's `context_update` only counts
- * when the session names none (spec 4.7, segment rule 2).
+ * The segments that a question may search. `pinned`: the segment of a signed session, which wins. `refined`: the
+ * segment of a page's `context_update`, which counts only when the session names none (spec 4.7, segment rule 2).
  */
 export function searchedSegments(pinned: string | undefined, refined: string | undefined): string[] {
   const named = [pinned, refined].find((value) => value !== undefined && value.trim() !== '');
@@ -159,8 +164,8 @@ export function searchedSegments(pinned: string | undefined, refined: string | u
 }
 
 /**
- * The customer's context for the agent: the session's context, overridden by the page's. `productType` is always the
- * session's segment when the session has one. Undefined when there is no context.
+ * The customer's context for the agent: the session's context, overridden by the context that the page sent. When the
+ * session has a segment (`pinned`), `productType` is always this segment. Undefined when there is no context.
  */
 export function situationOf(
   session: Readonly<Record<string, unknown>> | undefined,

@@ -4,7 +4,7 @@
 export const widgetLanguages = ['en', 'de', 'fr', 'es', 'ar'] as const;
 export type WidgetLanguage = (typeof widgetLanguages)[number];
 
-/** When the widget asks a visitor for an address to which replies can be mailed. */
+/** When the widget asks a visitor for an e-mail address to which replies can be sent. `first`: from the beginning. */
 export const asksForEmail = ['never', 'on_escalation', 'first'] as const;
 /** Outside the team's hours, the widget is shown and says when the team is back, or it is hidden. */
 export const outsideHours = ['show', 'hide'] as const;

@@ -23,9 +23,10 @@ export type Moved = {
 };
 
 /**
- * The notification of an act; undefined when nobody is notified. In an assigned conversation, only the assigned member
- * is notified, of each message of the customer. In an unassigned one, the first message after a member's reply
- * escalates to the team again. `again`: whether members who have not read an earlier notification are notified again.
+ * The notification of an act; undefined when nobody is notified. An assignment notifies the new assignee, except
+ * members who assign a conversation to themselves. A message of the customer notifies the assignee. Any other act, and
+ * a message in an unassigned conversation, causes a notification only when it escalates the conversation. `again`:
+ * whether members who have not read an earlier notification are notified again.
  */
 export function noticeOf(
   act: Act,

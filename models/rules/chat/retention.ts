@@ -1,15 +1,18 @@
 /**
- * Retention of test-mode records. Records touched on one day expire at the same moment, so the expiry of a
- * conversation, its messages and its customer is updated at most once a day and not with every message. Pure.
+ * Retention of test-mode records. Records that are used on one day expire at the same moment. So the expiry of a
+ * conversation, its messages and its customer is updated at most once a day, and not with every message. Pure.
  */
 import { dayMs, kept } from '../base/retention.ts';
 import type { Mode } from '../access/keys.ts';
 
-/** Extra days for customers: a customer's last session may last a day and begin a conversation that expires later. */
+/**
+ * Extra days for customers, who must not expire before their conversations: a customer's last session may last a day
+ * and begin a conversation at its end.
+ */
 export const customerDays = 2;
 /**
- * Extra days for the frame log: it must outlive its conversation, so that frame numbers never restart while frames
- * exist.
+ * Extra days for a conversation's frames. The number of the next frame follows from the last stored frame. So the
+ * frames must outlive the conversation, or the numbers would restart.
  */
 export const logDays = 1;
 

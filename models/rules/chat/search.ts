@@ -16,7 +16,7 @@ function foldedSign(sign: string): string {
   return plain.length === sign.length ? plain : sign;
 }
 
-/** The words of a query; a hit must contain all of them. Quotes and operators of the text index have no effect. */
+/** The words of a query; a hit must contain all of them. Quotes and operators of the text index are left out. */
 export const searchWords = (query: string): string[] => {
   const words = query.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}@._+'-]*/gu) ?? [];
   return [...new Set(words.map((word) => word.replace(/[.'-]+$/, '')))].slice(0, maxWords);

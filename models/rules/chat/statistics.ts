@@ -5,11 +5,11 @@ export type Counted = {
   created: number;
   /** The time of the last message. */
   active: number;
-  /** When a person was first called. */
+  /** When the conversation was first escalated to a person. */
   called?: number | undefined;
-  /** When a person first replied. */
+  /** When a member first replied. */
   replied?: number | undefined;
-  /** When the conversation was resolved; only while it is resolved. */
+  /** When the conversation was resolved; absent unless it is resolved now. */
   resolved?: number | undefined;
   reopened: number;
   /** Whether the agent has answered from documents. */
@@ -25,7 +25,7 @@ export type StatisticsBy = (typeof statisticsBy)[number];
 /** The median and the 90th percentile of times, in seconds; null when there is nothing to measure. */
 export type Spread = { median: number | null; p90: number | null };
 type Waits = {
-  /** The time from the call for a person to the first reply. */
+  /** The time from the first escalation to a member's first reply. */
   first_response_seconds: Spread;
   /** The time from the start of the conversation to its resolution. */
   resolution_seconds: Spread;
@@ -44,7 +44,7 @@ export type Statistics = Waits & {
   csat: { count: number; average: number | null };
 };
 
-/** A conversation without a message for this long is quiet, in ms. */
+/** A conversation counts as quiet after this time without a message, in ms. */
 const quietMs = 86_400_000;
 
 /** The value below which this share of the values lies, by the nearest rank; null without values. */
@@ -57,7 +57,7 @@ function spread(values: readonly number[]): Spread {
   return { median: quantile(seconds, 0.5), p90: quantile(seconds, 0.9) };
 }
 
-/** How much of the time between two moments counts, in ms. */
+/** Returns how much of the time between two moments counts, in ms: all of it, or only the team's hours. */
 export type Measure = (begin: number, end: number) => number;
 
 const waitsOf = (counted: readonly Counted[], measure: Measure): Waits => ({
@@ -94,7 +94,10 @@ export function summarize(counted: readonly Counted[], now: number, within?: Mea
   };
 }
 
-/** The groups that a conversation belongs to: by day (UTC), by assignee (`none` without one), or by each of its tags. */
+/**
+ * The groups that a conversation belongs to: by day (UTC), by assignee (`none` without an assignee), or by each of its
+ * tags.
+ */
 function groupsOf({ created, assignee = 'none', tags }: Counted, by: StatisticsBy): readonly string[] {
   if (by === 'day') return [new Date(created).toISOString().slice(0, 10)];
   return by === 'member' ? [assignee] : tags;

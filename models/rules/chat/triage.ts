@@ -14,7 +14,10 @@ const maxSnoozeMs = 366 * 86_400_000;
 /** The tags without surrounding blanks and without duplicates, in the given order. */
 export const tidyTags = (tags: readonly string[]): string[] => [...new Set(tags.map((tag) => tag.trim()))];
 
-/** The end of a snooze; undefined for `reply`: only the customer's next message ends it. @throws Problem VALIDATION */
+/**
+ * The end of a snooze; undefined for `reply`, a snooze that only the customer's next message ends.
+ * @throws Problem VALIDATION
+ */
 export function snoozeEnd(until: string, now: Date): Date | undefined {
   if (until === 'reply') return undefined;
   const end = new Date(until);

@@ -49,11 +49,12 @@ export const mailReplyWork = (orgId: string, convId: string) =>
  */
 export type NoticeAbout = { convId: string } | { callId: string } | { deliveryId: string };
 export type NoticeRef = { orgId: string } & NoticeAbout;
-/** The signal that there is a new notification to send. */
+/** The signal that a notification to send was stored. */
 export const noticedSignal = 'noticed';
 
 /**
- * Sends the pending notifications about one subject. Each subject has one workflow, which checks again at each signal.
+ * Sends the pending notifications about one subject. Each subject has one workflow, which looks for pending
+ * notifications again at each signal.
  */
 export const noticesWork = (orgId: string, about: NoticeAbout) =>
   workOf({

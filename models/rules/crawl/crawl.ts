@@ -15,15 +15,21 @@ export const crawlEndings = ['completed', 'failed', 'cancelled', 'limit_reached'
 const crawlStatuses = ['idle', 'crawling', ...crawlEndings] as const;
 export type CrawlStatus = (typeof crawlStatuses)[number];
 
-/** Limits of a crawl's options, as in the contract of the crawl routes. `everyHours`: at most a month. */
+/**
+ * Limits of a crawl's options, as in the contract of the crawl routes. `everyHours`: the interval of scheduled crawls,
+ * at most a month (30 days).
+ */
 export const crawlBounds = {
   maxPages: { min: 1, max: 1_000, default: 50 },
   everyHours: { min: 1, max: 720 },
 } as const;
 
-/** The longest crawl-delay that is obeyed, in seconds; 50 pages then take 25 minutes. */
+/** The longest crawl-delay that is obeyed, in seconds. With this delay, a crawl of 50 pages takes 25 minutes. */
 export const maxCrawlDelaySeconds = 30;
-/** The longest `Retry-After` that is waited for, in seconds. A site that asks for more gets no further requests. */
+/**
+ * The longest `Retry-After` that is waited for, in seconds. A site that asks for a longer wait gets no further
+ * requests.
+ */
 const maxRetryAfterSeconds = 600;
 const backOffBaseMs = 1_000;
 const backOffCapMs = 60_000;
@@ -83,7 +89,9 @@ export function crawlStart(url: string): { url: string; scope: Scope } {
   return { url: canonical.url, scope: scopeOf(canonical.url) };
 }
 
-/** A crawl's options as stored. Without segments or authority, known pages keep their own. */
+/**
+ * A crawl's options as stored. When `segments` or `authority` is absent, pages that are indexed already keep theirs.
+ */
 export type CrawlOrder = {
   url: string;
   max_pages: number;
@@ -105,13 +113,13 @@ type GivenOrder = {
 };
 
 /**
- * Validates and normalizes a crawl request. `everyHours` is the interval of the schedule.
+ * Validates and normalizes a crawl request. `everyHours`: the interval of the schedule; undefined for a single crawl.
  * @throws Problem VALIDATION with a detail on the option that is refused.
  */
 export function crawlOrder({ url, options = {} }: GivenOrder): { order: CrawlOrder; everyHours: number | undefined } {
   const { max_pages = crawlBounds.maxPages.default, segments, authority, replace = false, every_hours } = options;
   if (replace && every_hours !== undefined) {
-    // Each scheduled crawl with `replace` would remove the pages of all other sites.
+    // A crawl with `replace` removes the pages of all other sites, so a schedule would remove them again and again.
     const message =
       'cannot be repeated: it takes the place of the pages of all sites; crawl once with it, then with a schedule';
     throw new Problem('VALIDATION', { details: [{ path: ['body', 'options', 'replace'], message }] });

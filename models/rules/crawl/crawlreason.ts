@@ -4,16 +4,18 @@ import type { UrlReason } from './url.ts';
 
 type ReasonRow = {
   /**
-   * `skipped`: the site or our rules do not allow the page. `failed`: an error, which may be gone at the next crawl.
+   * `skipped`: the site or the rules of the crawl do not allow the page, or it needs no indexing. `failed`: an error,
+   * which may be gone at the next crawl.
    */
   kind: 'skipped' | 'failed';
   /** Whether the page is retried within the same crawl, after a wait. */
   retry?: true;
   /**
-   * What happens to the version of the page that an earlier crawl indexed. Absent: it is kept, because the site may
-   * have an outage. `taken`: it is removed, because the site removed the page. `emptied`: it is removed, because the
-   * page has no text any more; a replacing crawl keeps it, because that may be an error. `elsewhere`: it is removed
-   * once the page that the address leads to is indexed.
+   * What happens to the version of the page that an earlier crawl indexed. Absent: it is kept, because the reason may
+   * be temporary. Only for a `duplicate` it is removed, because another page has the same text. `taken`: it is removed,
+   * because the site removed the page. `emptied`: it is removed, because the page has no text any more. A replacing
+   * crawl counts the page as missing instead (`missingPages`), because the lack of text may be an error. `elsewhere`:
+   * it is removed once the page that the address leads to is indexed.
    */
   standing?: 'taken' | 'emptied' | 'elsewhere';
   /** The sentence for members. The detail, if there is one, replaces the words in braces. */
@@ -112,7 +114,10 @@ export function explain(reason: CrawlReason, detail?: string | number): string {
 /** The sentence that is added to the reason when the previously indexed version of the page is kept. */
 export const stillAnswers = 'What was read there before goes on answering.';
 
-/** The reason that a response's status gives; undefined for a page (200, 203) and for an unchanged one (304). */
+/**
+ * The reason why a response with this status is not indexed; undefined for a page (200, 203) and for an unchanged page
+ * (304).
+ */
 export function reasonOfStatus(status: number): CrawlReason | undefined {
   if (status === 304 || status === 200 || status === 203) return undefined;
   if (status === 404) return 'not_found';
@@ -127,7 +132,7 @@ export function reasonOfStatus(status: number): CrawlReason | undefined {
   return status >= 300 ? 'bad_redirect' : 'empty';
 }
 
-/** Whether a media type is read as a page; a missing media type is read as one, too. */
+/** Whether a media type is read as a page; a response without a media type is read as a page, too. */
 export function isHtml(contentType: string | undefined): boolean {
   const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return type === '' || type === 'text/html' || type === 'application/xhtml+xml';

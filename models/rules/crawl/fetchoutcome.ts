@@ -17,9 +17,9 @@ export type FetchOutcome = {
 export type FetchOutcomes = ReadonlyMap<string, FetchOutcome>;
 
 /**
- * Where an address finally leads, over redirects and canonical links: to a `page` of this crawl, `gone` when the site
- * says that the page no longer exists, `open` when an address was not requested yet, else `none` (an error, a refusal,
- * or a redirect loop).
+ * Where an address finally leads, over redirects and canonical links. `page`: to a page of this crawl. `gone`: the page
+ * no longer exists or has no text. `open`: an address on the way was not requested yet. `none`: to an error, a refusal
+ * or a redirect loop.
  */
 export function targetOf(key: string, outcomes: FetchOutcomes): 'page' | 'gone' | 'open' | 'none' {
   const met = new Set<string>();
@@ -53,8 +53,8 @@ export function formerAddresses(moves: readonly { url: string; to: string }[]): 
 }
 
 /**
- * The keys of addresses whose previously indexed page is removed, because the address now leads to another page or to
- * one that is gone.
+ * The keys of addresses whose previously indexed page is removed: the address leads to another page, or has moved to a
+ * page that is gone.
  */
 export function replacedPages(outcomes: FetchOutcomes): string[] {
   return [...outcomes].flatMap(([key, { why }]) => {
@@ -98,8 +98,8 @@ export function missingPages(outcomes: FetchOutcomes, standing: { has(key: strin
 
 /**
  * Whether a page is left out because it names another page as canonical. A page at another path that names the front
- * page is still indexed, because that is a common mistake in templates. If the front page was really meant, the texts
- * are equal and the page is a duplicate.
+ * page is still indexed, because naming the front page on every page is a common mistake in templates. If the front
+ * page was really meant, the texts are equal and the page is a duplicate.
  */
 export function defersTo(url: string, canonical: string, start: string): boolean {
   if (pageKey(canonical) === pageKey(url)) return false;
@@ -109,10 +109,10 @@ export function defersTo(url: string, canonical: string, start: string): boolean
 }
 
 /**
- * Whether a replacing set of pages is complete enough to go live. `lost`: live pages that could not be indexed again;
- * there must be none, because an outage of the site must not remove pages. Of the other addresses, some may have
- * failed, because many sites have some broken pages: at most a fifth of the number of pages read, but one is always
- * allowed.
+ * Whether a replacing set of pages is complete enough to go live. `read`: the number of pages read. `lost`: the number
+ * of live pages that could not be indexed again. It must be 0, because an outage of the site must not remove pages.
+ * `failed`: the number of failed addresses. It may be up to a fifth of `read`, and 1 is always allowed, because many
+ * sites have some broken pages.
  */
 export function isWholeSet({ read, failed, lost }: { read: number; failed: number; lost: number }): boolean {
   return read > 0 && lost === 0 && failed <= Math.max(1, Math.floor(read / 5));

@@ -8,7 +8,10 @@ import { crawlReasons, reasonRow, type CrawlReason } from './crawlreason.ts';
 export const crawlProblem = embedded({ url: string, reason: string });
 export type CrawlProblem = ValueOf<typeof crawlProblem>;
 
-/** The addresses left out for one reason: their number, and the first ones. Older crawls did not store `why`. */
+/**
+ * The addresses left out for one reason: their number, and the first ones. `why` is undefined when the record of the
+ * address holds no reason code.
+ */
 export type ProblemGroup = { why: CrawlReason | undefined; count: number; first: readonly CrawlProblem[] };
 
 /**
@@ -19,7 +22,8 @@ export const maxProblems = 200;
 const order = Object.keys(crawlReasons) as CrawlReason[];
 
 /**
- * The display order: errors, then broken links, then pages that the site or our rules do not allow, and limits last.
+ * The display order: errors, then broken links, then pages that the site or the rules of the crawl do not allow. Pages
+ * beyond a limit, and pages of a cancelled crawl, come last.
  */
 function rankOf(why: CrawlReason | undefined): number {
   if (why === undefined || why === 'limit' || why === 'cancelled') return 3;
@@ -32,7 +36,10 @@ function inOrder(groups: readonly ProblemGroup[]): ProblemGroup[] {
   return groups.toSorted((a, b) => rankOf(a.why) - rankOf(b.why) || placeOf(a) - placeOf(b));
 }
 
-/** At most `room` problems. Each reason has an equal share; unused places go to the other reasons, in their order. */
+/**
+ * At most `room` problems. Each reason has an equal share; unused places go to the other reasons, in display order
+ * (`rankOf`).
+ */
 export function selectProblems(groups: readonly ProblemGroup[], room: number): CrawlProblem[] {
   const sorted = inOrder(groups);
   const share = Math.max(1, Math.floor(room / Math.max(1, sorted.length)));

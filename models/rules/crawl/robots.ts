@@ -11,8 +11,8 @@ export const maxRobotsBytes = 500 * 1024;
 export type RobotsPolicy = 'parse' | 'allow_all' | 'wait';
 
 /**
- * The policy by RFC 9309, 2.3.1. A file is obeyed; without one (4xx) everything is allowed; while the server fails or
- * cannot be reached, nothing is fetched. 429 is an exception: it does not say whether there is a file, so nothing is
+ * The policy by RFC 9309, 2.3.1. A file is obeyed. Without a file (4xx), everything is allowed. While the server fails
+ * or cannot be reached, nothing is fetched. 429 is an exception: it does not say whether there is a file, so nothing is
  * fetched for now. `status` is that of the last response after redirects; undefined when the server cannot be reached.
  * A redirect that could not be followed (3xx) counts as no file.
  */
@@ -31,16 +31,16 @@ export type Robots = {
 };
 
 /**
- * A rule. `parts` is its pattern split at the wildcards. `octets` is the pattern's length; the longest matching rule
- * decides.
+ * A rule. `parts` is its pattern split at the wildcards. `anchored`: the pattern ends with `$`, so it must match to the
+ * end of the path. `octets` is the pattern's length; the longest matching rule decides.
  */
 type Rule = { allow: boolean; parts: string[]; anchored: boolean; octets: number };
 type Group = { rules: Rule[]; crawlDelay?: number };
 
 /**
- * The maximum number of wildcard rules of a group that are applied; large sites have some hundred, and each costs one
- * pass over every checked address. Beyond this number, a rule that forbids is truncated at its first wildcard, so that
- * it forbids more than the site asked but never less, and a rule that allows is dropped.
+ * The maximum number of wildcard rules of a group that are applied. Large sites have some hundred such rules, and each
+ * rule costs one pass over every checked address. Beyond this number, a rule that forbids is truncated at its first
+ * wildcard, so it forbids more than the site asked but never less. A rule that allows is dropped.
  */
 export const maxWildcardRules = 500;
 
@@ -65,7 +65,7 @@ function productToken(agent: string): string {
 /**
  * The form in which patterns and addresses are compared (RFC 9309, 2.2.2). Characters that are neither unreserved nor
  * reserved are percent-encoded, encoded unreserved characters are decoded, and other escapes get upper-case digits. `*`
- * and `$` are left to the callers.
+ * and `$` stay as they are, because they mean something different in patterns and in addresses.
  */
 function comparable(text: string): string {
   return text.toWellFormed().replaceAll(/%[0-9a-f]{2}|[^\w.~:/?#[\]@!$&()*+,;=%-]+|%/gi, (found) => {
@@ -86,8 +86,9 @@ function toRule(pattern: string, allow: boolean): Rule | undefined {
 }
 
 /**
- * Whether a pattern matches. Each part is searched for once, from the end of the part before it. The leftmost match is
- * enough, so a pattern with many wildcards takes linear time.
+ * Whether a pattern matches. Each part is searched for once, from the end of the part before it. The leftmost match
+ * leaves the most room for the parts that follow, so no other match is tried. So a pattern with many wildcards takes
+ * linear time.
  */
 function matches({ parts, anchored }: Rule, path: string): boolean {
   const first = parts[0] ?? '';
@@ -148,8 +149,8 @@ function groupsOf(text: string, token: string): { own: Group | undefined; all: G
       continue;
     }
     // A delay ends the list of user agents, although RFC 9309 does not define it. Files often have a group for `*` with
-    // only a delay, followed by a group that forbids one crawler everything. Without this, everything would be
-    // forbidden to all crawlers.
+    // only a delay, followed by a group that forbids one crawler everything. If the delay did not end the list, both
+    // groups would be one, and everything would be forbidden to all crawlers.
     naming = false;
     if (field === 'delay') {
       const seconds = /^\d{1,6}(?:\.\d{1,6})?$/.test(value) ? Number(value) : undefined;

@@ -4,19 +4,20 @@
  */
 
 /**
- * The maximum length of a canonical address that is crawled, in characters. Longer ones nearly always come from a loop.
+ * The maximum length of a canonical address that is crawled, in characters. Longer addresses nearly always come from a
+ * loop of links, each of which makes the address longer.
  */
 export const maxUrlLength = 2_048;
 /**
- * An address with more characters than this is not parsed. Canonicalization makes an address at most nine times as
- * long.
+ * An address with more characters than this is not parsed. This bounds the work, because canonicalization makes an
+ * address at most nine times as long.
  */
 const maxRawLength = 16_384;
 /** The maximum length of a host name, in characters (RFC 1035). */
 const maxHostLength = 253;
 /**
- * The maximum length of a host with its port as written, where each escape counts as one character. Longer ones are not
- * parsed, because parsing a host with non-ASCII characters takes quadratic time.
+ * The maximum length of a host with its port as written, where each escape counts as one character. Longer hosts are
+ * not parsed, because parsing a host with non-ASCII characters takes quadratic time.
  */
 const maxRawHostLength = 300;
 
@@ -47,7 +48,7 @@ const sessionValue = /^(?=.*\d)[\w.,~-]{16,}$/;
 
 /**
  * Whether a parameter concerns the visit and not the page. `ref` is kept, because in documentation it names a branch or
- * a version: merging two pages is worse than reading one page twice.
+ * a version: removing it could merge two pages, which is worse than reading one page twice.
  */
 function isNoise(parameter: string): boolean {
   const equals = parameter.indexOf('=');
@@ -87,7 +88,7 @@ function normalizePath(path: string): string {
 
 /**
  * The query without tracking and session parameters, sorted by name, so that `a=1&b=2` and `b=2&a=1` give the same
- * page. Parameters with the same name keep their order. When a parameter has no `=`, as in `?page_name&action=edit`,
+ * address. Parameters with the same name keep their order. When a parameter has no `=`, as in `?page_name&action=edit`,
  * the order may matter, so nothing is sorted.
  */
 function normalizeQuery(query: string): string {
@@ -126,8 +127,8 @@ const bareAddress = (href: string): string =>
  * sorted.
  *
  * Unchanged are the case of the path, a trailing slash, `index.html`, `www.` and the scheme (see `pageKey`).
- * `index.html` is kept because some servers refuse `/`; where both exist, the canonical link or the content hash shows
- * that they are one page.
+ * `index.html` is kept because some servers refuse `/`; on a site with both addresses, the canonical link or the
+ * content hash shows that they are one page.
  */
 export function canonicalUrl(href: string, base?: string): Canonical {
   const trimmed = bareAddress(href);
@@ -220,7 +221,8 @@ const fileEndings: ReadonlySet<string> = new Set(
 );
 
 /**
- * Whether the path ends with the extension of a file that is not a page, so that it is not fetched; never for a folder.
+ * Whether the path ends with the extension of a file that is not a page, so that the address is not fetched. A path
+ * that ends with `/` is a folder and has no extension.
  */
 export function isFileUrl(url: string): boolean {
   if (partsOf(url)?.path.endsWith('/')) return false;

@@ -19,8 +19,8 @@ export const recrawlSiteWork = (orgId: string, scheduleId: string) =>
   });
 
 /**
- * Updates the Temporal Schedule to the state of the stored record at the time of the run. `change`: the id of the
- * change; each change has its own workflow.
+ * Makes the Temporal Schedule match the stored record of the crawl schedule, as the record is when the workflow runs.
+ * `change`: the id of the change; each change has its own workflow.
  */
 export const arrangeRecrawlWork = (orgId: string, scheduleId: string, change: string) =>
   workOf({
@@ -30,7 +30,7 @@ export const arrangeRecrawlWork = (orgId: string, scheduleId: string, change: st
     args: [{ orgId, scheduleId }],
   });
 
-/** Removes the orphaned data that a pruning request has found. */
+/** Removes the orphaned knowledge data that a pruning request has found. */
 export const pruneKnowledgeWork = (orgId: string, pruningId: string) =>
   workOf({
     workflow: 'pruneKnowledge',

@@ -16,7 +16,7 @@ export type Announced = (typeof announced)[number];
 export const notifyEvents = [...announced, ...supportNotices] as const;
 export type NotifyEvent = (typeof notifyEvents)[number];
 
-/** An event with the data for its text. People are given by their displayed names. */
+/** An event with the data for its text. The fields `actor` and `assignee` are displayed names. */
 export type Happening = {
   event: Announced;
   event_id: string;
@@ -50,8 +50,8 @@ export type Audience = { slack: boolean; mailed: string[]; notified: string[] };
 /**
  * The receivers of an event. An assignment concerns the new assignee; any other event concerns the assignee and the
  * creator of the task or meeting. Only current members count. `notify_on` selects the events for Slack and mail. In-app
- * notifications do not depend on it, but a created task and a task update by a member (an update without `note`) cause
- * none.
+ * notifications do not depend on `notify_on`. A created task causes no in-app notification, and neither does a task
+ * update without `note`, because a member made it.
  */
 export function audienceOf(
   { slack, email, notify_on }: Chosen,

@@ -67,7 +67,10 @@ export class DeliveryRefused extends Error {
   }
 }
 
-/** Whether a refused attempt may have arrived nevertheless. */
+/**
+ * Whether the request of a failed attempt may have arrived nevertheless: the receiver gave no answer, or answered with
+ * a server error.
+ */
 export const mayHaveArrived = ({ status_code }: Refusal): boolean => status_code === undefined || status_code >= 500;
 
 /**
@@ -88,7 +91,8 @@ export const maskHeaders = (headers: Readonly<Record<string, string>>): Record<s
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, secretHeader.test(name) ? mask : value]));
 
 /**
- * Masks the query values of a URL, which often are tokens, and the path of a Slack webhook, which contains its token.
+ * Masks the password and the query values of a URL, which are often tokens, and the path of a Slack webhook, which
+ * contains its token.
  */
 export function maskUrl(text: string): string {
   const url = URL.parse(text);

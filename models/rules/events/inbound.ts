@@ -1,6 +1,6 @@
 /**
- * Inbound records (webhooks and mails from other services): providers, states, retries, and the workflow that processes
- * them. Pure.
+ * Inbound records (webhooks and mails from other services): their providers and states, the time limits and retries of
+ * processing, and the parts that are processed at the same time. Pure.
  */
 
 export const inboundProviders = ['linear', 'github', 'slack', 'teams', 'email'] as const;
@@ -13,14 +13,20 @@ export type InboundProvider = (typeof inboundProviders)[number];
 export const inboundStatuses = ['stored', 'processed', 'ignored', 'failed'] as const;
 export type InboundStatus = (typeof inboundStatuses)[number];
 
-/** The maximum difference between the time in a signed request and now, in ms, in either direction. */
+/**
+ * The maximum difference between the time in a signed request and now, in ms, in either direction. It keeps an old
+ * request from being replayed.
+ */
 const signatureWindowMs = 5 * 60_000;
 export const withinWindow = (at: number, now: Date): boolean =>
   Number.isFinite(at) && Math.abs(now.getTime() - at) <= signatureWindowMs;
 
 const second = 1_000;
 const minute = 60 * second;
-/** The backoff after each failed attempt, in ms: about two hours in all. No retry follows the last one. */
+/**
+ * The backoff after each failed attempt, in ms: about two hours in all. A record has one attempt more than there are
+ * waits.
+ */
 const waits: readonly number[] = [second, 5 * second, 30 * second, 2 * minute, 10 * minute, 30 * minute, 60 * minute];
 /** The wait after this many failed attempts, in ms; undefined when no retry follows. */
 export const inboundWaitMs = (attempts: number): number | undefined => waits[attempts - 1];
@@ -38,6 +44,6 @@ export const inboundTriedForMs = waits.reduce((sum, wait) => sum + wait + inboun
 
 /**
  * The owner of records that concern the whole deployment, such as the confirmation of a subscription. They are
- * processed like an organization's; no organization has this id.
+ * processed like the records of an organization. No organization has this id.
  */
 export const deploymentOwner = { orgId: 'deployment', mode: 'live' } as const;

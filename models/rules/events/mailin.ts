@@ -35,7 +35,7 @@ export type MailReason = keyof typeof mailReasons;
 /** A header of a mail; the name is in lower case. */
 export type MailHeader = readonly [name: string, value: string];
 
-/** The headers that show whether a program wrote a mail; only these are kept. */
+/** The headers that show whether a program wrote a mail. Other headers of an incoming mail are not kept. */
 export const tellingHeaders: ReadonlySet<string> = new Set([
   'auto-submitted',
   'precedence',
@@ -100,8 +100,8 @@ export type Verdicts = Partial<Record<'spam' | 'virus' | 'dkim' | 'dmarc', strin
 
 /**
  * Why the sender of a mail is not trusted; undefined when the sender is authenticated. DMARC covers the domain in
- * `From`, so its result decides. For a domain without a DMARC policy, a valid DKIM signature by a domain of the same
- * organization is enough. `signedBy` is the domain of that signature, empty when there is none.
+ * `From`, so its result decides. For a domain without a DMARC policy, a valid DKIM signature by a domain of the
+ * sender's organization is enough. `signedBy` is the domain of that signature, empty when there is none.
  */
 export function distrust({ spam, virus, dkim, dmarc }: Verdicts, signedBy: string): MailReason | undefined {
   if (virus === 'FAIL') return 'virus';

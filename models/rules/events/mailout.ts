@@ -113,7 +113,9 @@ export function mailText(told: readonly Told[], name: string, language: Language
 
 const maxSubject = 200;
 
-/** The subject, on one line. A thread that the customer began keeps its subject, with one `Re:`. */
+/**
+ * The subject, on one line. A thread that the customer began keeps the customer's subject (`given`), with one `Re:`.
+ */
 export function mailSubject(given: string | undefined, name: string, language: Language): string {
   const own = (given ?? '')
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
@@ -125,7 +127,7 @@ export function mailSubject(given: string | undefined, name: string, language: L
 /** A mailbox in the form of a mail header. */
 export const addressText = ({ name, address }: Mailbox): string => (name === '' ? address : `${name} <${address}>`);
 
-/** A message id in a mail header. */
+/** Matches a message id in a mail header. */
 const messageId = /<[^\s<>"(),;\p{Cc}]{1,250}>/gu;
 /** The distinct message ids in a header's value, in order. */
 export const messageIdsIn = (value: string | undefined): string[] => [
@@ -154,15 +156,15 @@ export function referencesOf(ids: readonly string[]): string[] {
  * reply.
  */
 export const automaticHeaders = (convId: string, answers: boolean): Record<string, string> => ({
-  // Tells programs not to answer (RFC 3834); Exchange needs a header of its own.
+  // Tells programs not to answer (RFC 3834); Exchange understands only `X-Auto-Response-Suppress`.
   'Auto-Submitted': answers ? 'auto-replied' : 'auto-generated',
   'X-Auto-Response-Suppress': 'All',
   [loopHeader]: convId,
 });
 
 /**
- * The delay before a reply is mailed, in ms. The customer may come back to the chat, and further replies join the same
- * mail.
+ * The delay before a reply is mailed, in ms. Within this time the customer may come back to the chat and need no mail,
+ * and further replies join the same mail.
  */
 export const mailAfterMs = 60_000;
 /**

@@ -1,7 +1,7 @@
 /**
  * Notices to members about waiting customers, tool approvals and failed deliveries: the texts and their form in Slack
- * and mail. Pure. No notice contains a customer's words, name or address, because an erasure here cannot reach Slack
- * and mailboxes.
+ * and mail. Pure. No notice contains a customer's words, name or address, because an erasure of the customer in this
+ * system cannot reach Slack and mailboxes.
  */
 import { escapeSlack, maxSlackText } from '../../../providers/slack/rules.ts';
 import { hasOwnReceiver, type DeliveryKind } from './delivery.ts';
@@ -105,8 +105,8 @@ export type GivenUp = {
 };
 
 /**
- * The notice of a failed delivery. When the receiver is a person, the address and the error are left out, because the
- * mail server's error may contain the address.
+ * The notice of a failed delivery. When the receiver is a person, the person's address and the error are left out,
+ * because the mail server's error may contain the address.
  */
 export function givenUpWords(orgName: string, delivery: GivenUp): Said {
   const { _id, event_type, destination, error } = delivery;

@@ -17,7 +17,7 @@ export type OutsideReason = keyof typeof reasons;
  * people from being flooded.
  */
 export const outsideToOnePerDay = 10;
-/** The daily limit of an account whose own address is not proven: enough to invite a first team. */
+/** The daily limit of mails from an account whose own address is not proven: enough to invite a first team. */
 export const outsideUnprovenPerDay = 5;
 
 /** Whether a person unsubscribes from one organization or from all on this system. */
@@ -37,7 +37,7 @@ export const outsideRefusals: Readonly<Record<OutsideRefusal, string>> = {
 /** Whether the mail is refused because of a daily limit of the sender, and not of the receiving address. */
 export const isSendersLimit = (refusal: OutsideRefusal): boolean => refusal === 'account' || refusal === 'organization';
 
-/** Adds the footer of a mail to outsiders. `link`: the page to unsubscribe. */
+/** Adds the footer of a mail to outsiders. `link`: the URL of the page to unsubscribe. */
 export function framed(
   text: string,
   about: { organization: string; host: string; why: OutsideReason; link: string },
@@ -53,7 +53,10 @@ export function framed(
   return `${text.trimEnd()}\n\n${frame.join('\n')}\n`;
 }
 
-/** Headers for one-click unsubscribe in mail programs (RFC 8058). `address`: the URL of the route that accepts it. */
+/**
+ * Headers for one-click unsubscribe in mail programs (RFC 8058). `address`: the URL of the route that takes the
+ * unsubscribe request.
+ */
 export const objectionHeaders = (address: string): Record<string, string> => ({
   'List-Unsubscribe': `<${address}>`,
   'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',

@@ -31,7 +31,7 @@ export const waitOf = (ms: number, askedMs: number | undefined, boundMs: number,
 
 /** The longest `Retry-After` that is obeyed, in ms: as long as the longest backoff. */
 const maxRetryAfterMs = 10 * hour;
-/** A destination without a success for this long is disabled, in ms. */
+/** A destination is disabled after failing for this long without a success, in ms. */
 const hopelessAfterMs = 5 * 24 * hour;
 
 /**

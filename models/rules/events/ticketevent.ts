@@ -1,6 +1,6 @@
 /**
  * The JSON body of a ticket event, as receivers get it. Pure. The body is made once, when the event is planned, so that
- * all attempts send the same.
+ * all attempts send the same text.
  */
 import { escalationReasons, type EscalationReason, type TicketStatus } from '../chat/conversation.ts';
 import type { Mode } from '../access/keys.ts';

@@ -1,6 +1,6 @@
 /**
  * The texts of ticket events for team chats and issue trackers. Customers' words are escaped or fenced, so that they
- * cannot form mentions, links or headings there. Pure.
+ * cannot form mentions, links or headings in these services. Pure.
  */
 import { descriptionOf } from './ticketevent.ts';
 import { escapeSlack, maxSlackText } from '../../../providers/slack/rules.ts';

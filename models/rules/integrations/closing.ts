@@ -1,5 +1,6 @@
 /**
- * The message to a customer whose ticket was closed in another service, where no member writes to the customer. Pure.
+ * The message to a customer whose ticket was closed in another service, such as Linear. Members do not write to
+ * customers from that service, so this fixed message tells the customer. Pure.
  */
 import { languageOfFirst, type Language } from '../language/language.ts';
 

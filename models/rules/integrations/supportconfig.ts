@@ -1,6 +1,6 @@
 /**
- * The support settings of an organization: defaults, validation, and which settings need each other. Pure; the address
- * of a webhook is resolved and checked again on each connection.
+ * The support settings of an organization: defaults, validation, and which settings need each other. Pure: only the
+ * text of a webhook's URL is checked here. The address to which the URL's host resolves is checked on each connection.
  */
 import { isEgressAllowed, isPublicHost, portOf } from '../base/address.ts';
 import { Problem, type Detail } from '../base/errors.ts';
@@ -28,11 +28,14 @@ export const maxWebhookUrlLength = 2048;
 export const maxAllowedOrigins = 50;
 export const webhookSecretLength = { min: 16, max: 256 } as const;
 /**
- * How long a replaced webhook secret still signs beside the new one, in ms. Receivers change their secret within this
- * time.
+ * How long events are signed with a replaced webhook secret as well as with the new one, in ms. Receivers change their
+ * secret within this time.
  */
 const oldSecretMs = 24 * 3_600_000;
-/** The maximum number of replaced secrets that still sign; each makes the signature header longer. */
+/**
+ * The maximum number of replaced secrets with which events are still signed. Each one makes the signature header
+ * longer.
+ */
 const maxOldSecrets = 4;
 /**
  * The minimum length of the key after `whsec_`, in bytes. Standard Webhooks asks for 24 to 64; fewer than 16 can be
@@ -41,7 +44,10 @@ const maxOldSecrets = 4;
 const minWebhookKeyBytes = 16;
 
 export const settingsFields = {
-  /** Whether a question that names a segment finds only tagged and shared content (spec 4.7, segment rule 5). */
+  /**
+   * Whether a question that names a segment finds no untagged content (spec 4.7, segment rule 5). Such a question
+   * always finds content with the segment's tag, and shared content.
+   */
   kb_segment_strict: boolean,
   outbox_providers: list(oneOf(outboxProviders)),
   outbox_webhook_url: nullable(string),
@@ -60,10 +66,10 @@ export const defaultSettings: Readonly<SupportSettings> = Object.freeze({
   allowed_origins: [],
 });
 
-/** A replaced secret, and until when it signs beside the new one. */
+/** A replaced secret, and until when events are signed with it as well as with the new secret. */
 const oldSecret = embedded({ secret: string, until: date });
 export type OldSecret = ValueOf<typeof oldSecret>;
-/** State that is updated when the settings of ticket events are saved; members cannot set it. */
+/** State that is updated when the settings of ticket events are saved; requests cannot set it directly. */
 export const outboxStateFields = {
   /**
    * Increments each time the address, the secret or the destinations are saved, so that a disabled destination is tried
@@ -92,9 +98,9 @@ type Around = {
 
 /**
  * The settings after a partial update; fields that the patch lacks stay.
- * @throws Problem VALIDATION naming each bad field, and the webhook's secret when the webhook is selected without one;
- * PROVIDER_NOT_CONNECTED naming each selected destination that is not connected, also when this update removes the
- * webhook's address.
+ * @throws Problem VALIDATION naming each bad field, or the webhook's secret when the webhook is selected without a
+ * secret. PROVIDER_NOT_CONNECTED naming each selected destination that is not connected, which includes a webhook
+ * without an address.
  */
 export function applySettings(
   { outbox_webhook_origin: givenFor, ...current }: SupportSettings & Pick<OutboxState, 'outbox_webhook_origin'>,
@@ -142,7 +148,7 @@ export function applySettings(
 
 /**
  * The state of ticket events (`OutboxState`) after a patch is saved. Removing the secret, or moving the webhook to
- * another origin, ends all earlier secrets.
+ * another origin, deletes all replaced secrets.
  */
 export function outboxAfter(
   current: Pick<SupportSettings, 'outbox_webhook_secret' | 'outbox_webhook_url'> & OutboxState,
@@ -167,7 +173,7 @@ export function outboxAfter(
   };
 }
 
-/** The sealed secrets that sign an event now, newest first; empty while no secret is set. */
+/** The encrypted secrets with which an event is signed now, newest first; empty while no secret is set. */
 export function validSecrets(
   { outbox_webhook_secret, outbox_webhook_old_secrets }: Pick<SupportSettings, 'outbox_webhook_secret'> & OutboxState,
   now: Date,
@@ -177,7 +183,10 @@ export function validSecrets(
   return [outbox_webhook_secret, ...old.map(({ secret }) => secret)];
 }
 
-/** Receivers can only tell real events from forged ones by the signature, so the webhook needs a secret. */
+/**
+ * Throws `VALIDATION` when the webhook is selected without a secret. Receivers can tell real events from forged ones
+ * only by the signature, which needs the secret.
+ */
 function checkSigned({ outbox_providers, outbox_webhook_secret }: SupportSettings): void {
   if (!outbox_providers.includes('webhook') || outbox_webhook_secret !== null) return;
   const message = 'is required while outbox_providers names webhook; events are signed with it';
@@ -205,8 +214,8 @@ function checkConnected(missing: OutboxProvider[]): void {
 }
 
 /**
- * Throws `VALIDATION` for a secret that receivers could not use: Standard Webhooks reads the text after `whsec_` as
- * base64. A secret without this prefix may be any text.
+ * Throws `VALIDATION` for a secret that is too short, or that receivers could not use: Standard Webhooks reads the text
+ * after `whsec_` as base64. A long enough secret without this prefix may be any text.
  */
 export function checkWebhookSecret(secret: string | null | undefined): void {
   const refuse = (message: string): never => {

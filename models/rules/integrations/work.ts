@@ -36,7 +36,7 @@ export const tryIntegrationWork = (trial: Trial) =>
  */
 export const givesBack: ReadonlySet<IntegrationProvider> = new Set(['slack']);
 
-/** How long a revocation is retried, in ms: longer than any outage of a service. */
+/** How long a failed revocation is retried, in ms: longer than an outage of a service is likely to last. */
 export const releaseTriedForMs = 7 * 86_400_000;
 
 export type ReleaseRef = { orgId: string; releaseId: string };

@@ -1,6 +1,6 @@
 /**
- * The state of a bot in a call, the reason why a bot is not in the call, and the mapping from the status codes of the
- * bot services. Services may add codes at any time, so an unknown status counts as `joining`, and an unknown reason as
+ * The state of a bot in a call, and why a bot is not in the call. Both are made from the status codes of the bot
+ * services. Services may add codes at any time, so an unknown status counts as `joining`, and an unknown reason as
  * `unknown`. Pure.
  */
 
@@ -82,7 +82,7 @@ const reasonOf = (word: string | null | undefined): BotReason | undefined =>
 
 function stateOf(phase: BotPhase, word: string | null | undefined): BotState {
   const reason = reasonOf(word);
-  // Only a bot that has left has a reason for leaving.
+  // A reason is kept only for a bot that is no longer in the call. A failed bot always gets one.
   if (!isOver({ phase }) || (reason === undefined && phase !== 'failed')) return { phase };
   return { phase, reason: reason ?? 'unknown' };
 }

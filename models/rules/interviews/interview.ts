@@ -92,7 +92,7 @@ export function next(status: InterviewStatus, operation: Operation): InterviewSt
   return to === 'same' ? status : to;
 }
 
-/** The operations that a status allows, in the order of the table. */
+/** The operations that a status allows, in the order of `operations`. */
 export const allowedIn = (status: InterviewStatus): Operation[] =>
   operationNames.filter((operation) => next(status, operation) !== undefined);
 
@@ -102,7 +102,7 @@ export const isAhead = (status: InterviewStatus): boolean => status === 'draft' 
 /** Whether the interview has started and not ended: the bot was sent or the room is open. */
 export const isRunning = (status: InterviewStatus): boolean => running.some((one) => one === status);
 
-/** Whether no operation leads out of this status. */
+/** Whether the status is one that no operation changes. */
 export const isFinal = (status: InterviewStatus): boolean => status === 'completed' || status === 'cancelled';
 
 /** The error details for a client whose operation is refused. */
@@ -154,13 +154,16 @@ export type InterviewState = {
   scheduledAt?: string;
   /** Whether the candidate is notified of the time by mail. */
   invites?: true;
-  /** The `dueAt` for which the interview was already started automatically; it starts only once for each time. */
+  /**
+   * The `dueAt` at which the interview was started automatically. It is kept so that the interview starts only once at
+   * this time.
+   */
   startedFor?: string;
   /** The time of the bot's first attempt to join. */
   joiningSince?: string;
   /** The number of failed attempts to join since `joiningSince`. */
   attempts: number;
-  /** How many bots were sent. Each bot has its own idempotency key. */
+  /** How many bots were sent. The idempotency key of the next bot is made from this number (`botKey`). */
   sent: number;
   /** How many times a bot was requested. A request that fails may have sent the bot nevertheless. */
   orders: number;
@@ -203,10 +206,13 @@ export const interviewTimes = {
   maximumLength: 4 * 3_600_000,
 } as const;
 
-/** The pause after the `attempt`-th failed attempt to join (from 1): 15 s, doubling up to 3 minutes. */
+/** The pause after the `attempt`-th failed attempt to join (from 1): 15 s, doubling up to 3 minutes, in ms. */
 export const rejoinPause = (attempt: number): number => Math.min(15_000 * 2 ** (attempt - 1), 180_000);
 
-/** The backoff before a silent bot is polled again after `looks` polls, in ms: 1 minute, doubling up to 16 minutes. */
+/**
+ * The backoff before a bot whose state does not change is polled again, after `looks` polls, in ms: 1 minute, doubling
+ * up to 16 minutes.
+ */
 export const lookPause = (looks: number): number => Math.min(60_000 * 2 ** looks, 16 * 60_000);
 
 /** How far ahead an interview may be scheduled, in days. */

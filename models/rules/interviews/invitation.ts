@@ -40,8 +40,8 @@ function isCalledOff({ status, history }: Pick<Planned, 'status' | 'history'>): 
 }
 
 /**
- * The next mail to send; undefined when the candidate's information is up to date. `elsewhere`: the URL of the external
- * call.
+ * The next mail to send; undefined when the candidate knows everything already, has no address, or the interview has no
+ * time ahead. `elsewhere`: the URL of the external call.
  */
 export function nextInvitation(planned: Planned, elsewhere: string | undefined, now: Date): Invitation | undefined {
   const { status, candidate, scheduled_at, invited } = planned;
@@ -64,7 +64,7 @@ const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 
 
 const maxTitle = 150;
 
-/** `link`: the URL of the room or the external call. */
+/** The title, subject and text of an invitation mail. `link`: the URL of the room or the external call. */
 export function invitationText(
   { sequence, at, meeting_url, over }: Invitation,
   { organization, role, name, link }: { organization: string; role: string; name: string | undefined; link: string },

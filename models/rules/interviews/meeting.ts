@@ -1,6 +1,6 @@
 /**
- * Meetings: their states, the settings of the bot that takes part, how long they are kept, and the bounds of a
- * transcript. Pure.
+ * Meetings: their states, the settings of the bot that takes part, how long they are kept, and the title of a meeting
+ * whose transcript is empty. Pure.
  */
 import { kept } from '../base/retention.ts';
 

@@ -16,7 +16,10 @@ export const roomBounds = {
    */
   messages: 2_000,
   characters: 500_000,
-  /** The maximum number of questions that an AI asks in one interview, and of separately stored answers. */
+  /**
+   * The maximum number of questions that an AI asks in one interview, and the maximum number of answers that are stored
+   * one by one.
+   */
   answers: 200,
 } as const;
 

@@ -18,7 +18,10 @@ export const meetingWork = (
   });
 
 export const interviewSignals = {
-  /** A member changed the configuration. The request does not wait for the workflow to read the change. */
+  /**
+   * A member changed the interview's settings. The member's request does not wait until the workflow has read the
+   * change.
+   */
   changed: 'changed',
   /** The bot's service has reported an event of the bot. */
   reported: 'reported',

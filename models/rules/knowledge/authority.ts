@@ -14,8 +14,8 @@ export function defaultAuthority(type: SourceType): Authority {
 }
 
 /**
- * The stored tier. The default of the source type when no tier is stored, or when a later version of the platform
- * stored a tier that this version does not know.
+ * The stored tier, or else the default tier of the source type. The default applies when no tier is stored, or when a
+ * later version of the platform stored a tier that this version does not know.
  */
 export function effectiveAuthority(stored: string | null | undefined, type: SourceType): Authority {
   return authorities.find((authority) => authority === stored) ?? defaultAuthority(type);

@@ -19,13 +19,15 @@ export type Block =
 export type CutChunk = { ordinal: number; heading: string; text: string };
 
 /**
- * A text chunk ends at the first paragraph break after this many words: long enough to answer, short enough to rank.
+ * A text chunk ends at the first paragraph break after this many words: long enough to contain an answer, and short
+ * enough to be ranked precisely.
  */
 export const targetWords = 120;
 /** The hard limit of a chunk, in words. A sentence is only split when the sentence alone is longer. */
 export const maxWords = 220;
 /**
- * The hard limit of a chunk, in characters. It bounds text without blanks; 220 German words of about 11 characters fit.
+ * The hard limit of a chunk, in characters. It limits text without blanks, which has few words. 220 German words of
+ * about 11 characters fit.
  */
 export const maxCharacters = 2_400;
 /**
@@ -83,8 +85,8 @@ function splitWord(word: string): string[] {
 type Unit = { text: string; before: '\n\n' | '\n' | ' ' };
 
 /**
- * Packs units into chunks, in order. `restart` says at which units a new chunk begins although the current one is not
- * full.
+ * Packs units into chunks, in order. `restart`: whether a new chunk begins at this unit although the current chunk is
+ * not full.
  */
 function pack(units: readonly Unit[], restart: (unit: Unit, words: number, unitWords: number) => boolean): string[] {
   const packed: string[] = [];
@@ -130,8 +132,8 @@ export function rowText(cells: readonly [column: string, value: string][]): stri
 }
 
 /**
- * The text of a row, in parts when it exceeds the chunk limit. Further parts repeat the first cell, which names the
- * row's subject.
+ * The text of a row, in parts when it exceeds the chunk limit. Each further part begins with the row's first cell,
+ * which names the row's subject.
  */
 function rowParts(cells: readonly [column: string, value: string][]): string[] {
   const whole = rowText(cells);
@@ -212,7 +214,7 @@ function sections(blocks: readonly Block[]): Section[] {
 }
 
 /**
- * The chunks of a document, in order. `title` (the document's name) is the heading of text that has none. Throws
+ * The chunks of a document, in order. `title` (the document's name) is the heading of text without a heading. Throws
  * `Unreadable('too_much_text')` beyond `maxChunks`, and `Unreadable('empty')` when the text has no letter or digit.
  */
 export function toChunks(blocks: readonly Block[], { title = '' }: { title?: string } = {}): CutChunk[] {

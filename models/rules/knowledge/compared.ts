@@ -12,7 +12,7 @@ export const sentencesName = 'use-1';
 
 /**
  * The texts of a passage to compare with a question: its sentences, list items and table rows, and the names of its
- * columns. At most `maxTexts`, which is more than nearly every passage has.
+ * columns. There are at most `maxTexts` of them; nearly every passage has fewer.
  */
 export function comparedTexts(text: string): string[] {
   const units = unitsOf(text);
@@ -27,7 +27,7 @@ const most = 127;
 
 /**
  * Packs vectors of the same length into one byte per number, scaled to each vector's largest number. A cosine does not
- * depend on this scale, so the scale is not stored.
+ * depend on a vector's length, so the scale is not stored.
  */
 export function packVectors(vectors: readonly Float32Array[]): Int8Array {
   const width = vectors[0]?.length ?? 0;
@@ -44,7 +44,8 @@ export function packVectors(vectors: readonly Float32Array[]): Int8Array {
 }
 
 /**
- * The cosines of a unit vector with the packed vectors; undefined when `packed` is not `count` vectors of its length.
+ * The cosines of a unit vector with the packed vectors; undefined when `packed` does not hold `count` vectors of the
+ * same length as `unit`.
  */
 export function packedCosines(unit: Float32Array, packed: Int8Array, count: number): number[] | undefined {
   const width = unit.length;

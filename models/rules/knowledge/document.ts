@@ -39,8 +39,8 @@ export const maxFileBytes = 25 * 1024 * 1024;
 export const maxTextLength = 200_000;
 
 /**
- * The file name of an article: its title without characters that file names cannot have, and with the extension `.md`
- * unless the title ends with that of a Markdown or text file.
+ * The file name of an article: its title without characters that file names cannot have. The extension `.md` is added
+ * unless the title ends with the extension of a Markdown or text file.
  */
 export function articleName(title: string): string {
   const name = title.replace(/[/\\]/g, '-').replace(/[<>:"|?*]/g, '');
@@ -79,8 +79,8 @@ function clip(text: string, bytes: number): string {
 const deviceName = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])$/i;
 
 /**
- * Removes dots and blanks at the beginning (0) or the end (-1). A loop, because a regular expression for the end would
- * take quadratic time.
+ * Removes dots and blanks at the beginning (`edge` 0) or at the end (`edge` -1) of a name. It uses a loop, because a
+ * regular expression for the end would take quadratic time.
  */
 function withoutEdge(name: string, edge: 0 | -1): string {
   const isEdge = (character: string | undefined): boolean => character === '.' || character === ' ';

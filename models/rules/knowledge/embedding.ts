@@ -2,7 +2,7 @@
 
 /**
  * How long after the start of a crawl its pages wait to be embedded, in ms, so that embedding does not slow the crawl.
- * A longer crawl spends most of its time waiting for the site, so embedding may then run beside it.
+ * A longer crawl spends most of its time waiting for the site, so embedding may run during the rest of the crawl.
  */
 const crawlFirstMs = 2 * 60_000;
 

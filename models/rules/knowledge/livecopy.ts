@@ -10,7 +10,7 @@ export const settingsChanged = (settings: SupportSettings): number =>
 
 type Told = { key: string };
 
-/** The number of test-mode entries that live mode does not have. */
+/** The number of entries of test mode (`there`) that live mode does not have. */
 export function missing(there: readonly Told[], live: readonly Told[]): number {
   const known = new Set(live.map(({ key }) => key));
   return there.filter(({ key }) => !known.has(key)).length;

@@ -24,7 +24,7 @@ export type Offer = {
   passage: string;
 };
 
-/** The offer without its internal passage id, as customers see it. */
+/** An offer as customers see it, without the internal id of its passage. */
 export const shownOffer = ({ heading, question, says, source }: Offer): Omit<Offer, 'passage'> => ({
   heading,
   question,
@@ -36,7 +36,7 @@ export const shownOffer = ({ heading, question, says, source }: Offer): Omit<Off
 const tellingWords = 3;
 /** The maximum length of a displayed heading, in characters. */
 const maxLabelLength = 160;
-/** The maximum length of what an offer says, in characters. */
+/** The maximum length of an offer's `says`, in characters. */
 const maxLineLength = 140;
 
 /** The displayed form of a heading path (`A > B`). */
@@ -48,7 +48,10 @@ export function labelOf(heading: string): string {
   return label.length <= maxLabelLength ? label : `${label.slice(0, maxLabelLength - 1)}…`;
 }
 
-/** The label of a table row: its first cell, with the heading above when the cell alone tells little. */
+/**
+ * The label of a table row: its first cell, with the heading before it when the cell has fewer than `tellingWords`
+ * words.
+ */
 function rowLabel(heading: string, name: string): string {
   const above = heading.split(' > ').at(-1)!.trim();
   return above === '' || terms(name).length >= tellingWords ? name : `${above} – ${name}`;
@@ -70,8 +73,8 @@ function lineFrom(units: readonly Unit[], unit: Unit | undefined): string {
 
 /**
  * The offer of a passage. `near`: the text of the sentence, list item or table row that is nearest to the question; by
- * default the first one. A table row alone says little (`Match`). So when the passage also has sentences, the row is
- * shown only when the question mentions its first cell (`isAsked`); otherwise the first sentence is shown.
+ * default the first one. A table row alone says little. So when the passage also has sentences, the row is shown only
+ * when the question mentions its first cell (`isAsked`); otherwise the first sentence is shown.
  */
 export function offerOf(
   { id, type, source_id, name, url, heading, text }: Passage,
@@ -97,7 +100,7 @@ export function offerOf(
   };
 }
 
-/** Keeps one offer per heading, because a section may be split into several chunks. */
+/** At most `maxOffers` offers, one per heading, because a section may be split into several chunks. */
 export const distinctOffers = (offers: readonly Offer[]): Offer[] =>
   [...new Map(offers.toReversed().map((offer) => [plain(offer.heading), offer])).values()]
     .toSorted((a, b) => offers.indexOf(a) - offers.indexOf(b))

@@ -19,9 +19,9 @@ export type FreeSlots = { count: number; slot(nth: number): number };
  *
  * Every record holds a slot: a number from 0 that is unique in its organization and mode. Storing a record with a taken
  * slot fails on the unique index, so that concurrent writes cannot exceed the quota. `taken` has the slot of each
- * existing record; undefined for a record from before slots existed. The number of free slots is `limit` minus the
- * number of records. This also holds when `limit` was lowered and some records have slots beyond it. The slots are
- * computed and not listed, because a limit may be in the millions.
+ * existing record; undefined for a record without a slot. The number of free slots is `limit` minus the number of
+ * records. The number is right even when `limit` was lowered and some records have slots beyond `limit`. `slot`
+ * computes a free slot instead of listing all of them, because a limit may be in the millions.
  */
 export function freeSlots(limit: number, taken: readonly (number | undefined)[]): FreeSlots {
   const held = taken.filter((slot) => slot !== undefined).sort((a, b) => a - b);

@@ -1,7 +1,10 @@
 /** Compares the search index with the records in MongoDB, and lists what to correct in the index. Pure. */
 import type { Authority } from './authority.ts';
 
-/** The index rows of one batch of a source, with the segments and authority stored in the index. */
+/**
+ * The index rows of one batch of a source, as the index has them. A batch holds the rows that one attempt wrote
+ * (`batchOf`).
+ */
 export type IndexedSource = {
   source_id: string;
   /** The batch name, made by `batchOf`. */
@@ -16,7 +19,8 @@ export type IndexedSource = {
 export type Generations = {
   generation: number;
   /**
-   * The last attempt that claimed the newest generation; absent for sources where every claim makes a new generation.
+   * The number of the latest attempt to index the newest generation; absent for sources of which each attempt makes a
+   * new generation.
    */
   claimed?: number;
   /**
@@ -52,7 +56,10 @@ export const generationOf = (batch: string): number => Number(batch.split('.')[0
 export const liveBatch = ({ live_generation, live_attempt }: Generations): string | undefined =>
   live_generation === undefined ? undefined : batchOf(live_generation, live_attempt);
 
-/** Whether a generation is live or may still become live. Older ones cannot, because generation numbers only grow. */
+/**
+ * Whether a generation is live or may still become live. Older generations cannot, because generation numbers only
+ * grow.
+ */
 export const isCurrent = (
   source: { generation: number; live_generation?: number | undefined },
   generation: number,
@@ -72,7 +79,8 @@ export type Differences = {
 };
 
 /**
- * Records may change after this comparison, so the caller reads each record again right before it changes the index.
+ * Compares the records (`standing`) with the index (`rows`). Records may change after this comparison, so the caller
+ * reads each record again right before it changes the index.
  */
 export function compareIndex(standing: readonly Standing[], rows: readonly IndexedSource[]): Differences {
   const records = new Map(standing.map((source) => [source.source_id, source]));
@@ -98,7 +106,7 @@ export function compareIndex(standing: readonly Standing[], rows: readonly Index
 
 /**
  * Like `compareIndex`, for the vector table. Vectors belong to a generation, whichever attempt indexed its text. Only
- * the sources in `embedded` must have all their vectors; the others still wait for embedding.
+ * the sources in `embedded` must have all their vectors; other sources still wait to be embedded.
  */
 export function compareVectors(
   standing: readonly Standing[],

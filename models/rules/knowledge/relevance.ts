@@ -14,32 +14,32 @@ const embeddedParts = [
   { name: 'bge', weight: 1.5, spread: 0.06, usual: 0.54, englishOnly: true },
 ] as const;
 /**
- * The measured `usual` cosines count as much as this many passages of the table, because a few passages do not show
- * reliably what is usual in the table.
+ * The measured `usual` cosines count as much as this many passages of the index table. A small sample alone does not
+ * show reliably which cosine is usual in the table.
  */
 const priorPassages = 16;
 /**
- * In a table whose passages all have nearly the same subject, a passage is similar to many questions that it does not
- * answer. So the usual score is raised by this share of the distance by which a passage's nearest neighbour (in another
- * source) usually lies above the passage's mean cosine. Values from 0.5 to 0.9 were tried on the questions of a bank's
- * customers (59 passages) and on questions to public services (435). With this value, a single threshold fits both sets
- * best. It was chosen on these two sets, so no result on them is a test of it.
+ * In an index table whose passages all have nearly the same subject, a passage is similar to many questions that it
+ * does not answer. So the usual score is raised by this share of a distance: how far the cosine with a passage's
+ * nearest neighbour (in another source) usually lies above the passage's mean cosine. Values from 0.5 to 0.9 were tried
+ * on the questions of a bank's customers (59 passages) and on questions to public services (435). With 0.8, a single
+ * threshold fits both sets best. The value was chosen on these two sets, so no result on them tests it.
  */
 const crowded = 0.8;
 /**
  * The standard deviation of how near passages lie to each other, in z-score units, measured on samples of four help
- * centres. From it, `crowdedness` computes how much nearer the nearest neighbour is in the whole table than in a
+ * centres. From it, `crowdedness` computes how much nearer the nearest neighbour is in the whole index table than in a
  * sample.
  */
 const spreadOfNeighbours = 1.25;
 /**
- * `distance`: how far the nearest neighbour lies above the mean cosine in two small help centres, in z-score units. It
- * counts as much as `passages` passages of the table.
+ * `distance`: how far the nearest neighbour lies above the mean cosine in two small help centres, in z-score units.
+ * This distance counts as much as the measured distances of `passages` passages of the index table.
  */
 const usualNeighbour = { distance: 1.5, passages: 8 };
 /**
- * With fewer passages than this, an external embedding model's cosines cannot be normalised, and lexical search alone
- * decides.
+ * With fewer passages than this in the sample, the mean and spread of the cosines of an external embedding model are
+ * not reliable. Lexical search alone then decides.
  */
 const fewestPassages = 8;
 
@@ -60,9 +60,9 @@ export type Calibrations = Record<'embedded' | 'endpoint', Calibration>;
 export type Compared = { cosines: readonly number[]; text_score?: number };
 
 /**
- * How near some passages of a table lie to their nearest passage of another source. `near`: for each of these passages
- * and each vector part, by how much the cosine with the nearest passage lies above the mean cosine. The nearest passage
- * was searched for in a sample of `sampled` of the table's `rows` passages.
+ * How near some passages of an index table lie to their nearest passage of another source. `near`: for each of these
+ * passages and each vector part, by how much the cosine with the nearest passage lies above the mean cosine. The
+ * nearest passage was searched for in a sample of `sampled` of the `rows` passages of the table.
  */
 export type Neighbours = { near: readonly (readonly number[])[]; sampled: number; rows: number };
 
@@ -71,8 +71,8 @@ export type Background = { background: readonly (readonly number[])[]; neighbour
 
 export type Features = {
   /**
-   * How far the passage lies above the usual passage of the table: z-score of the cosines plus weighted BM25, plus a
-   * bonus for a passage of the topic that the conversation is about.
+   * How far the passage lies above the usual passage of the index table: z-score of the cosines plus weighted BM25,
+   * plus a bonus for a passage of the topic that the conversation is about.
    */
   above: number;
   /** The share of the question's content words that occur in the passage, weighted by rarity: 0 to 1. */
@@ -86,7 +86,8 @@ export type Scale = {
   calibration: Calibration;
   weights: readonly number[];
   /**
-   * The weighted cosine sum of a usual passage plus the crowdedness of the table; subtracted from each passage's sum.
+   * The weighted cosine sum of a usual passage plus the crowdedness of the index table; subtracted from each passage's
+   * sum.
    */
   usual: number;
   foreign: boolean;
@@ -109,7 +110,10 @@ const weighted = (weights: readonly number[], cosines: readonly number[]): numbe
 
 const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** How near the table's passages lie to each other, in z-score units. */
+/**
+ * By how much the usual score is raised because passages of the index table lie near to each other (`crowded`), in
+ * z-score units.
+ */
 function crowdedness({ near, sampled, rows }: Neighbours = noNeighbours, weights: readonly number[]): number {
   const { distance, passages } = usualNeighbour;
   const distances = near.map((above) => weighted(weights, above)).toSorted((a, b) => a - b);
@@ -121,8 +125,8 @@ function crowdedness({ near, sampled, rows }: Neighbours = noNeighbours, weights
 
 /**
  * The scale for one question. `weights` are from `partWeights`; `background` has the cosines of the question with a
- * sample of the table's passages, `neighbours` those of the passages with each other. Undefined when the sample is too
- * small to compare by embeddings.
+ * sample of the index table's passages. `neighbours` says how near passages lie to each other. Undefined when the
+ * sample is too small to compare by embeddings.
  */
 export function scaleOf(
   weights: readonly number[],
@@ -155,7 +159,7 @@ export function scaleOf(
   };
 }
 
-/** How far a passage lies above the usual passage of the table, in z-score units. */
+/** How far a passage lies above the usual passage of the index table, in z-score units. */
 export const aboveUsual = (scale: Scale, { cosines, text_score = 0 }: Compared): number =>
   weighted(scale.weights, cosines) - scale.usual + wordsWeight * text_score;
 

@@ -52,8 +52,8 @@ export type Meaning = QuestionVector & {
 export type Proposed = {
   candidates: Candidate[];
   /**
-   * The question's cosines, per part, with a sample of at most 256 passages that have vectors. They show what is usual
-   * in this table. Empty without vectors.
+   * The question's cosines, per part, with a sample of at most 256 passages that have vectors. They show which cosines
+   * are usual in the index. The list is empty when there are no vectors.
    */
   background: readonly (readonly number[])[];
   /** How near the passages of a sample are to each other; undefined without vectors. */
@@ -71,7 +71,7 @@ export type Passage = {
   name: string;
   /** What customers see instead of a document's name. */
   title?: string;
-  /** Where the source can be read. */
+  /** The URL at which the source can be read. */
   url?: string;
   heading: string;
   text: string;
@@ -118,18 +118,19 @@ export const passagesOf = <P extends Passage>({
   offers: readonly Judged<P>[];
 }): readonly Judged<P>[] => (confidence === 'low' ? offers : hits);
 
-/** The maximum distances to the best passage, in `above` units. */
+/** The maximum distances to the best passage, in the unit of the feature `above`. */
 const reach = {
   /**
-   * Distance to the best passage of all tiers within which a passage is still relevant, so that a passage of a higher
+   * The distance to the best passage of all tiers within which a passage is still relevant. So a passage of a higher
    * tier may answer although it is slightly worse.
    */
   tier: 1,
   /**
-   * Distance to the best passage of the same tier within which a passage is also returned: two passages that are nearly
-   * as good are often two halves of an answer, or only the reader knows which one is meant. Chosen on the bank's
-   * questions. Of 41 questions whose best passage is wrong, a second passage answers 26 (21 with a distance of 0.5). Of
-   * 166 questions whose best passage is right, 84 get a second passage (79 with 0.5).
+   * The distance to the best passage of the same tier within which a passage is also returned. Two passages that are
+   * nearly as good are often two halves of an answer, or only the reader knows which one is meant. The value was chosen
+   * on the questions of a bank's customers. Of 41 questions whose best passage is wrong, a second passage answers 26
+   * (21 with a distance of 0.5). Of 166 questions whose best passage is right, 84 get a second passage, too (79 with
+   * 0.5).
    */
   hit: 0.6,
 } as const;
@@ -171,7 +172,7 @@ function aboveOf(
 
 const wordsOf = ({ name, heading, text }: Passage): string => `${name}\n${heading}\n${text}`;
 
-/** The bonus that passages of the conversation's topic get for these questions. */
+/** The bonus (`topicBonus`) that passages of the conversation's topic get for these questions. */
 function bonusOf(questions: readonly string[], found: readonly Found<Passage>[]): number {
   const named = questions.flatMap((text) => terms(text)).filter(({ weight }) => weight === 1);
   const speaksOf = matcher(named.map(({ stem }) => stem));
@@ -180,7 +181,7 @@ function bonusOf(questions: readonly string[], found: readonly Found<Passage>[])
   return named.every(({ stem }) => spoken.has(stem)) ? topicBonus.known : topicBonus.other;
 }
 
-/** A judged passage that the question names directly, so that no search was needed. */
+/** A judged passage that the question names directly, so that it is chosen without a search. */
 export const chosen = <P extends Passage>(passage: P): Judged<P> => ({
   passage,
   candidate: { id: passage.id, authority: passage.authority },
@@ -234,8 +235,8 @@ export type Tiered<J> = {
 };
 
 /**
- * Keeps only the highest tier that has a relevant passage. The best passage alone decides whether there is an answer,
- * so passages nearly as good need only the probability `offer`.
+ * Keeps only the highest tier that has a relevant passage. The best passage alone decides whether there is an answer.
+ * So further passages of the tier that are nearly as good need only the probability `offer`.
  */
 export function selectTier<J extends Judged>(judged: readonly J[], offer = Infinity): Tiered<J> {
   const authority = authorities.find((tier) =>
@@ -273,7 +274,7 @@ export function selectOffers<J extends Judged>(judged: readonly J[], offer: numb
 export type Answered<P extends Passage> = Omit<Asking, 'readings'> &
   Tiered<Judged<P>> & { reading: Reading; judged: Judged<P>[]; offers: Judged<P>[]; worth: number };
 
-/** Judges the passages for each possible reading of a message and returns the best reading. */
+/** Judges the passages for each possible reading of a message, and returns the reading with the highest `worth`. */
 export function bestReading<P extends Passage>(
   { readings, ...asking }: Asking,
   found: readonly Found<P>[],
@@ -311,7 +312,7 @@ export const stillReachable = (
 /** The source of a passage by its id (`source:generation:ordinal`). */
 export const sourceOf = (id: string): string => id.slice(0, id.indexOf(':'));
 
-/** How many passages before and after the one that a conversation is about belong to the topic, too. */
+/** The number of passages before and after the passage `topic` that also belong to the topic of the conversation. */
 const topicReach = 6;
 const ordinalOf = (id: string): number => Number(id.slice(id.lastIndexOf(':') + 1));
 
@@ -319,7 +320,10 @@ const ordinalOf = (id: string): number => Number(id.slice(id.lastIndexOf(':') + 
 export const isAbout = (topic: string, id: string): boolean =>
   sourceOf(id) === sourceOf(topic) && Math.abs(ordinalOf(id) - ordinalOf(topic)) <= topicReach;
 
-/** The id of the passage that is nearest to earlier turns of a conversation. */
+/**
+ * The id of the passage that is nearest to earlier turns of a conversation. `turns`: their number. The search text
+ * joins all turns, so the BM25 score is divided by it.
+ */
 export function nearestOf(
   { candidates, ...compared }: Proposed,
   { weights }: Meaning,
@@ -335,8 +339,9 @@ export function nearestOf(
 }
 
 /**
- * The higher tiers for which a second search is needed. That is so when the first search was cut off at `limit`,
- * returned nothing of the tier, and a candidate beyond the limit could still be relevant.
+ * The higher tiers for which a second search is needed. They are the tiers of which the first search returned nothing.
+ * A second search is needed only when the first was cut off at `limit`, and a candidate beyond the limit could still be
+ * relevant.
  */
 export function crowdedOut(found: readonly Candidate[], limit: number, scale?: Scale): Authority[] {
   const hidden = scale === undefined ? hidesByWords(found, limit) : hidesByMeaning(found, limit, scale);
@@ -351,8 +356,8 @@ function hidesByWords(found: readonly Candidate[], limit: number): boolean {
 }
 
 /**
- * A candidate beyond the limit has no better vector score and no better lexical score than the last ones that were
- * returned, so the sum of these two bounds its score.
+ * Whether a candidate beyond the limit could still be relevant. Such a candidate has neither a better vector score nor
+ * a better lexical score than the last candidates that were returned. So the sum of these two scores bounds its score.
  */
 function hidesByMeaning(found: readonly Candidate[], limit: number, scale: Scale): boolean {
   const last = (values: readonly number[]): number | undefined => values.toSorted((a, b) => b - a)[limit - 1];
@@ -371,7 +376,10 @@ export function distinct(found: readonly Candidate[]): Candidate[] {
   return [...byId.values()];
 }
 
-/** The candidates that could still be relevant, limited per tier. The others are not read from the database. */
+/**
+ * The candidates that could still be relevant, limited per tier. The passages of all other candidates are not read from
+ * the database.
+ */
 export function worthReading(found: readonly Candidate[], scale?: Scale): Candidate[] {
   const best = Math.max(0, ...found.map(({ text_score }) => text_score ?? 0));
   const compared = found

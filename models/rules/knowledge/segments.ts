@@ -1,6 +1,7 @@
 /**
  * Segments: how tags are normalised, and which sources a question may use (spec 4.7, segment rules). Pure. The index
- * filters with `segmentFilter`; what MongoDB returns is checked again with `reachable`.
+ * filters with `segmentFilter`; the sources that MongoDB returns are checked again with `reachable`, because their tags
+ * may have changed.
  */
 import { Problem } from '../base/errors.ts';
 import type { Detail } from '../base/errors.ts';
@@ -15,8 +16,8 @@ export const maxSegmentLength = 64;
 /**
  * The stored form of a tag: lower case, without the accents that Unicode (NFKD) separates from letters (`Geschäft` ->
  * `geschaft`). `&` becomes the word `and`, and every run of characters that are neither letters nor digits becomes `_`.
- * The result is trimmed and truncated to 64 code points. Letters of other scripts stay letters. Empty when nothing is
- * left.
+ * The result is trimmed and truncated to 64 code points. Letters of other scripts stay letters. The result is empty
+ * when no letter or digit is left.
  */
 export function normalizeSegment(raw: string): string {
   const plain = raw
@@ -49,9 +50,9 @@ export function normalizeSegments(list: readonly string[], path: (string | numbe
 
 /**
  * The normalised segments of a question, from all inputs (`context.productType`, `segments`). `undefined`: the question
- * names no segment and may use every source. An empty list: it names only values that cannot be tags. Then it may use
- * the sources that are shared with all segments, and, unless the organization’s setting is `strict`, those without
- * tags.
+ * names no segment and may use every source. An empty list: the question names only values that cannot be tags. Then
+ * the question may use the sources that are shared with all segments, and, unless the organization’s setting is
+ * `strict`, the sources without tags.
  */
 export function askedSegments(values: readonly (string | null | undefined)[]): string[] | undefined {
   const named = values.filter((value) => value !== null && value !== undefined && value.trim() !== '');

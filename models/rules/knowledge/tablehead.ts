@@ -1,8 +1,8 @@
 /**
  * Decides whether the first rows of a table are a header. A wrong column name turns a right value into a wrong answer,
- * while a missing name costs little in a table of two columns. So a narrow table has a header only when the rows below
- * differ in kind from it. A wider table is hard to read without names, so there it is enough that the first row
- * resembles no row below.
+ * while a missing name costs little in a table of two columns. So in a narrow table, the first row is a header only
+ * when it differs in kind from the rows below. A wider table is hard to read without names, so it is enough that its
+ * first row resembles no row below.
  */
 type Row = readonly string[];
 
@@ -23,7 +23,10 @@ const maxNameCharacters = 60;
 /** The maximum length of a column name that is a question or a sentence, allowed only over a column of values. */
 const maxLongNameCharacters = 200;
 const maxValueCharacters = 40;
-/** The maximum size of a column name that is recognized by its position alone. */
+/**
+ * The maximum size of a column name that is recognized only because it is in the first row and resembles no value below
+ * (`plainNames`).
+ */
 const maxPlainName = { characters: 30, words: 4 };
 
 /** Common column names in four languages. */
@@ -95,10 +98,13 @@ function differs(name: string, values: Row): boolean {
   return values.length >= 4 && distinct * 2 <= values.length && !values.includes(name);
 }
 
-/** Whether a measure heads a column of another kind of values: `12 months` over amounts, or `24/7` over yes and no. */
+/**
+ * Whether a measure, date or number is the name of a column with another kind of values: `12 months` over amounts, or
+ * `24/7` over yes and no.
+ */
 function measuresOthers(cell: string, corner: string, values: Row): boolean {
   const form = formOf(cell);
-  // A bare number may count anything, so the first column must name what is counted: `Size | 36 | 38`.
+  // A bare number may count anything, so `corner` must name what is counted, as in `Size | 36 | 38`.
   if (form !== 'measure' && form !== 'date' && !(form === 'number' && isCommon(corner))) return false;
   const forms = values.map(formOf);
   // When each row holds its own kind of value, the rows are properties and the first row is one of them, not a header.
@@ -205,7 +211,7 @@ function twoRowNames(upper: Row, lower: Row, below: readonly Row[]): string[] | 
 
 /**
  * Detects the header of a table; undefined when there is none or it is uncertain. `marked`: the author marked the first
- * row as a header. `likely`: in this file format the first row nearly always is a header.
+ * row as a header. `likely`: the first row is nearly always a header in this file format.
  */
 export function tableHead(
   rows: readonly Row[],
@@ -216,7 +222,7 @@ export function tableHead(
   const both = rest.length > 0 ? twoRowNames(first, second, rest) : undefined;
   const below = both ? rest : [second, ...rest];
   const names = both ?? first;
-  // Markdown marks the first row of every table as a header, so the mark does not count on a row with a telephone
+  // Markdown marks the first row of every table as a header, so the mark is ignored when the row holds a telephone
   // number or an address.
   const believed = marked && !first.some((cell) => ['phone', 'address'].includes(formOf(cell) ?? ''));
   if (!both && !believed && (rows.length < 2 || !namesColumns(first, below, likely))) return undefined;

@@ -14,7 +14,7 @@ export type Unit = {
   cells: readonly Cell[];
 };
 
-/** Matches `name: value`. A column name is short and contains no sentence end, unless it is a question. */
+/** Matches `name: value`. A column name has at most 80 characters, or at most 200 when it is a question. */
 const named = /^([^:;]{1,80}|[^:;]{1,200}\?): (.*)$/u;
 const sentenceEnd = /[.!?。！？]\s/u;
 /** A first cell without a column name that is longer than this, in characters, is prose. */
@@ -40,15 +40,15 @@ function cellsOf(line: string, known: (name: string) => boolean): Cell[] {
 }
 
 /**
- * In rows of the form `name: value`, a name that occurs in only one row may have at most this size; a longer one is part
- * of a value.
+ * In rows of the form `name: value`, a name that occurs in only one row may have at most this size. A longer one is
+ * part of a value.
  */
 const maxRareName = { characters: 30, words: 3 };
 const isLower = (name: string): boolean => /^\p{Ll}/u.test(name);
 
 /**
- * Parses the rows of one table together: neighbouring rows share columns, so a "column" of a single row may be part of
- * a value.
+ * Parses the rows of one table together: the rows share their column names, so a text that looks like a column name in
+ * a single row may be part of a value.
  */
 function rowsOf(lines: readonly string[]): Cell[][] {
   const each = lines.map((line) => cellsOf(line, () => true));
@@ -64,7 +64,7 @@ function rowsOf(lines: readonly string[]): Cell[][] {
 const paragraphsOf = (text: string): string[] => text.split(/\n{2,}/u);
 const linesOf = (paragraph: string): string[] => paragraph.split('\n').filter((line) => line.trim() !== '');
 
-/** The table rows of a passage. Far cheaper than `unitsOf`, because the text is not split into sentences. */
+/** The table rows of a passage. This is far cheaper than `unitsOf`, because the text is not split into sentences. */
 export const rowsIn = (text: string): Cell[][] =>
   text.includes('; ')
     ? paragraphsOf(text).flatMap((paragraph) => rowsOf(linesOf(paragraph)).filter((cells) => cells.length > 0))

@@ -1,15 +1,17 @@
 /**
- * Judges by words alone whether a passage answers a question; used for passages without a vector, and when there is no
- * embedding model. A logistic model over the same numbers was worse: it answered 69 instead of 84 % of the fixtures'
- * questions, and answered 28 instead of 10 % of the bank customers' questions wrongly.
+ * Judges by words alone whether a passage answers a question. It is used for passages without a vector, and when there
+ * is no embedding model. Fixed thresholds are used, because a logistic model over the same numbers was worse: it
+ * answered 69 instead of 84 % of the fixtures' questions, and answered 28 instead of 10 % of the bank customers'
+ * questions wrongly.
  */
 import { matcher, terms } from '../language/words.ts';
 import type { Term } from '../language/words.ts';
 
 /**
  * Thresholds, chosen on the bank help centre in test/fixtures with 62 questions (not a held-out set). 39 of the 40
- * answerable questions kept their passage; the other one shares no word with its passage. None of the 22 unanswerable
- * questions kept a passage. test/fixtures/relevance.json has both kinds of questions in other words.
+ * answerable questions kept their passage; the remaining question shares no word with its passage. None of the 22
+ * unanswerable questions kept a passage. test/fixtures/relevance.json has answerable and unanswerable questions in
+ * other words.
  */
 export const wordRule = {
   /** The minimum share of the question's words that a passage must have. */
@@ -28,7 +30,7 @@ export const wordRule = {
 
 /**
  * The weight of each term: its rarity among the passages, times its own weight. A word that no passage has is the
- * rarest, so a question about it gets no answer.
+ * rarest, so a question about such a word gets no answer.
  */
 export function termWeights(question: readonly Term[], seen: readonly ReadonlySet<string>[]): Map<string, number> {
   return new Map(
@@ -62,8 +64,8 @@ export type WordMatch = {
 };
 
 /**
- * Compares each passage with each question, and with the best passage of all tiers. `telling` marks the passages among
- * which the rarity of a word is counted.
+ * Compares each passage with each question, and with the best passage of all tiers. `telling` marks the passages in
+ * which words are counted to find out how rare they are.
  */
 export function matchWords(
   questions: readonly string[],

@@ -54,6 +54,9 @@ export const embedPassagesWork = (orgId: string, mode: Mode) =>
     signal: wakeSignal,
   });
 
-/** Maintains the stores. The id is also the id of the Temporal Schedule and the prefix of the ids of its workflows. */
+/**
+ * Repairs the search indexes, merges their fragments, and deletes the bytes of interrupted uploads. The id is also the
+ * id of the Temporal Schedule and the prefix of the ids of its workflows.
+ */
 export const maintainStoresWork = () =>
   workOf({ workflow: 'maintainStores', id: 'maintain-stores', queue: 'maintenance', args: [] });

@@ -1,4 +1,7 @@
-/** The types of a question as the search and the relevance check use it. intelligence/ makes them from messages. */
+/**
+ * The types in which the search and the relevance check get a question. The code in intelligence/ makes such questions
+ * from messages.
+ */
 
 /**
  * One interpretation of a message, as a list of questions. A passage that answers one of the questions answers the
@@ -13,8 +16,8 @@ export type Asking = {
   text: string;
   readings: Reading[];
   /**
-   * When true and this `Asking` finds an answer, no further `Asking` is tried. Otherwise the one with the best answer
-   * counts.
+   * When true and this `Asking` finds an answer, no further `Asking` is tried. Otherwise the `Asking` with the best
+   * answer counts.
    */
   settles: boolean;
 };

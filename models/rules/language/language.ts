@@ -1,5 +1,5 @@
 /**
- * Detects the language in which a customer writes, by common words, so it needs no model in memory. The language
+ * Detects the language in which a customer writes, by common words, so no model is needed in memory. The language
  * decides the agent's fixed sentences, which embedding models compare a question with the passages, and how a vector is
  * shifted (clients/embedding/centring.ts). A vector of an undetected language is treated like an English one.
  * Escalation does not depend on the language.
@@ -33,7 +33,7 @@ const letters: Partial<Record<Known, RegExp>> = {
 };
 /** The weight of a letter, compared with 1 for a word that only one language has. */
 const letter = 0.75;
-/** The maximum number of characters that are examined; more do not improve the result. */
+/** The maximum number of characters that are examined; more characters do not improve the result. */
 const charactersRead = 500;
 
 /** The language of a text; undefined when the text is too short to tell, or in none of the agent's languages. */

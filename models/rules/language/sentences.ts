@@ -3,7 +3,10 @@
 const sentenceSegmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 const abbreviation =
   /(?:^|[\s(])(?:Mr|Mrs|Ms|Dr|Prof|St|Str|No|Nr|Art|Abs|Fig|pp|ca|approx|vs|bzw|inkl|(?:\p{L}\.\s?)?\p{L})\.$/u;
-/** How many characters before a sentence end are checked: the longest abbreviation with the character before it. */
+/**
+ * How many characters before a sentence end are checked: the length of the longest abbreviation with the character
+ * before it.
+ */
 const longestAbbreviation = 16;
 
 /** The sentences of a text, trimmed. A line break always ends a sentence. No word is lost. */
@@ -14,7 +17,8 @@ export function sentences(text: string): string[] {
     for (const { segment, index } of sentenceSegmenter.segment(line)) {
       const end = index + segment.length;
       const sentence = line.slice(from, end).trim();
-      // Unicode's rules also end a sentence after "e.g. Visa". A long quotation is better than half a sentence.
+      // Unicode's rules also end a sentence after "e.g." in "e.g. Visa". A long quotation is better than half a
+      // sentence.
       if (end < line.length && abbreviation.test(sentence.slice(-longestAbbreviation))) continue;
       if (sentence) found.push(sentence);
       from = end;

@@ -1,14 +1,14 @@
 /**
  * Words of a question, to decide whether a passage is about the same subject: accent folding, light stemming, stop
- * words and generic words. Pure. The index ranks with its own tokenizer, so stems must only be consistent with each
- * other.
+ * words and generic words. Pure. The search index has a tokenizer of its own, so these stems need only be consistent
+ * with each other.
  */
 import { knownLanguages, wordsOf } from './words/index.ts';
 
 const vowel = /[aeiouy]/u;
 /**
- * Function words of all languages. The index removes only the English ones. In a German or French question words such
- * as “der” and “le” must not count either.
+ * Function words of all languages. They are removed here, because the search index removes only English ones. In a
+ * German or French question, words such as “der” and “le” must not count either.
  */
 const stopWords: ReadonlySet<string> = new Set(knownLanguages.flatMap((language) => wordsOf[language].functionWords));
 
@@ -43,7 +43,7 @@ export function fold(text: string): string {
 
 /**
  * A light English stem: removes plural, `-ing`, `-ed`, `-ment`, `-ation`, `-ly`, final `e` and `y`. Words of other
- * languages change so little that they still match themselves. Expects a folded word.
+ * languages change so little that they still match themselves. `word` must be folded (`fold`).
  */
 export function stem(word: string): string {
   let out = word.replace(/'s?$/u, '');
@@ -79,7 +79,8 @@ export type Term = {
 export const genericWeight = 0.25;
 
 /**
- * The content words of a question: each stem once, in order, at most `limit`. Also works for scripts without spaces.
+ * The content words of a question: each stem once, in order, at most `limit`. Scripts without blanks between words are
+ * supported, too.
  */
 export function terms(question: string, limit = 64): Term[] {
   const found = new Map<string, Term>();
@@ -108,14 +109,14 @@ const escaped = (text: string): string => text.replaceAll(/[^\p{L}\p{M}\p{N}]/gu
 const wordHere = /(?<![\p{L}\p{M}\p{N}])[\p{L}\p{M}\p{N}]+/uy;
 
 /**
- * Builds a function that returns which of the stems a text contains. It looks for the beginnings of the stems and stems
- * only the words found there, so that one question is cheap to match with many passages.
+ * Builds a function that returns which of the stems a text contains. The function looks for the beginnings of the stems
+ * and stems only the words found there. So one question is cheap to match with many passages.
  */
 export function matcher(stems: readonly string[]): (text: string) => Set<string> {
   const wanted = stems
     .map((word) => ({ word, solid: !spaced.test(word), root: escaped(word) }))
     .filter(({ root }) => root !== '')
-    // Stemming changes a final i or y, so the search leaves it out.
+    // Stemming changes a final i or y, so the search for the beginning of a stem leaves this letter out.
     .map(({ root, ...rest }) => ({ ...rest, root: rest.solid ? rest.word : root.replace(/(?<=..)[iy]$/u, '') }));
   return (text) => {
     const folded = fold(text);

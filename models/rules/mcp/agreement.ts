@@ -1,4 +1,4 @@
-/** What a person sees of a tool call before they approve it, in words. Pure. */
+/** The words in which a tool call is shown to the person who is asked to approve it. Pure. */
 import { sentences } from '../language/sentences.ts';
 import { harmlessText } from './result.ts';
 import { titleOf, type JsonSchema } from './tool.ts';
@@ -16,7 +16,10 @@ const maxSentence = 300;
 /** A code that is made of words, such as `next_month`. */
 const isCode = /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$/;
 
-/** Each value with the name that the tool's schema gives it. Each value of a nested object is a row of its own. */
+/**
+ * Each argument's value, with the name that the tool's schema gives it. Each value of a nested object is an entry of
+ * its own.
+ */
 export function detailsOf(schema: JsonSchema, given: Given): Detail[] {
   const properties = recordOf(recordOf(schema)['properties']);
   return Object.entries(given).flatMap(([name, value]): Detail[] => {
@@ -47,8 +50,8 @@ function worded(schema: Given, value: unknown): Detail['value'] {
 }
 
 /**
- * The text that a person approves: each value on a line. For a call without values, it is the first sentence of the
- * tool's description, which a member has approved.
+ * The text that a person approves: each value on a line. For a call without values, the text is the first sentence of
+ * the tool's description, which a member has approved.
  */
 export function agreementText(description: string, details: readonly Detail[]): string {
   if (details.length > 0) return details.map(({ label, value }) => `${label}: ${value}`).join('\n');

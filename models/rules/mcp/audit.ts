@@ -39,7 +39,10 @@ export function checkLink({ checked, last }: Checked, event: Link, sha256: (text
   return { checked: expected, last: event.hash };
 }
 
-/** Compares the chain with a trusted mark; undefined when the hashes agree, or when the check is at another event. */
+/**
+ * Compares the chain with a trusted mark; undefined when the hashes agree, or when the check has not stopped at the
+ * event of the mark.
+ */
 export function checkMark({ checked, last }: Checked, { seq, hash }: Mark): Break | undefined {
   return checked === seq && last !== hash ? { seq, reason: 'unlinked' } : undefined;
 }

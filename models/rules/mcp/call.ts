@@ -36,7 +36,7 @@ export const awaitedBy: Readonly<Partial<Record<Verdict, Awaited>>> = {
 
 /**
  * The transitions of a call: for each one, the states it is allowed in and the state it leads to. Other states refuse
- * it.
+ * the transition.
  */
 export const callMoves = {
   ask: { new: 'waiting' },
@@ -46,9 +46,14 @@ export const callMoves = {
   send: { agreed: 'calling' },
   /** Sends a call whose tier needs no approval. */
   send_unasked: { new: 'calling' },
-  /** Ends a call unsent, because a policy, the pinned definition, a limit or the removal of its server forbids it. */
+  /**
+   * Ends a call unsent, because a policy or a limit forbids it, the tool no longer matches its pinned definition, or
+   * its server was removed.
+   */
   drop: { new: 'ended', waiting: 'ended', agreed: 'ended' },
-  /** The tool asks the customer a question first, so it has done nothing yet. */
+  /**
+   * The tool asks the customer a question first (`input`). It has done nothing yet, so the call waits for the answer.
+   */
   inquire: { calling: 'waiting' },
   finish: { calling: 'ended' },
 } as const satisfies Record<string, Partial<Record<CallState, CallState>>>;

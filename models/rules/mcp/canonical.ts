@@ -1,8 +1,8 @@
 /** Canonical JSON: equal values give equal text, so that the hash of the text identifies the value. */
 
 /**
- * Members are sorted by name (UTF-16 code units, as in RFC 8785) and written without blanks; undefined members are left
- * out.
+ * Writes a value as canonical JSON: members are sorted by name (UTF-16 code units, as in RFC 8785), there are no
+ * blanks, and undefined members are left out.
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((entry) => canonicalJson(entry ?? null)).join(',')}]`;

@@ -1,6 +1,6 @@
 /**
  * Compares the tools that a server lists now with the tools that members approved. The hash of `pinText` pins an
- * approved tool; the differences, field by field, help a member to decide on a changed tool.
+ * approved tool; the differences, field by field, help a member to decide whether to approve a changed tool.
  */
 import { canonicalJson } from './canonical.ts';
 import {
@@ -28,7 +28,7 @@ export const listedOf = (tool: Omit<ApprovedTool, 'pin'>): ListedTool => ({
 /** `field` is the path of the changed field: `description`, `input_schema.properties.amount.maximum`. */
 export type Difference = { field: string; change: 'added' | 'removed' | 'changed'; before?: unknown; after?: unknown };
 
-/** The maximum number of differences shown for one tool; a member who needs more compares the whole schemas. */
+/** The maximum number of differences shown for one tool; a member who wants to see more compares the whole schemas. */
 const maxDifferences = 50;
 
 export function differences(before: ListedTool, after: ListedTool): Difference[] {
@@ -66,8 +66,8 @@ export type DiscoveredTool = Findings & {
 };
 
 /**
- * The tools that the server lists now, followed by the approved ones that it no longer lists. This approves nothing.
- * `pinOf` computes the pin of a listed tool.
+ * The tools that the server lists now, followed by the approved ones that it no longer lists. Listing a tool does not
+ * approve it. `pinOf` computes the pin of a listed tool.
  */
 export function discovered(
   approved: readonly ApprovedTool[],

@@ -11,7 +11,7 @@ export type Identity = (typeof identities)[number];
 /** The decision on a tool call that the agent wants to make. */
 export type Verdict = 'call' | 'ask_customer' | 'ask_step_up' | 'ask_member' | 'hand_off' | 'deny';
 
-/** The highest scope of each identity; it includes the lower scopes. */
+/** The highest scope of each identity. A scope includes all lower scopes. */
 const reach: Readonly<Record<Identity, AuthScope>> = {
   anonymous: 'public',
   visitor: 'verified_visitor',

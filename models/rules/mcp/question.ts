@@ -1,7 +1,7 @@
 /**
  * Questions that a tool asks during a call (MCP elicitation): a sentence and a few simple fields, which only the
- * customer of the conversation answers. The tool's server wrote all of it, so it is shown as plain text without active
- * content.
+ * customer of the conversation answers. The tool's server wrote the question, so the question is shown as plain text
+ * without active content.
  */
 import { harmlessText } from './result.ts';
 import type { JsonSchema } from './tool.ts';
@@ -42,7 +42,7 @@ export type AskedBack = { id: string; question: Question; schema: JsonSchema; re
 /** The questions that block a call. `state`: opaque data of the server, sent back unchanged with the answers. */
 export type CallQuestions = { asked: AskedBack[]; state?: string };
 
-/** The maximum number of questions in one round, and of rounds in one call. */
+/** The maximum number of questions that a tool asks at once (a round), and the maximum number of rounds in one call. */
 export const maxQuestions = 5;
 export const maxRounds = 5;
 const maxFields = 20;
@@ -56,9 +56,9 @@ const isRecord = (value: unknown): value is Given =>
 const textOf = (value: unknown, max: number): string => (typeof value === 'string' ? harmlessText(value, max) : '');
 
 /**
- * Parses the questions that a tool's server asks; undefined when a customer cannot answer one of them. That is so for
- * requests other than a form (such as one for a model's answer, for a folder, or to visit a web page), and for schemas
- * with more than simple fields.
+ * Parses the questions that a tool's server asks; undefined when a customer cannot answer one of them. A customer can
+ * answer only forms with simple fields. Requests for a model's answer, for a folder, or to visit a web page are not
+ * forms.
  */
 export function questionsOf(requests: unknown, state: string | undefined): CallQuestions | undefined {
   const entries = Object.entries(isRecord(requests) ? requests : {});
@@ -114,7 +114,7 @@ function kindOf({ type, format, enum: listed, oneOf }: Given): FieldKind | undef
 
 /**
  * The options of a choice field. Undefined when a value is not plain text, because the customer would choose a value
- * that is not shown as it is.
+ * other than the one that is shown.
  */
 function optionsOf(given: Given): QuestionField['options'] {
   const {
@@ -185,7 +185,7 @@ export function replyProblem({ fields }: Question, content: Readonly<Record<stri
   return undefined;
 }
 
-/** JSON Schema treats `format` as an annotation; here it is enforced. */
+/** JSON Schema does not enforce `format`, so these patterns enforce the formats. */
 const formats: Readonly<Partial<Record<FieldKind, RegExp>>> = {
   email: /^[^\s@]{1,64}@[^\s@]{1,255}$/,
   uri: /^[a-z][a-z0-9+.-]*:\S+$/i,

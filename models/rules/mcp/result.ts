@@ -1,6 +1,6 @@
 /**
  * Sanitizes tool results before they are stored and shown: text without active content, within size limits. Results are
- * data: the model gets them fenced off, and no instruction in them is followed.
+ * not instructions: the model gets them marked as data, and no instruction in them is followed.
  */
 
 /** The maximum lengths of a result as stored and as shown to a customer, in characters. */
@@ -38,14 +38,14 @@ const invisible = new RegExp(
 
 /** Removes markup that runs, loads or hides anything, and truncates the text to `max` characters. */
 export function harmlessText(text: string, max = maxResultLength): string {
-  // Bounds the work of the regular expressions.
+  // The text is truncated first, to bound the work of the regular expressions.
   const bounded = text.slice(0, 4 * max);
   const plain = withoutActive(bounded)
     .replace(invisible, '')
     .replace(/\r\n?/g, '\n')
     .replace(markdownImage, '$1')
     .replace(anyTag, ' ')
-    // Removing a nested tag could leave a new tag, so the remaining angle brackets are separated from names.
+    // Removing a nested tag could leave a new tag, so a blank is put between each remaining `<` and the name after it.
     .replace(/<(?=[a-z/!?])/gi, '< ')
     .replace(activeSchemes, (scheme) => scheme.replace(':', ' '))
     .replace(/[ \t]{2,}/g, ' ')
@@ -69,7 +69,10 @@ function withoutActive(text: string): string {
   }
 }
 
-/** The sanitized result of a tool. Images, sounds and files are replaced by their names and addresses. */
+/**
+ * The sanitized result of a tool. Files and links are replaced by their name and address, and images and sounds by
+ * their type.
+ */
 export function resultOf(answer: {
   content?: readonly ContentBlock[] | undefined;
   structured?: unknown;

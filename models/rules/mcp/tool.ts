@@ -27,7 +27,7 @@ export type Channel = (typeof channels)[number];
 /** A JSON Schema of the version in its `$schema`, by default 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** A tool as its server lists it. The server's owner wrote all of it, so it is not trusted. */
+/** A tool as its server lists it. The server's owner wrote these texts and schemas, so they are not trusted. */
 export type ListedTool = {
   name: string;
   description: string;
@@ -90,7 +90,7 @@ export const maxSchemaDepth = 32;
 /** The maximum size of the arguments, in characters of JSON. */
 export const maxArgumentsLength = 16_000;
 export const timeoutBounds = { min: 100, max: 120_000, default: 30_000 } as const;
-/** The bounds of a rate limit, in calls and discoveries a minute. */
+/** The bounds of a rate limit, in calls a minute. A discovery counts as a call against the server's limit. */
 export const rateBounds = { min: 1, max: 10_000, default: 60 } as const;
 /** The maximum number of tool calls for one message of a customer. */
 export const maxCallsPerTurn = 8;

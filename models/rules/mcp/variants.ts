@@ -8,7 +8,7 @@ const maxVariants = 20;
 
 /**
  * The alternatives of a schema, without null: references into `root` are resolved, and `anyOf`, `oneOf` and type lists
- * are expanded. Python servers write optional arguments and enums in these forms.
+ * are expanded. Tool servers written in Python describe optional arguments and enums in these forms.
  */
 export function variantsOf(given: unknown, root: JsonSchema): JsonSchema[] {
   const found: JsonSchema[] = [];

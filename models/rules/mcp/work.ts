@@ -1,7 +1,7 @@
 /** The workflows of tools and tool servers (MCP). Pure. */
 import { customerTaskTimeoutMs, workOf } from '../base/work.ts';
 
-/** The signal that a member has approved or declined a tool call, or that its server was disconnected. */
+/** The signal that a member has approved or declined a tool call, or that the tool server was disconnected. */
 export const decidedSignal = 'decided';
 
 /** Executes a tool call. `decided`: resumes a call that waits for a decision; otherwise the call starts. */
@@ -28,6 +28,6 @@ export const beginToolGrantWork = (orgId: string, grantId: string, request: stri
     args: [{ orgId, grantId }],
   });
 
-/** Completes the sign-in after the browser has been redirected back. */
+/** Completes the OAuth sign-in to a tool server after the browser has been redirected back to this system. */
 export const finishToolGrantWork = (orgId: string, grantId: string) =>
   workOf({ workflow: 'finishToolGrant', id: `tool-grant:${grantId}`, queue: 'tools', args: [{ orgId, grantId }] });

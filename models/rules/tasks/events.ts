@@ -20,7 +20,7 @@ const written = [
   'email_execution_enabled',
 ] as const satisfies readonly (keyof TaskDetails)[];
 
-/** The fields among `written` that differ. */
+/** The fields among `written` that differ between the two versions of a task. */
 export const changedFields = (before: TaskFacts, after: TaskFacts): (typeof written)[number][] =>
   written.filter((field) => before[field] !== after[field]);
 

@@ -26,9 +26,15 @@ export type Step = {
   attempts: number;
   /** The number of attempts in the current or latest execution. */
   tries: number;
-  /** When the very first attempt began. Anything the step created is younger, which narrows the search for it. */
+  /**
+   * When the very first attempt began. An object that the step created is younger than this, which narrows the search
+   * for the object.
+   */
   first_at?: Date;
-  /** When the running attempt began. It stays set when the process of the attempt dies. */
+  /**
+   * When the running attempt began. It stays set when the process of the attempt dies, which shows that the attempt has
+   * no known result.
+   */
   trying_at?: Date;
   /** The destination, fixed by the first attempt, so that retries go to the same place. */
   target?: string;
@@ -80,7 +86,7 @@ export function planSteps(before: readonly Step[], executable: Executable): Step
   });
 }
 
-/** The status of an execution. It has failed when no step was carried out; the steps say why. */
+/** The status of an execution. It has failed when a step failed or when no step was carried out. The steps say why. */
 export function executionOutcome(steps: readonly Step[]): ExecutionStatus {
   if (steps.some(({ status }) => status === 'running')) return 'running';
   if (steps.some(({ status }) => status === 'failed')) return 'failed';
@@ -89,7 +95,7 @@ export function executionOutcome(steps: readonly Step[]): ExecutionStatus {
 
 const second = 1_000;
 const minute = 60 * second;
-/** The backoff after each failed attempt of an execution, in ms; no retry follows the last one. */
+/** The backoff after each failed attempt of an execution, in ms; a step has one attempt more than there are waits. */
 const waits: Readonly<Record<StepIntegration, readonly number[]>> = {
   // An attempt may need several requests, each of which may fail.
   linear: [1, 5, 15, 30, 60, 120, 300, 600].map((seconds) => seconds * second),

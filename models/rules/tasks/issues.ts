@@ -4,7 +4,10 @@ import { priorities } from '../base/priority.ts';
 import type { TaskDetails, TaskStatus } from './task.ts';
 import { dueDay, issueTitle, linearPriority } from './tasktext.ts';
 
-/** The last known content of an issue, from what was sent to it or received from it. Only differences are sent. */
+/**
+ * The last known content of an issue, from values that were sent to the issue or received from it. Only values that
+ * differ from the known content are sent.
+ */
 export type IssueFacts = {
   title: string;
   text: string;
@@ -59,7 +62,7 @@ export function githubState(status: TaskStatus): GithubState {
 }
 /**
  * The task status that GitHub's state implies for a task with status `now`. An open issue does not say whether work has
- * begun.
+ * begun, so a task that is not closed keeps its status.
  */
 function statusOfGithub(
   { state, state_reason: reason }: { state: string; state_reason?: string | null },
@@ -72,10 +75,10 @@ function statusOfGithub(
 /**
  * The facts that must be sent to the issue.
  *
- * After an attempt without an answer, it is unknown whether the issue has the value in `sending`, so a wanted value
- * that differs from it is sent again. `held`: true when some facts are not sent yet, because somebody changed them in
- * the issue and that change is still being written into the task; sending them would overwrite it. When the change is
- * not written within `inboundTriedForMs`, the facts are sent after all.
+ * After an attempt without an answer, it is unknown whether the issue has the value in `sending`. So a wanted value
+ * that differs from the value in `sending` is sent again. `held`: true when some facts are not sent yet, because
+ * somebody changed them in the issue and that change is still being written into the task. Sending these facts would
+ * overwrite the change. When the change is not written within `inboundTriedForMs`, the facts are sent after all.
  */
 export function differing(
   wanted: IssueFacts,
@@ -97,8 +100,8 @@ export function differing(
 }
 
 /**
- * The known content to store before `news` is sent to the issue. When a value was sent without an answer and another
- * value replaces it, the earlier value counts as known, because the issue may still report it later.
+ * The known content to store before `news` is sent to the issue. A value may have been sent without an answer before
+ * another value replaces it. The earlier value then counts as known, because the issue may still report it later.
  */
 export function noteOf(news: Partial<IssueFacts>, known: IssueKnown | undefined): IssueKnown {
   const unanswered = Object.entries(known?.sending ?? {}) as [keyof IssueFacts, unknown][];
@@ -107,8 +110,8 @@ export function noteOf(news: Partial<IssueFacts>, known: IssueKnown | undefined)
 }
 
 /**
- * The values that the issue is known to have, and those that are being sent. An event with one of these values brings
- * no news.
+ * The values that the issue is known to have, and the values that are being sent to it. An event with one of these
+ * values brings no news.
  */
 const knownThere = (known: IssueKnown | undefined): Partial<IssueFacts>[] => [known ?? {}, known?.sending ?? {}];
 
@@ -157,9 +160,10 @@ export type LinearStanding = {
 const spaced = (title: string): string => title.trim().replace(/\s+/g, ' ');
 
 /**
- * The change of a task that the current content of its Linear issue causes. It catches a change that somebody made in
- * Linear just before this system updated the issue, because the event of that change may arrive too late. `stateId`:
- * the last known state, because a team may have no state that matches the task's status.
+ * The change of a task that the current content of its Linear issue causes. This finds a change that somebody made in
+ * Linear just before this system updated the issue, whose event may arrive too late. `stateId`: the id of the last
+ * known state. An issue in this state brings no new status, because a team may have no state that matches the task's
+ * status.
  */
 export function changeByStanding(
   { title, priority, dueDate, state }: LinearStanding,
@@ -178,7 +182,7 @@ export function changeByStanding(
   };
 }
 
-/** The backoff after each failed update of an issue, in ms; no retry follows the last one. */
+/** The backoff after each failed update of an issue, in ms; an update has one attempt more than there are waits. */
 const waits: readonly number[] = [1_000, 10_000, 60_000, 5 * 60_000, 30 * 60_000, 2 * 3_600_000];
 export function issueWaitMs(tries: number, retryAfterMs: number | undefined): number | undefined {
   const wait = waits[tries - 1];

@@ -17,7 +17,10 @@ export type ExecutionStatus = (typeof executionStatuses)[number];
 export const reviewStatuses = ['not_reviewed', 'needs_changes', 'ready'] as const;
 export type ReviewStatus = (typeof reviewStatuses)[number];
 
-/** Who changed a task: a member, a service in which the task has an issue, or a part of this system. */
+/**
+ * Who changed a task: a member, a service in which the task has an issue (`linear`, `github`), or a part of this
+ * system.
+ */
 export const taskSources = [
   'member',
   'linear',
@@ -89,7 +92,10 @@ export function checkLinking(
   throw new Problem('CONFLICT', { message: 'A task that comes from a meeting stays linked to it.' });
 }
 
-/** Removes the assignee of a reopened task when the assignee is no longer a member. */
+/**
+ * Removes the assignee of a task that is reopened when the assignee is not a member any more and the request names no
+ * new assignee.
+ */
 export function takenUpAgain(
   { assigned_to }: Pick<TaskDetails, 'assigned_to'>,
   asked: { status?: TaskStatus | undefined; assigned_to?: string | null | undefined },

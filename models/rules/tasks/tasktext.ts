@@ -30,8 +30,8 @@ export const taskMark = (taskId: string): string => `Task ${taskId}`;
 export const issueTitle = ({ title }: Pick<TaskTold, 'title'>): string => cut(oneLine(title), maxTitle);
 
 /**
- * The text of an issue. `fields`: true when priority and due date are part of the text, because the service has no
- * fields for them.
+ * The text of an issue. `fields`: true when priority and due date are part of the text, because the service (GitHub)
+ * has no fields for them.
  */
 export function issueText(told: TaskTold, { fields }: { fields: boolean }): string {
   const { description, source_quote: quote, assignee, due_date: due, priority, task_id } = told;
@@ -42,7 +42,7 @@ export function issueText(told: TaskTold, { fields }: { fields: boolean }): stri
     taskMark(task_id),
   ];
   return [
-    // The description of a task from a meeting may contain other people's words.
+    // The description of a task from a meeting may contain other people's words, so it is fenced.
     ...(written === '' ? [] : [quote === undefined ? cut(written, maxText) : fenced(cut(written, maxText))]),
     ...(quote === undefined ? [] : [`Said in a meeting:\n\n${fenced(cut(quote, maxText))}`]),
     facts.join(' · '),

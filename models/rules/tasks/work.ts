@@ -1,4 +1,7 @@
-/** The workflows of tasks. They have a queue of their own, so that slow services hold up nothing else. Pure. */
+/**
+ * The workflows of tasks. These workflows have a queue of their own, so that slow services do not hold up other
+ * workflows. Pure.
+ */
 import { workOf, type Work } from '../base/work.ts';
 import { announceWork } from '../events/work.ts';
 import type { TaskEventType } from './events.ts';
@@ -27,7 +30,7 @@ export const taskIssuesWork = (orgId: string, taskId: string) =>
     signal: taskChangedSignal,
   });
 
-/** Erases the copies of a removed task, such as notifications. */
+/** Erases the copies of a removed task's content, such as the text of notifications. */
 export const eraseTaskWork = (taskId: string) =>
   workOf({ workflow: 'eraseTask', id: `task:${taskId}:erase`, queue: 'tasks', args: [{ taskId }] });
 
@@ -49,11 +52,12 @@ export type TaskMove = {
 };
 
 /**
- * The workflows that a change requires. Their intents are stored in the same write as the change, so that none is lost.
- * The caller then starts them at once.
+ * The workflows that a change requires. The intents to start these workflows are stored in the same write as the
+ * change, so that no workflow is lost. The caller then starts them at once.
  */
 export function workOfMove({ orgId, taskId, execution, linked, changed, events, removed }: TaskMove): Work[] {
-  // The end of an execution counts, too: changes made while the issues were being created are not in the issues yet.
+  // The end of an execution also updates the issues, because changes made while the issues were being created are not
+  // in them yet.
   const tellsIssues = linked && (concernsIssues(changed) || events.includes('task_executed'));
   return [
     ...(execution === undefined ? [] : [taskExecutionWork(orgId, taskId, execution)]),

@@ -2,12 +2,15 @@
 
 export type Own = {
   called: string;
-  /** The sentence when a person was called outside the team's hours; `{when}` is when the team is back. */
+  /**
+   * The sentence when the conversation is escalated to a person outside the team's hours. `{when}` is replaced by the
+   * time when the team is back.
+   */
   away: string;
   greeting: string;
   thanks: string;
   farewell: string;
-  /** The reply to a customer who asks for help in general, or what the agent can do. */
+  /** The reply to a customer who asks for help in general, or asks what the agent can do. */
   help: string;
   small_talk: string;
   /** The reply to a customer who asks who or what the agent is. */
@@ -36,7 +39,7 @@ export type Own = {
   personOnly: string;
   /** The sentence when a tool fits the question, but arguments are missing; a list of them follows. */
   needsMore: string;
-  /** The sentence when the test organization has used up its answers for this minute. */
+  /** The sentence when an organization has used up the answers that test mode allows in a minute. */
   overTestLimit: string;
   /** The sentence when nothing relevant was found for a question that came through the API. */
   nothingFound: string;

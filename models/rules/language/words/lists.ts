@@ -6,13 +6,13 @@ export type Words = {
   /** Stop words, which an answer need not contain. */
   functionWords: readonly string[];
   /**
-   * Further words that customers often write, which identify the language. Words that also occur in messages of another
-   * of these languages are left out.
+   * Further words that customers often write, which identify the language. A word that also occurs in messages of
+   * another of these languages is left out, because it would not tell them apart.
    */
   telling: readonly string[];
   /** Patterns of words that begin a question. */
   asking: readonly string[];
-  /** Words that join a question to the one before it. */
+  /** Words that join a question to the question before it. */
   joining: readonly string[];
   /** Patterns of words that refer back to something said before. */
   leaning: readonly string[];
