@@ -1,6 +1,7 @@
 /**
- * Removals of members. A record is stored before the removal, so that even after a crash the member's keys and
- * invitations end and the member's tasks are unassigned. A record has no effect while the user is still a member.
+ * Removals of members. A `Departure` is stored before the member is removed, so that even after a crash the member's
+ * keys and invitations end and the member's tasks are unassigned. While the user is still a member, a `Departure` has
+ * no effect.
  */
 import { endInvitationsOf } from './invitation.ts';
 import { revokeKeysOf, takeOverKeysOf, type Key } from './key.ts';
@@ -62,7 +63,7 @@ export type KeysLeft = { revoked: Key[]; kept: Key[] };
 
 /**
  * Ends what a former member could use to return or to keep access: the invitations that they received or sent, and the
- * API keys that they created, unless an owner takes over the keys. Idempotent.
+ * API keys that they created. With `keepKeysFor`, an owner takes over the keys instead. Idempotent.
  */
 export async function endGrants(
   orgId: string,

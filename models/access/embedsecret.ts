@@ -30,8 +30,8 @@ const EmbedSecretModel = defineModel('EmbedSecret', 'embed_secrets', {
 export type EmbedSecret = RecordOf<typeof EmbedSecretModel>;
 
 /**
- * The `Place` with which the current and the former secret are encrypted. It is the same for both, so that the current
- * one can become the former one without being encrypted again.
+ * The `Place` with which the current and the former secret are encrypted. Both secrets have the same `Place`, so that
+ * the current secret can become the former one without being encrypted again.
  */
 export const embedSecretPlace = (orgId: string, mode: Mode): Place => ({
   field: 'embed_secrets.secret',
@@ -75,8 +75,8 @@ export async function replaceEmbedSecret(
       created_at: now,
     };
     try {
-      // Optimistic locking: writes only while the secret that was read is still stored. Of two concurrent replacements,
-      // the later one retries with the earlier one's secret as the former.
+      // Optimistic locking: the write happens only while the secret that was read is still stored. Of two concurrent
+      // replacements, the later one retries with the earlier one's secret as the former.
       const replaced = await collectionOf(EmbedSecretModel).findOneAndUpdate(
         { _id: `${orgId}:${mode}`, ...(standing ? { secret: standing.secret } : { secret: { $exists: false } }) },
         { $set: next },

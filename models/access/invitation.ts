@@ -21,16 +21,19 @@ const InvitationModel = defineModel(
     role: oneOf(roles),
     status: oneOf(invitationStatuses),
     /**
-     * SHA-256 (hexadecimal) of the token that only mails of the deployment's own server contain. Using it proves the
-     * address.
+     * SHA-256 (hexadecimal) of the token that only mails of the deployment's own server contain. Using this token
+     * proves that the person owns the address.
      */
     hash: string,
     /**
-     * SHA-256 (hexadecimal) of the token that the organization can read, in its own mails or a copied link. Using it
-     * does not prove the address.
+     * SHA-256 (hexadecimal) of the token that the organization can read, in its own mails or a copied link. Using this
+     * token does not prove that the person owns the address.
      */
     link_hash: string,
-    /** The inviting member; when the invitation is accepted, this member must still be allowed to add the role. */
+    /**
+     * The inviting member; when the invitation is accepted, this member must still be allowed to add members with this
+     * role.
+     */
     invited_by: string,
     created_at: date,
     expires_at: date,
@@ -139,8 +142,8 @@ export async function finishInvitation(invitationId: string, now: Date): Promise
 }
 
 /**
- * Revokes the unfinished invitations of a removed member: those sent to them, so that an old mail cannot bring them
- * back, and those that they sent.
+ * Revokes the unfinished invitations that a removed member received or sent. Otherwise an old mail could make the
+ * person a member again.
  */
 export async function endInvitationsOf(orgId: string, person: { userId: string; email?: string | undefined }) {
   const { userId, email } = person;

@@ -28,7 +28,7 @@ const KeyModel = defineModel(
     last_used_at: optional(nullable(date)),
     expires_at: optional(nullable(date)),
     revoked_at: optional(nullable(date)),
-    /** The key that replaced this one; a key can be rotated once. */
+    /** The id of the key that replaced this key; a key can be replaced only once. */
     rotated_to: optional(nullable(string)),
   },
   [{ fields: { org_id: 1, _id: -1 } }],
@@ -38,15 +38,15 @@ export type Key = RecordOf<typeof KeyModel>;
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /**
- * A new token: 32 random base62 characters (190 bits), followed by their CRC32 in 6 characters, so that mistyped or
- * invented keys are refused without a database look-up.
+ * A new token: a prefix, 32 random base62 characters (190 bits), and the CRC32 of these characters in 6 characters.
+ * Because of the checksum, mistyped or invented keys are refused without a database look-up.
  */
 export function newToken(kind: KeyPrefix['kind'], mode: KeyPrefix['mode']): string {
   const random = Array.from({ length: 32 }, () => base62[randomInt(62)]).join('');
   return `${tokenPrefix(kind, mode)}${random}${checksum(random)}`;
 }
 
-/** Whether a token has the form of our keys, with a correct checksum. */
+/** Whether a token has the form of an API key, with a correct checksum. */
 export function wellFormed(token: string): boolean {
   const secret = splitToken(token)?.secret;
   return secret !== undefined && /^[0-9A-Za-z]{38}$/.test(secret) && checksum(secret.slice(0, 32)) === secret.slice(32);
@@ -64,7 +64,7 @@ export async function findKey(orgId: string, keyId: string): Promise<Key | null>
   return collectionOf(KeyModel).findOne({ _id: keyId, org_id: orgId });
 }
 
-/** The keys of an organization, newest first and with revoked ones; `before` is the last id of the previous page. */
+/** The keys of an organization, newest first, including revoked keys; `before` is the last id of the previous page. */
 export async function listKeys(orgId: string, limit: number, before?: string): Promise<Key[]> {
   return collectionOf(KeyModel)
     .find({ org_id: orgId, ...(before ? { _id: { $lt: before } } : {}) })
@@ -78,8 +78,8 @@ export async function createKey(key: Key): Promise<void> {
 }
 
 /**
- * Updates a key. Null when there is no such key or it is revoked; also when `expires_at` is to change and the key was
- * rotated.
+ * Updates a key. Null when there is no such key or it is revoked. A change of `expires_at` also returns null when the
+ * key was rotated.
  */
 export async function updateKey(
   orgId: string,
@@ -110,7 +110,7 @@ const madeBy = (orgId: string, userId: string) => ({
   revoked_at: null,
 });
 
-/** Revokes all keys that a person created, and returns those that were still valid. */
+/** Revokes all keys that a person created, and returns the keys that were not revoked before. */
 export async function revokeKeysOf(orgId: string, userId: string, now: Date): Promise<Key[]> {
   const keys = await collectionOf(KeyModel).find(madeBy(orgId, userId)).sort({ _id: 1 }).toArray();
   const ids = keys.map(({ _id }) => _id);
@@ -121,7 +121,9 @@ export async function revokeKeysOf(orgId: string, userId: string, now: Date): Pr
   return keys;
 }
 
-/** Makes `ownerId` the creator of all keys that a person created, and returns the keys. */
+/**
+ * Makes `ownerId` the creator of all unrevoked keys that a person created, and returns these keys as they were before.
+ */
 export async function takeOverKeysOf(orgId: string, userId: string, ownerId: string, now: Date): Promise<Key[]> {
   const keys = await collectionOf(KeyModel).find(madeBy(orgId, userId)).sort({ _id: 1 }).toArray();
   const ids = keys.map(({ _id }) => _id);

@@ -32,7 +32,10 @@ export const NotificationModel = defineModel(
     topic: optional(string),
     /** Groups repeated notifications: a member has at most one unread notification with the same value. */
     gathered: optional(string),
-    /** The ids of the things whose content the notification contains; it is deleted with them. */
+    /**
+     * The ids of the meetings, tasks, customers, documents and interviews whose content the notification contains. The
+     * notification is deleted with them.
+     */
     about: aboutField,
     read: boolean,
     /** When the notification is mailed unless it is read before, and the mode of that mail. */
@@ -56,7 +59,7 @@ export const NotificationModel = defineModel(
 );
 export type Notification = RecordOf<typeof NotificationModel>;
 
-/** The ids of the things that a notification links to, and its groups (`topic`, `gathered`). */
+/** The ids of the records that a notification links to, and its groups (`topic`, `gathered`). */
 export type NoticeSubject = {
   [F in 'task_id' | 'conv_id' | 'approval_id' | 'delivery_id' | 'topic' | 'gathered']?: string | undefined;
 };
@@ -75,8 +78,8 @@ export type Notice = Pick<Notification, 'key' | 'kind' | 'title' | 'body' | 'abo
 export type Mails = { mode: Mode; at: ReadonlyMap<string, Date> };
 
 /**
- * Notifies the users, once per `key` however often this is called. A user who has an unread notification with the same
- * value of `gathered` gets no new one; `toldOf` returns the users who got the new one.
+ * Notifies each user at most once per `key`, so that a retry is safe. A user who has an unread notification with the
+ * same value of `gathered` gets no new one. `toldOf` returns the users who have a notification with this `key`.
  */
 export async function notify(
   orgId: string,
@@ -158,7 +161,6 @@ export async function gatherAnew(
   );
 }
 
-/** Notifies every member of an organization. */
 export async function notifyMembers(orgId: string, notice: Notice, now: Date): Promise<void> {
   const org = await collectionOf(OrganizationModel).findOne({ _id: orgId }, { projection: { members: 1 } });
   await notify(orgId, org?.members.map(({ user_id }) => user_id) ?? [], notice, now);
@@ -193,7 +195,10 @@ export async function settleMail({ _id, org_id }: Pick<Notification, '_id' | 'or
   await collectionOf(NotificationModel).updateOne({ _id, org_id }, { $unset: { mail: '' } });
 }
 
-/** Hides notifications of organizations that the user has left. */
+/**
+ * Matches only notifications of the given organizations. So a user does not see notifications of organizations that the
+ * user has left.
+ */
 const shownTo = (userId: string, orgIds: readonly string[]) => ({ user_id: userId, org_id: { $in: [...orgIds] } });
 
 export type NotificationPage = { limit: number; before: string | undefined; unread: boolean | undefined };

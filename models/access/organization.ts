@@ -38,7 +38,7 @@ export const OrganizationModel = defineModel(
     name: string,
     environment: oneOf(environments),
     members: list(member),
-    /** The tags that the team uses, in the order of the team's lists. */
+    /** The tags that the team uses, in the order in which the team's lists show them. */
     tags: optional(list(tag)),
     /** When the team answers; absent: at any time. */
     hours: optional(mixed<Hours>()),
@@ -52,7 +52,6 @@ export async function findOrganization(orgId: string): Promise<Organization | nu
   return collectionOf(OrganizationModel).findOne({ _id: orgId });
 }
 
-/** Replaces the tags that the team uses. */
 export async function setOrganizationTags(orgId: string, tags: Tag[]): Promise<void> {
   await collectionOf(OrganizationModel).updateOne({ _id: orgId }, { $set: { tags } });
 }
@@ -101,7 +100,8 @@ export async function listOrganizationsOf(userId: string, limit: number, before?
 }
 
 /**
- * The organizations whose name contains a text, in any case. Only for operators, because it reads every organization.
+ * The organizations whose name contains a text, in any case. Call this only for operators, because it reads every
+ * organization.
  */
 export async function findOrganizationsNamed(text: string, limit: number): Promise<Organization[]> {
   const found: Organization[] = [];
@@ -118,7 +118,7 @@ export async function setEnvironment(orgId: string, environment: Environment): P
 
 /**
  * Adds a member on behalf of `actorId`. Optimistic locking: the write only happens while the members that were checked
- * are unchanged; otherwise it retries.
+ * are unchanged; otherwise the function checks again.
  * @throws Problem MISSING_ROLE, ALREADY_MEMBER, CONFLICT (full), NOT_FOUND when the actor is no longer a member.
  */
 export async function addMember(orgId: string, actorId: string, member: Member): Promise<void> {
@@ -223,7 +223,6 @@ export async function isAdmin(orgId: string, userId: string): Promise<boolean> {
   return role !== undefined && hasRole(role, 'admin');
 }
 
-/** The ids of the organizations that a user belongs to. */
 export async function organizationIdsOf(userId: string): Promise<string[]> {
   return collectionOf(OrganizationModel).distinct('_id', { 'members.user_id': userId });
 }

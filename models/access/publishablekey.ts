@@ -19,7 +19,7 @@ const PublishableKeyModel = defineModel('PublishableKey', 'publishable_keys', {
 });
 export type PublishableKey = RecordOf<typeof PublishableKeyModel>;
 
-/** The key of a mode, created lazily. */
+/** The key of a mode, created when it is first read. */
 export async function providePublishableKey(orgId: string, mode: Mode, now: Date): Promise<PublishableKey> {
   const standing = await collectionOf(PublishableKeyModel).findOne({ _id: idOf(orgId, mode) });
   return standing ?? (await upsert(orgId, mode, { $setOnInsert: fresh(orgId, mode, now) }));

@@ -1,6 +1,6 @@
 /**
- * Support sessions: the record behind a customer's token or an embedded chat. It holds the customer and whether the
- * session was revoked. A token whose record is missing or revoked is refused.
+ * Support sessions. A session is the record to which a customer's token or an embedded chat belongs. It names the
+ * customer and tells whether the session was revoked. A token whose record is missing or revoked is refused.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { cached } from '../base/cached.ts';
@@ -111,8 +111,8 @@ export async function visitorSeen(orgId: string, mode: Mode, visitorId: string):
 }
 
 /**
- * Those of the given sessions, of any organization, that were revoked or erased. For a process that may have missed the
- * events about this.
+ * The ids of the given sessions that were revoked or erased; the sessions may belong to any organization. A process
+ * calls this when it may have missed the events about ended sessions.
  */
 export async function endedAmong(sessionIds: readonly string[]): Promise<string[]> {
   const standing = await acrossShards(SessionModel)

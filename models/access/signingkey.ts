@@ -1,6 +1,6 @@
 /**
- * The keys that sign login tokens. Private keys are stored encrypted; all processes share the keys through the
- * database.
+ * The keys that sign login tokens and the tokens of support sessions. Private keys are stored encrypted; all processes
+ * share the keys through the database.
  */
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, mixed, number, string, unique } from '../rules/base/fields.ts';
@@ -30,8 +30,8 @@ export const signingKeySeals = sealedRecords(SigningKeyModel, ({ _id, private_jw
 ]);
 
 /**
- * The signing keys, newest first. Reads the primary's local state: a process that lost the race to add a key must see
- * the winner's key at once, before a majority has it.
+ * The signing keys, newest first. The query reads the primary's local state. So when two processes add a key at the
+ * same time, the slower one sees the other's key at once, before a majority of the replica set has it.
  */
 export async function listSigningKeys(): Promise<SigningKey[]> {
   return collectionOf(SigningKeyModel)

@@ -27,12 +27,18 @@ const identity = embedded({
 });
 export type Identity = ValueOf<typeof identity>;
 
-/** A mailed link, stored in the account so that using the link is one atomic write. */
+/**
+ * A link that was mailed to the user or created by an operator. It is stored in the account so that using the link is
+ * one atomic write.
+ */
 const proof = embedded({
   kind: oneOf(proofKinds),
   /** SHA-256 of the token, hexadecimal. */
   hash: string,
-  /** The address that the mail went to, which using the link proves; absent when an operator created the link. */
+  /**
+   * The address to which the link was mailed. Using the link proves that the user owns this address. Absent when an
+   * operator created the link.
+   */
   email: optional(string),
   expires_at: date,
 });
@@ -80,7 +86,7 @@ export async function findUserByEmail(email: string): Promise<User | null> {
 
 export async function findUserByIdentity({ provider, subject }: Identity): Promise<User | null> {
   // MongoDB uses the partial index only when the query has a condition on the indexed field beside the `$elemMatch`.
-  // The same holds for the queries by proof below.
+  // The condition on `proofs.hash` in `good` below has the same purpose.
   return collectionOf(UserModel).findOne({
     'identities.subject': subject,
     identities: { $elemMatch: { provider, subject } },
@@ -114,8 +120,8 @@ export async function createUser(user: User, organization?: Organization): Promi
  * meanwhile.
  *
  * Anyone may create an account with somebody else's e-mail address, which stays unverified, and with a password that
- * only the creator knows. So for an unverified account, the password and other identities are removed and all tokens
- * end: from then on only the owner of the address can use the account.
+ * only the creator knows. So an unverified account loses its password and its other identities, and all its tokens end.
+ * From then on, only the owner of the address can use the account.
  */
 export async function joinIdentity(user: User, identity: Identity): Promise<User | null> {
   const proven: mongoose.mongo.UpdateFilter<User> = { $addToSet: { identities: identity } };
@@ -133,7 +139,7 @@ export async function joinIdentity(user: User, identity: Identity): Promise<User
 
 /** Stores a mailed link. False when the account's address is no longer `accountEmail`. */
 export async function addProof(userId: string, accountEmail: string, proof: Proof): Promise<boolean> {
-  // An earlier attempt may have stored the same link.
+  // An earlier attempt may have stored the same link, which is then replaced.
   await collectionOf(UserModel).updateOne({ _id: userId }, { $pull: { proofs: { hash: proof.hash } } });
   const { matchedCount } = await collectionOf(UserModel).updateOne(
     { _id: userId, email: accountEmail },
@@ -147,7 +153,7 @@ const good = (kind: ProofKind, hash: string, now: Date) => ({
   proofs: { $elemMatch: { kind, hash, expires_at: { $gt: now } } },
 });
 
-/** The account of a link that is still valid. */
+/** The account that has this link; null when the link is not valid any more. */
 export async function findUserByProof(kind: ProofKind, hash: string, now: Date): Promise<User | null> {
   return collectionOf(UserModel).findOne(good(kind, hash, now));
 }

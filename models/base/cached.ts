@@ -20,7 +20,7 @@ export function cached<V>(
   forget(cacheKey: string): void;
 } {
   // Expired entries are removed at once and not only when space is needed, because each of thousands of idle sockets
-  // leaves one behind.
+  // leaves an entry in the cache.
   const cache = new LRUCache<string, Promise<V>>({ max: 10_000, ttl: ttlMs, ttlAutopurge: true });
   return {
     read(input, cacheKey = input) {

@@ -13,10 +13,10 @@ const startMs = 10_000;
 /**
  * Connects to `uri` (database `support_platform` when the URI names none) and waits until all indexes exist.
  *
- * Fails after ten seconds when no server answers, and at once when the server cannot give the required guarantees. The
- * error names MONGODB_URI and contains no credentials. `selectionMs` is how long an operation waits for a server after
- * the start. By default it is long enough for an election, which suits activities. Requests should fail sooner, so that
- * their callers can retry.
+ * Fails after ten seconds when no server answers, and at once when the server belongs to no replica set or sharded
+ * cluster. The error names MONGODB_URI and contains no credentials. `selectionMs` is how long an operation waits for a
+ * server after the start. The default is long enough for the election of a primary, which suits activities. Requests
+ * should fail sooner, so that their callers can retry.
  */
 export async function connectMongo(uri: string, { selectionMs = startMs } = {}): Promise<void> {
   const address = readUri(uri);
@@ -27,10 +27,10 @@ export async function connectMongo(uri: string, { selectionMs = startMs } = {}):
     readConcern: { level: 'majority' },
     serverSelectionTimeoutMS: selectionMs,
     /*
-     * The driver's monitor detects a hanging server within the sum of `heartbeatFrequencyMS` and `connectTimeoutMS`,
-     * and then fails all operations that wait for the server; with the defaults this takes 40 s. `timeoutMS` and
-     * `socketTimeoutMS` are not set, because they bound each command, and building an index or removing a whole site
-     * may take longer than a request may wait.
+     * The driver's monitor detects a hanging server within the sum of `heartbeatFrequencyMS` and `connectTimeoutMS`;
+     * with the defaults this takes 40 s. Then all operations that wait for the server fail. `timeoutMS` and
+     * `socketTimeoutMS` are not set, because they bound each command. Building an index or removing a whole site may
+     * take longer than a request may wait.
      */
     heartbeatFrequencyMS: 3_000,
     connectTimeoutMS: 5_000,

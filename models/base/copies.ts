@@ -8,7 +8,7 @@ import type { IndexDefinition } from './define.ts';
 import { list, string } from '../rules/base/fields.ts';
 import { copies } from '../rules/base/holdings.ts';
 
-/** The ids of the things whose content a record copies; empty when it copies none. */
+/** The ids of the originals whose content a record copies; empty when the record copies nothing. */
 export const aboutField = list(string);
 export const aboutIndex: IndexDefinition = { fields: { about: 1 } };
 

@@ -11,7 +11,7 @@ type PlainSchema = { index(fields: object, options: object): void };
 const PlainSchema = mongoose.Schema as unknown as new (fields: object, options: object) => PlainSchema;
 const plainModel = mongoose.model.bind(mongoose) as unknown as (name: string, schema: PlainSchema) => unknown;
 
-/** `fields` in index order; the other properties are options of MongoDB. */
+/** An index: `fields` in their order in the index; the other properties are MongoDB's index options. */
 export type IndexDefinition = {
   fields: Record<string, 1 | -1 | 'text'>;
   unique?: boolean;
@@ -23,7 +23,8 @@ export type IndexDefinition = {
 
 /**
  * The one text index of a collection. It finds whole words of these fields, in any case and with any accents, in the
- * records of one organization. It has no language, because a language would drop some words and shorten others.
+ * records of one organization. The index has no language: with a language, MongoDB would leave out common words and
+ * reduce other words to their stems.
  */
 export const wordIndex = (...fields: readonly string[]): IndexDefinition => ({
   fields: { org_id: 1, ...Object.fromEntries(fields.map((field) => [field, 'text' as const])) },
@@ -44,14 +45,15 @@ const scalars = {
 
 function typeOf({ kind, fields, item }: Field<unknown>): unknown {
   if (kind === 'embedded') return new PlainSchema(definitionsOf(fields!), { _id: false });
-  // Not required, because mongoose would refuse an empty string as an item.
+  // Items are not `required`, because mongoose would refuse an empty string as an item.
   if (kind === 'list') return [{ ...definitionOf(item!), required: false }];
   return scalars[kind];
 }
 
 function definitionOf(field: Field<unknown>): object {
   const { optional, nullable, initial, unique, values } = field;
-  // Mongoose fills a missing array with an empty one, and refuses null and '' for required fields.
+  // By default, mongoose stores an empty array for a missing list, so optional fields get `default: undefined`.
+  // Mongoose refuses null and '' for required fields.
   const initially = optional ? { default: undefined } : 'initial' in field ? { default: initial } : {};
   const required = !optional && !nullable && initial !== '';
   return { type: typeOf(field), required, ...initially, ...defined({ unique, enum: values }) };
@@ -88,9 +90,9 @@ export type CollectionOf<T extends object, C> = [ShardField<C>] extends [never]
   : OnOneShard<T, Record<ShardField<C>, string | { $in: readonly string[] }>>;
 
 /**
- * The collection of a model, typed by its record; all queries go through it or `acrossShards`. The driver validates
- * nothing: values must have been checked before, updates must name their fields, and an undefined value is stored as
- * null.
+ * The collection of a model, typed by its record; all queries go through it or `acrossShards`. The driver checks no
+ * values and no field names, and it stores an undefined value as null. So the caller passes only checked values, and
+ * leaves undefined ones out.
  */
 export function collectionOf<T extends object, C extends Collection>(model: Stores<T, C>): CollectionOf<T, C> {
   return (model as unknown as mongoose.Model<T>).collection as unknown as CollectionOf<T, C>;
@@ -106,7 +108,7 @@ export function acrossShards<T extends object>(model: Stores<T, unknown>): Every
 
 /**
  * Query options for the few scans of a whole collection, in the order of ids. The test database refuses every other
- * query without an index. Each use explains why the scan is acceptable.
+ * query without an index. A comment at each use tells why the scan is acceptable.
  */
 export const everyRecord = { hint: { _id: 1 } } as const;
 
@@ -150,14 +152,15 @@ function loaderOf<R extends Ided>(model: Stores<never, Collection>, options: obj
       const byId = new Map(found.flat().map((record) => [record._id, record]));
       return asked.map(({ id }) => byId.get(id) ?? null);
     },
-    // `setImmediate` runs after all readable sockets of this turn, so that their reads join the batch.
+    // `setImmediate` runs after the event loop has handled all readable sockets of this turn, so their reads join the
+    // batch.
     { cache: false, batchScheduleFn: (dispatch) => setImmediate(dispatch), maxBatchSize: 500 },
   );
 }
 
 /**
  * Returns a function that reads an organization's records by primary key, many in one query. Callers that ask for the
- * same id share one object and must not change it. `select` names the fields to read; by default all.
+ * same id share one object and must not change it. `select`: the fields to read; by default all fields.
  */
 export function readerOf<T extends Ided & { org_id: string }, K extends keyof T = keyof T>(
   model: Stores<T, Collection>,

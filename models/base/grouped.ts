@@ -6,8 +6,8 @@ import DataLoader from 'dataloader';
 
 /**
  * Batches items for `work`. A batch has the items of one turn of the event loop, and those that arrive while `atOnce`
- * batches are in flight. `work` returns a result or an error for each item, in order; when it throws, all items of the
- * batch fail. `max` is the maximum size of a batch.
+ * batches are in flight. `work` returns a result or an error for each item, in order. When `work` throws, all items of
+ * the batch fail. `max` is the maximum size of a batch.
  */
 export function grouped<T, R>(
   work: (items: readonly T[]) => Promise<readonly (R | Error)[]>,
@@ -33,7 +33,8 @@ export function grouped<T, R>(
     {
       cache: false,
       maxBatchSize: max,
-      // `setImmediate` runs after all readable sockets of this turn, so that their items join the batch.
+      // `setImmediate` runs after the event loop has handled all readable sockets of this turn, so their items join the
+      // batch.
       batchScheduleFn(close) {
         waiting.push(close);
         setImmediate(proceed);

@@ -1,6 +1,7 @@
 /**
- * The first replies to requests with an Idempotency-Key, stored for each credential, route and key. They are kept for
- * 24 hours, or until they are no longer useful. Bodies are encrypted, because some contain a secret that is shown once.
+ * The first replies to requests with an Idempotency-Key, stored for each credential, route and key. A reply is kept for
+ * 24 hours, or for less when its request handler says so (`until` of `keepReply`). Bodies are encrypted, because some
+ * contain a secret that is shown once.
  */
 import { collectionOf, defineModel, type RecordOf } from './define.ts';
 import { date, embedded, number, optional, string, text, type ValueOf } from '../rules/base/fields.ts';
@@ -30,7 +31,7 @@ const IdempotencyModel = defineModel(
     /** The end of the holder's lease. After it, the holder counts as crashed. */
     running_until: date,
     reply: optional(idempotentReply),
-    /** The ids of the things whose content the reply contains. */
+    /** The ids of the meetings, tasks, customers, documents and interviews whose content the reply contains. */
     about: aboutField,
     expires_at: date,
   },
@@ -76,7 +77,8 @@ export async function takeIdempotencyKey(
   if (await collectionOf(IdempotencyModel).findOneAndUpdate(free, { $set: mine, $unset: { reply: '' } }))
     return undefined;
   const standing = await collectionOf(IdempotencyModel).findOne({ _id: id });
-  // The key was released after the update above, so the caller may retry at once.
+  // If there is no record, the key was released after the update above. The returned record has no reply, so the caller
+  // reports that the first request still runs, and its client retries.
   return standing ?? { _id: id, ...mine };
 }
 
@@ -89,8 +91,8 @@ export async function renewIdempotencyKey({ id, holder }: Holding, until: Date):
 }
 
 /**
- * Stores the reply until the record expires, or until `until` when that is earlier. `about`: the ids of the things
- * whose content it contains, so that it is deleted with them.
+ * Stores the reply until the record expires, or until `until` when that is earlier. `about`: the ids of the originals
+ * whose content the reply contains, so that the reply is deleted with them.
  */
 export async function keepReply(
   { id, holder }: Holding,

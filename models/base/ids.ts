@@ -42,8 +42,8 @@ const prefixes = {
 } as const;
 
 /**
- * Random numbers from a pool, because asking the system for each of an id's 16 random characters took a twentieth of a
- * request's time.
+ * Returns a generator that takes its random numbers from a pool. Asking the system for each of the 16 random characters
+ * of an id would take a twentieth of a request's time.
  */
 function pooledRandom(): PRNG {
   const pool = new Uint32Array(1024);

@@ -1,7 +1,8 @@
 /**
- * One-time states of flows that return from another service, such as a sign-in or a connection. Each flow is finished
- * once, within ten minutes or less, by the browser that began it. Only hashes of the browser's values are stored; the
- * data to finish the flow is encrypted.
+ * One-time states. A state keeps the data of a flow, such as a sign-in through another service, until the secret
+ * `state` value of the flow comes back. Each flow is finished once, within ten minutes or less. A flow that began in a
+ * browser is finished by the same browser. The `state` and the browser's cookie are stored as hashes; the data to
+ * finish the flow is encrypted.
  */
 import { createHash } from 'node:crypto';
 import { collectionOf, defineModel } from './define.ts';
@@ -9,7 +10,10 @@ import { sealedRecords } from './reseal.ts';
 import type { Place, SecretBox } from './secretbox.ts';
 import { date, optional, string } from '../rules/base/fields.ts';
 
-/** The key of a state. `state`: the parameter that the service returns. */
+/**
+ * The key of a state. `state`: the parameter or code that comes back in plain text. `browser`: the hash of the
+ * browser's cookie.
+ */
 export type StateKey = { state: string; purpose: string; browser?: string };
 
 export const stateSeconds = 600;
@@ -38,7 +42,9 @@ export const oneTimeStateSeals = sealedRecords(OneTimeStateModel, ({ _id, sealed
   { path: 'sealed', sealed, place: statePlace(_id) },
 ]);
 
-/** Stores the data that the flow needs to finish, and returns when it expires, by default after ten minutes. */
+/**
+ * Stores the data that the flow needs to finish, and returns the time when the data expires, by default in ten minutes.
+ */
 export async function keepState(
   { state, ...key }: StateKey,
   content: object,

@@ -1,4 +1,6 @@
-/** The type of a collection whose queries each name the shard that they ask. Types only. */
+/**
+ * The type of a sharded collection, in which the filter of each query names the shard. This file contains only types.
+ */
 import type mongoose from 'mongoose';
 
 type Filter<T, Shard> = mongoose.mongo.Filter<T> & Shard;

@@ -1,4 +1,4 @@
-/** What operators did with `ops`: an audit log of the deployment, which no organization sees. */
+/** Records what operators do with the `ops` command: an audit log of the deployment, which no organization sees. */
 import { collectionOf, defineModel, type RecordOf } from './define.ts';
 import { newId } from './ids.ts';
 import { date, optional, string } from '../rules/base/fields.ts';

@@ -1,7 +1,10 @@
 /** Proofs that somebody has the deployment's secret key: a link for a browser, and the session that it begins. */
 import type { SecretBox } from './secretbox.ts';
 
-/** How long a link of `ops login` is valid, and how long the session that it begins, in ms. */
+/**
+ * How long a link of `ops login` is valid (`linkMs`), and how long the session that the link begins is valid
+ * (`sessionMs`), in ms.
+ */
 export const linkMs: number = 5 * 60_000;
 export const sessionMs: number = 12 * 3_600_000;
 

@@ -1,7 +1,7 @@
 /**
  * Encrypts what Temporal stores: arguments, results, failures, memos, summaries and details. It uses AES-256-GCM with
- * the deployment's secret keys. The id of the key is stored beside each value, so that the keys can be changed as for
- * other encrypted values. Values that were stored unencrypted stay readable.
+ * the deployment's secret keys. The id of the key is stored beside each value, so that after a change of keys, the
+ * older keys still decrypt older values. Values that were stored unencrypted stay readable.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { keyOf } from './secretbox.ts';
@@ -20,7 +20,10 @@ const purpose = 'temporal payloads';
 const bound = Buffer.from('temporal payload 1');
 const lineFeed = 10;
 
-/** `keys` as in `createSecretBox`: the first one encrypts, all of them decrypt. `encrypts`: false only decrypts. */
+/**
+ * `keys` as in `createSecretBox`: the first one encrypts, all of them decrypt. When `encrypts` is false, new values
+ * stay unencrypted.
+ */
 export function createPayloadCodec([newest, ...older]: readonly [Buffer, ...Buffer[]], encrypts = true) {
   const keys = [keyOf(newest), ...older.map(keyOf)] as const;
   const [current] = keys;

@@ -1,7 +1,7 @@
 /**
  * The intent to start a workflow, stored inside the record that needs the workflow. One write stores both, so neither
- * is lost. workflows/start.ts starts the workflow at once; workers/sweeper.ts starts workflows whose intents were left
- * over.
+ * is lost. workflows/start.ts starts the workflow at once. If that fails or the process dies before, workers/sweeper.ts
+ * starts the workflow later.
  */
 import { randomUUID } from 'node:crypto';
 import mongoose from 'mongoose';
@@ -41,7 +41,8 @@ export type Launchable = { _id: string; org_id: string; mode: string; pending?: 
 /** How long the process that saved the record has to start the workflow before the sweeper does, in ms. */
 export const sweepAfterMs = 5_000;
 /**
- * How long a sweeper leases an intent, in ms. Starting the workflow takes at most 1 s; the rest is for MongoDB writes.
+ * How long a sweeper leases an intent, in ms. Starting the workflow takes at most 1 s; the other 4 s are for MongoDB
+ * writes.
  */
 const leaseMs = 5_000;
 const maxWaitMs = 5 * 60_000;
@@ -65,7 +66,10 @@ export const pendingIndex: IndexDefinition = {
   partialFilterExpression: { 'pending.next_at': { $exists: true } },
 };
 
-/** A record has one intent per workflow, except for signals, each of which has its own. */
+/**
+ * Whether two intents of a record are the same. A record has at most one intent without a signal per workflow; each
+ * intent with a signal has its own `key`.
+ */
 export const isSameIntent = (a: Intent, b: Intent): boolean => a.workflow_id === b.workflow_id && a.key === b.key;
 
 /** Removes an intent whose workflow was started. Other intents of the record stay. */
@@ -83,7 +87,7 @@ export type Due = { record: Launchable; intent: Intent };
 
 /** The intents that are due, of at most `limit` records; those that have waited longest come first. */
 export async function listDueIntents<T extends Launchable>(model: Model<T>, now: Date, limit: number): Promise<Due[]> {
-  // `$elemMatch` alone cannot use the index, which lists the dotted field.
+  // The query names the dotted field of the index, because MongoDB would not use the index for `$elemMatch` alone.
   const records = (await model.collection
     .find({ 'pending.next_at': { $lte: now } }, { projection: { org_id: 1, mode: 1, pending: 1 } })
     .sort({ 'pending.next_at': 1 })

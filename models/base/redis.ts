@@ -1,6 +1,7 @@
 /**
- * The connection to Redis or Valkey, when `REDIS_URL` is set. Redis delivers frames and counts rate limits; data that
- * must last is in MongoDB. So the system works without Redis, and while Redis is unreachable.
+ * The connection to Redis or Valkey, when `REDIS_URL` is set. Redis passes live frames between processes and counts
+ * requests for rate limits. All data that must last is in MongoDB, so the system works without Redis, and while Redis
+ * is unreachable.
  */
 import { Redis } from 'ioredis';
 
@@ -32,8 +33,8 @@ export function connectRedis(url: string | undefined, onAway: (error: Error) => 
 }
 
 /**
- * Calls `onAway` for the first error after each time the connection was ready. Without a listener for errors, an error
- * would end the process.
+ * Calls `onAway` for the first error of each outage; an outage ends when the connection is ready again. Without a
+ * listener for errors, ioredis would print every error to the console.
  */
 export function hearLosses(redis: Redis, onAway: (error: Error) => void): void {
   let away = false;
@@ -49,7 +50,7 @@ export function hearLosses(redis: Redis, onAway: (error: Error) => void): void {
 /** The connection; undefined without `REDIS_URL`. */
 export const redis = (): Redis | undefined => connection;
 
-/** The name and version of a server. @throws Error when it does not answer. */
+/** The name and version of a Redis server. @throws Error when the server does not answer. */
 export async function askRedis(url: string): Promise<string> {
   const asked = new Redis(url, { lazyConnect: true, connectTimeout: 5_000, retryStrategy: () => null });
   let refused: Error | undefined;

@@ -18,7 +18,7 @@ export const notRenewing = (now: Date) => ({
 
 /**
  * The lease of one record. `which`: the record, with the values that it must still have. `also`: an update that is
- * written with each step.
+ * written together with each `claim` and `end`.
  */
 export function renewalTurns<T extends Renewable>(
   model: Model<T>,

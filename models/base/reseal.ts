@@ -24,8 +24,8 @@ export const sealedRecords = <T extends { _id: string }>(
 ): SealedRecords => ({ model, valuesIn, ...options }) as unknown as SealedRecords;
 
 /**
- * `left`: the number of values that another process changed meanwhile. `unreadable`: values that no configured key can
- * decrypt.
+ * `left`: the number of values that were not re-encrypted, because another process was changing them. `unreadable`:
+ * values that no configured key can decrypt.
  */
 export type Resealed = { resealed: number; left: number; unreadable: Place[] };
 

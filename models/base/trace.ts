@@ -1,6 +1,6 @@
 /**
  * The trace of the current request or activity, which records store with their intents. The process sets the source of
- * the trace at its start (`useTrace`), because records do not depend on tracing.
+ * the trace at its start (`useTrace`), because the models do not import the tracing code.
  */
 let read: () => string | undefined = () => undefined;
 

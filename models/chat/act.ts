@@ -61,9 +61,9 @@ export type ActOptions = {
 export type Made = { moved: boolean; events: readonly TicketEvent[] };
 
 /**
- * Performs an act in one atomic update: status, ticket, events, notices to members, and the intents for all of them. In
- * the returned conversation, `position` is that of the new message. The caller starts the intents at once (see
- * `eventIntents`).
+ * Performs an act in one atomic update, which writes the status, the ticket, its events, the notices to members, and
+ * the intents to send the events and notices. In the returned conversation, `position` is that of the new message. The
+ * caller starts the intents at once (see `eventIntents`).
  * @throws Problem NOT_FOUND; Problem CONFLICT when the status or `withinBounds` does not allow the act; what `begin`
  * throws.
  */
@@ -78,8 +78,8 @@ export async function actOn(orgId: string, convId: string, act: Act, options: Ac
     if (!withinBounds(act, standing.status, standing.events.length)) throw over(act);
     if (options.message && standing.position === 0) await options.begin?.();
     const done = await collectionOf(ConversationModel).findOneAndUpdate(
-      // Optimistic locking: retries when the status, the ticket or the events changed meanwhile. Messages may race,
-      // because they do not change the version.
+      // Optimistic locking: retries when the status, the ticket or the events changed meanwhile. A message that changes
+      // none of them leaves `version` unchanged, so concurrent messages need no retry.
       { _id: convId, org_id: orgId, version: standing.version },
       change(standing, act, status, options),
       { returnDocument: 'after' },
@@ -88,7 +88,10 @@ export async function actOn(orgId: string, convId: string, act: Act, options: Ac
   }
 }
 
-/** A customer gets the same error as for a removed conversation, so that the client continues in a new one. */
+/**
+ * The error for an act that `withinBounds` refuses. A customer gets the same error as for a removed conversation, so
+ * that the client continues in a new one.
+ */
 const over = (act: Act): Problem =>
   act === 'message'
     ? new Problem('NOT_FOUND', { message: 'This conversation takes no further messages; begin another one.' })
@@ -153,14 +156,14 @@ function change(
       ...(waits && standing.status !== 'escalated' ? { waiting_since: now } : {}),
       ...(status === 'resolved' && standing.status !== 'resolved' ? { resolved_at: now } : {}),
       ...(act === 'reply' && !standing.first_reply_at ? { first_reply_at: now } : {}),
-      // Without `events_planned`, the events that the conversation already has are never sent, so they count as
-      // planned.
+      // Only events after `events_planned` are delivered. If the field is missing, it is set to the number of existing
+      // events, so that only the new events are delivered.
       ...(events.length > 0 && standing.events_planned === undefined ? { events_planned: standing.events.length } : {}),
       ...(context ? { session_context: context } : {}),
     },
     ...(gone.length > 0 ? { $unset: Object.fromEntries(gone.map((field) => [field, ''])) } : {}),
-    // The time never goes back, even with a slow clock, so that reading the list page by page does not return the
-    // conversation twice.
+    // `last_message_at` never goes back, even when the clock of this process is slow. Otherwise a caller that reads the
+    // list page by page could get the conversation twice.
     ...(message ? { $max: { last_message_at: now } } : {}),
     $inc: {
       ...(moved ? { version: 1 } : {}),
@@ -199,7 +202,8 @@ function occasionOf(
   // Several messages of a customer cause one notice as long as that notice has not been sent.
   const waits = untold.some((one) => one.kind === kind && one.to === assigned && (one.again || !again));
   if (kind === 'customer_replied' && waits) return undefined;
-  // A message leaves the reason of an existing ticket unchanged, so a notice about a message states its own reason.
+  // A customer's message leaves the reason of an existing ticket unchanged. So the notice does not take the ticket's
+  // reason, but says that the customer replied.
   const reason = act === 'message' ? 'replied' : given.reason;
   return {
     event_id: newId('event'),
@@ -220,7 +224,7 @@ function newContext(
   return standing && null;
 }
 
-/** The ticket's reason and note. Only the act `escalate` replaces those of an existing ticket. */
+/** The ticket's reason and note. In an existing ticket, only the act `escalate` replaces them. */
 function whyEscalated(
   ticket: Ticket | undefined,
   act: Act,
@@ -228,7 +232,7 @@ function whyEscalated(
   note: string | undefined,
 ): Pick<Ticket, 'reason' | 'note'> {
   if (act !== 'escalate' && ticket) return { reason: ticket.reason, ...(ticket.note ? { note: ticket.note } : {}) };
-  // A customer's message escalates only after a member has replied.
+  // A customer's message escalates only after a member has replied, so its reason is `replied`.
   return { reason: reason ?? (act === 'message' ? 'replied' : 'member'), ...(note ? { note } : {}) };
 }
 
@@ -242,12 +246,12 @@ type OwnWork = ReturnType<typeof ticketEventsWork | typeof noticesWork>;
 const ownWorkflows: readonly string[] = ['ticketEvents', 'notices'] satisfies OwnWork['workflow'][];
 
 /**
- * The intents that every act stores by itself, to send ticket events and to notify members. The caller of `actOn`
+ * The conversation's intents to send ticket events and to notify members. `actOn` stores these by itself; its caller
  * starts them.
  */
 export const eventIntents = ({ pending = [] }: Pick<Conversation, 'pending'>): Intent[] =>
   pending.filter(({ workflow }) => ownWorkflows.includes(workflow));
 
-/** The given intents that the act stored in the conversation. */
+/** Those of the given intents that are stored in the conversation. */
 export const leftIntents = ({ pending = [] }: Conversation, intents: readonly Intent[]): Intent[] =>
   intents.filter((intent) => pending.some((left) => isSameIntent(left, intent)));

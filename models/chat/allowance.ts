@@ -29,8 +29,8 @@ type Window = { name: string; ends: Date };
 const minuteMs = 60_000;
 
 /**
- * Takes one of the `limit` answers that a test organization may get in a clock minute, for this message. False when
- * they are used up; of two concurrent calls for the last one, only one succeeds.
+ * Takes one of the `limit` answers that an organization's test mode may give in a clock minute, for this message. False
+ * when the answers of this minute are used up. Of two concurrent calls for the last answer, only one succeeds.
  */
 export function takeTestReply(orgId: string, messageId: string, limit: number, now: Date): Promise<boolean> {
   const minute = Math.floor(now.getTime() / minuteMs);

@@ -1,6 +1,6 @@
 /**
- * Conversations and their tickets: the record, and how answers change it. models/chat/act.ts changes its state; the
- * conversation's workflow appends its frames.
+ * Conversations and their tickets: the record, and the updates for the agent's answers. `actOn` (models/chat/act.ts)
+ * changes the status and the ticket. The conversation's workflow appends the frames that clients receive.
  */
 import type mongoose from 'mongoose';
 import { acrossShards, collectionOf, defineModel, wordIndex, type RecordOf } from '../base/define.ts';
@@ -40,8 +40,8 @@ export type Occasion = {
   /** Whether to notify even a member who already has an unread notice about this customer. */
   again: boolean;
   /**
-   * The member whom the notice concerns. Without one, the members who are present are notified, or all members if none
-   * is.
+   * The user id of the member whom the notice concerns. If it is absent, the members who are present are notified, or
+   * all members if nobody is present.
    */
   to?: string;
   /** The member who acted. */
@@ -52,7 +52,10 @@ export type Occasion = {
 
 export type SessionContext = { session_id: string; context: Readonly<Record<string, unknown>> };
 
-/** The index of the inbox. It serves the sorted list for any modes and statuses, and the totals as a covered query. */
+/**
+ * The index of the inbox. MongoDB reads the sorted list for any modes and statuses from it, and computes the totals
+ * without reading the records.
+ */
 export const inboxIndex = {
   org_id: 1,
   mode: 1,
@@ -85,7 +88,8 @@ const ticketEvent = embedded({
 export type TicketEvent = ValueOf<typeof ticketEvent>;
 
 /**
- * `until`: absent when only the customer's next message ends the snooze. `by`: the member who snoozed, or the API key.
+ * `until`: absent when only the customer's next message ends the snooze. `by`: the id of the member or API key that
+ * snoozed.
  */
 const snoozed = embedded({ until: optional(date), by: string });
 export type Snoozed = ValueOf<typeof snoozed>;
@@ -124,7 +128,9 @@ export const ConversationModel = defineModel(
     shown_version: number,
     /** The context of the session that was used last; it is kept after the session ends. */
     session_context: optional(mixed<SessionContext>()),
-    /** What the page sent with `context_update`. It can narrow the search, never widen it. */
+    /**
+     * The context that the page sent with `context_update`. It can narrow the search for an answer, but never widen it.
+     */
     refinement: optional(mixed<Record<string, unknown>>()),
     /** The user id of the assigned member. */
     assigned_to: optional(string),
@@ -134,7 +140,7 @@ export const ConversationModel = defineModel(
     reads: number,
     /** How far each member has read, by user id: the position of the newest message that the member has seen. */
     read_by: optional(mixed<Record<string, number>>()),
-    /** The position of the newest message; positions give the history one order. */
+    /** The position of the newest message. Positions number the messages in the order of the history. */
     position: number,
     /** The number of consecutive questions without an answer. */
     misses: number,
@@ -146,7 +152,7 @@ export const ConversationModel = defineModel(
     snoozed: optional(snoozed),
     /** What members wrote for each other, oldest first. */
     notes: optional(list(note)),
-    /** Whether the agent has answered from documents. */
+    /** Whether the agent has answered a question, from documents or with a tool. */
     answered: flag,
     /** When a member first replied; the agent’s answers do not count. */
     first_reply_at: optional(date),
@@ -194,7 +200,7 @@ export async function findConversation(orgId: string, convId: string): Promise<C
   return collectionOf(ConversationModel).findOne({ _id: convId, org_id: orgId });
 }
 
-/** Notes that this status change was shown to the customer. */
+/** Notes that the status change with this `status_version` was shown to the customer. */
 export async function settleShown(orgId: string, convId: string, version: number): Promise<void> {
   await collectionOf(ConversationModel).updateOne(
     { _id: convId, org_id: orgId, shown_version: { $lt: version } },
@@ -218,9 +224,9 @@ export async function settleTold(orgId: string, convId: string, eventIds: readon
 /**
  * Prepares an answer: gives it the next position, shows its beginning in lists, and updates `misses`.
  *
- * `missed`: true adds one to `misses`, false (an answer with context) resets it, and undefined leaves it unchanged. A
- * repeated call for the same message gives a new position, but counts no second miss. `untaken`: true for an answer
- * after the agent escalated by itself; the result is null when a member has taken over since.
+ * `missed`: true adds one to `misses`; false (the question was answered) resets `misses` to 0; undefined leaves
+ * `misses` unchanged. A repeated call for the same message gives a new position, but counts no second miss. `untaken`:
+ * true for an answer after the agent escalated by itself; the result is null when a member has taken over since.
  */
 export async function placeAnswer(
   orgId: string,
@@ -299,7 +305,10 @@ export async function listConversations(
     .toArray();
 }
 
-/** How many conversations of live mode wait for a person, and since when the oldest does. */
+/**
+ * The number of live-mode conversations that wait for a person (`waiting`), and when the oldest of their tickets was
+ * created (`since`).
+ */
 export async function countEscalated(): Promise<{ waiting: number; since: Date | undefined }> {
   const escalated = { status: 'escalated', mode: 'live' } as const;
   const [waiting, oldest] = await Promise.all([

@@ -1,4 +1,4 @@
-/** The current conversation of a customer: the one that a client joins when it names none. */
+/** The current conversation of a customer. A client that names no conversation joins this one. */
 import { ConversationModel, type Conversation } from './conversation.ts';
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf } from '../base/define.ts';
@@ -40,7 +40,7 @@ export async function provideConversation(
       org_id: orgId,
       mode,
       customer_id: customerId,
-      // Unique, so that only one of two concurrent inserts succeeds.
+      // `ordinal` is unique, so only one of two concurrent inserts succeeds.
       ordinal: (last?.ordinal ?? 0) + 1,
       status: 'open',
       version: 0,
@@ -66,8 +66,8 @@ export async function provideConversation(
 }
 
 /**
- * Removes the customer's other conversations without a message, because this one was reopened. Clients of the removed
- * conversations are notified, and connect to this one.
+ * Removes the customer's other conversations without a message, after the given conversation was reopened. Clients of
+ * the removed conversations are notified, and connect to the given one.
  */
 export async function removeEmpty({ _id, org_id, mode, customer_id }: Conversation): Promise<void> {
   await collectionOf(ConversationModel).deleteMany({

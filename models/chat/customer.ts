@@ -31,8 +31,8 @@ export const CustomerModel = defineModel(
     contact_email: optional(string),
     name: optional(string),
     /**
-     * For an unverified visitor, the identifying id. For a verified customer, the browser that was used last, as a hint
-     * only.
+     * An id that the customer's browser chose for itself. It identifies an unverified visitor. For a verified customer,
+     * it is the id of the browser that was used last, and only a hint.
      */
     visitor_id: optional(string),
     /** Whether a backend or a signature vouches for the customer's identity. */
@@ -89,7 +89,7 @@ export type Identity = {
 /**
  * The verified customer with this identity, created if there is none; name, address and visitor id are updated. If both
  * an external id and an e-mail are given, the external id decides. A customer who was known only by the e-mail gets the
- * external id. An e-mail that identified another customer moves to this one.
+ * external id. An e-mail that identified another customer then identifies this customer instead.
  */
 export async function provideCustomer(orgId: string, mode: Mode, identity: Identity, now: Date): Promise<Customer> {
   const { externalId, email } = identity;
@@ -173,8 +173,8 @@ async function upsert(filter: Filter, set: Partial<Customer>, fresh: Partial<Cus
 }
 
 /**
- * Moves an identifying e-mail address from another customer to this one. Null when this customer is being erased. Both
- * updates are one command, so that MongoDB completes them even when this process crashes.
+ * Moves an identifying e-mail address from another customer to the given one. Null when the given customer is being
+ * erased. Both updates are one command, so that MongoDB completes them even when this process crashes.
  */
 async function moveEmail(customer: Customer, email: string): Promise<Customer | null> {
   const { _id, org_id, mode } = customer;

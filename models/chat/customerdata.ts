@@ -1,4 +1,7 @@
-/** Exports all data of a customer, in pages of bounded size. Read only; models/chat/erasure.ts erases the same data. */
+/**
+ * Exports all data of a customer, in pages of bounded size. This file only reads; models/chat/erasure.ts erases the
+ * same data.
+ */
 import mongoose from 'mongoose';
 import { findConversation, listConversations, type Conversation } from './conversation.ts';
 import type { Customer } from './customer.ts';
@@ -10,7 +13,9 @@ import { listSessionsOf, type Session } from '../access/session.ts';
 export type HeldRecords = { sessions: Session; gaps: CustomerGap; conversations: Conversation; messages: Message };
 export type Held = { [L in keyof HeldRecords]: { list: L; record: HeldRecords[L] } }[keyof HeldRecords];
 
-/** A page is full when its records have this many bytes (as stored in MongoDB); the last record may exceed it. */
+/**
+ * A page is full when its records have this many bytes (as stored in MongoDB); the last record may exceed this size.
+ */
 const pageBytes = 512 * 1024;
 
 /** The cursor of a record, from which the next page continues. */
@@ -40,7 +45,7 @@ export async function heldBehind(
   return { found, fits: found.length };
 }
 
-/** Reads at most `most` records of each kind at a time. */
+/** Yields the records after the cursor. Each query reads at most `most` records. */
 async function* recordsBehind(
   { _id: customerId, org_id: orgId, mode }: Readonly<Customer>,
   place: string | undefined,

@@ -1,6 +1,6 @@
 /**
- * Knowledge gaps from customers' messages. Each is counted by a command that reads its message, so that an erased
- * message is not counted.
+ * Counts knowledge gaps: customers' questions that found no answer. The command that counts a question reads the
+ * customer's message, so that an erased message is not counted.
  */
 import { collectionOf } from '../base/define.ts';
 import { MessageModel } from './message.ts';

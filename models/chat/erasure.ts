@@ -18,7 +18,8 @@ import { modes } from '../rules/access/keys.ts';
 import { SessionModel } from '../access/session.ts';
 
 /**
- * `erased`: no data is left. `verified`: all work that was running at that time has ended, and there is still no data.
+ * `erased`: no data is left. `verified`: all work that was running at the time of the erasure has ended, and there is
+ * still no data.
  */
 const erasureStatuses = ['erasing', 'erased', 'verified'] as const;
 export type ErasureStatus = (typeof erasureStatuses)[number];

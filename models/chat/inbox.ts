@@ -1,4 +1,7 @@
-/** The inbox: the lists of conversations for members. Read only; members' actions are `actOn` in models/chat/act.ts. */
+/**
+ * The inbox: the lists of conversations for members. This file only reads; members change conversations by
+ * models/chat/act.ts and models/chat/triage.ts.
+ */
 import type mongoose from 'mongoose';
 import { collectionOf } from '../base/define.ts';
 import {
@@ -34,8 +37,8 @@ export type InboxPlace = { at: Date; convId: string };
 
 /**
  * Lists conversations by the latest activity, newest first, unless `sort` says otherwise. A conversation with a new
- * message moves to the top. So a caller that reads page by page gets it at most once. If it moved up before its page
- * was read, the caller finds it when it reads the first page again.
+ * message moves to the top, so a caller that reads page by page gets each conversation at most once. A conversation
+ * that moves up before its page is read is on the first page when the caller reads that page again.
  */
 export async function listInbox(
   orgId: string,
@@ -110,7 +113,7 @@ function matching(
     ...(unread ? { unread: { $gt: 0 } } : {}),
     ...(snoozed === undefined ? {} : { snoozed: { $exists: snoozed } }),
     ...(sort === 'waiting' ? { waiting_since: { $gt: new Date(0) } } : {}),
-    // Excludes conversations without a message.
+    // The condition also excludes conversations without a message, which have no `last_message_at`.
     last_message_at: { $gte: since ?? new Date(1), ...(until ? { $lt: until } : {}) },
   };
 }

@@ -1,4 +1,7 @@
-/** The frame log of a conversation: its writer, its retention, and where an answer begins. */
+/**
+ * The log of the frames that the clients of a conversation receive: its writer, its retention, and where an answer
+ * begins.
+ */
 import type { Conversation } from './conversation.ts';
 import { collectionOf } from '../base/define.ts';
 import { FrameModel, frameWriter, type FrameWriter, type WriterOptions } from '../live/frame.ts';
@@ -17,7 +20,7 @@ export function conversationWriter(
   return frameWriter(log, clock, options);
 }
 
-/** The frame number of an answer's last `reply_start`. */
+/** The number (`seq`) of an answer's last `reply_start` frame; undefined when there is none. */
 export async function replyStart(
   { _id, org_id }: Pick<Conversation, '_id' | 'org_id'>,
   replyId: string,

@@ -54,7 +54,7 @@ export const MessageModel = defineModel(
     verified: optional(boolean),
     /** Customers' messages only: `waiting` until it is answered or left to a person. */
     state: optional(oneOf(['waiting', 'answered', 'left'])),
-    /** Customers' messages only: its session; mails have none. */
+    /** Customers' messages only: the session in which the customer wrote; absent for mails. */
     session_id: optional(string),
     /** Customers' messages only: the number of tool calls made for it. */
     calls: optional(number),
@@ -64,15 +64,15 @@ export const MessageModel = defineModel(
     attempt: optional(string),
     attempts: optional(number),
     /**
-     * Customers' messages only: true when the attempt answers only if it is certain. Nothing of such an answer is shown
-     * before it is stored.
+     * Customers' messages only: true when the attempt answers only if it is certain. The customer sees no part of this
+     * answer before the answer is stored.
      */
     quiet: optional(boolean),
     /** Answers only: the id of the customer's message. */
     answers: optional(string),
     sources: optional(mixed<MessageSource[]>()),
     has_context: optional(boolean),
-    /** Answers with context only. `low`: the answer only shows passages that may help. */
+    /** Only for answers with `has_context`. `low`: the answer only shows passages that may help. */
     confidence: optional(oneOf(['high', 'low'])),
     offers: optional(mixed<Offer[]>()),
     /** Answers only: the explanation for members of how it was made. */
@@ -127,7 +127,10 @@ export async function insertMessage(message: Omit<Message, 'expires_at'>): Promi
   }
 }
 
-/** Finds a message by the sender's own id: a member's or key's message, or without `senderId` the customer's. */
+/**
+ * Finds a message by the sender's own id: with `senderId`, the message of this member or API key; without, the
+ * customer's message.
+ */
 export async function findClientMessage(
   { _id: conv_id, org_id }: Pick<Conversation, '_id' | 'org_id'>,
   clientMessageId: string,
@@ -200,8 +203,8 @@ export async function findAnswer({ _id, org_id, conv_id }: MessageRef): Promise<
 
 /**
  * Takes over the right to answer a message from the attempt that held it when `message` was read. False when another
- * attempt has taken it since, or the message needs no answer any more. So an attempt that hung for a while cannot take
- * the right back.
+ * attempt has taken the right since, or the message needs no answer any more. So an attempt that hung for a while
+ * cannot take the right back.
  */
 export async function claimAnswer(
   message: Pick<Message, '_id' | 'org_id' | 'attempt'>,
@@ -270,7 +273,10 @@ export async function listUnmailed(orgId: string, convId: string): Promise<Messa
     .toArray();
 }
 
-/** Notes that the customer got these messages, by mail or otherwise. */
+/**
+ * Notes that no further mail is due for these messages: a stored mail contains them, the customer saw them in the chat,
+ * or the customer can get no mail.
+ */
 export async function settleMailed(orgId: string, messageIds: readonly string[]): Promise<void> {
   await collectionOf(MessageModel).updateMany(
     { _id: { $in: [...messageIds] }, org_id: orgId },
@@ -288,8 +294,8 @@ export async function lastWrittenInChat(orgId: string, convId: string): Promise<
 }
 
 /**
- * The frame that acknowledges a customer's message. Both API and worker may append it; the idempotency key keeps it
- * from being stored twice.
+ * The frame that acknowledges a customer's message. Both the API and a worker may append this frame; its `key` keeps
+ * the frame from being stored twice.
  */
 export function ackFrame({ _id, client_message_id, body, at }: Message): NewFrame & { key: string } {
   const said = { message_id: _id, body, timestamp: at.toISOString() };

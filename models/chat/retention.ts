@@ -10,9 +10,9 @@ import { MessageModel } from './message.ts';
 import { customerDays, daysAfter, logDays } from '../rules/chat/retention.ts';
 
 /**
- * Extends the expiry of the messages, the customer and the last frame to that of the conversation. Most calls are a
- * single read. Idempotent, also after an interruption: the first message shows whether there is work to do, and it is
- * updated last.
+ * Extends the expiry of the messages to that of the conversation. The last frame expires a day later, and the customer
+ * two days later. Most calls are a single read. Idempotent, also after an interruption: the first message shows whether
+ * there is work to do, and it is updated last.
  */
 export async function keepTogether({ _id, org_id, customer_id, expires_at }: Conversation): Promise<void> {
   if (expires_at === undefined) return;

@@ -1,7 +1,7 @@
 /**
- * Stores customers' messages and members' replies from every channel: socket, REST, mail and team chat. The act on the
- * conversation comes first, then the message. Both store the intent to start the conversation's workflow, so that a
- * crash in between leaves nothing undone.
+ * Stores customers' messages and members' replies from every channel: socket, REST, mail and team chat. `actOn` changes
+ * the conversation first; then the message is stored. Both records store the intent to start the conversation's
+ * workflow, so that a crash in between leaves nothing undone.
  */
 import { actOn, leftIntents } from './act.ts';
 import type { Conversation } from './conversation.ts';
@@ -49,7 +49,8 @@ export async function storeMessage(
     message: { body, byCustomer: true },
     ...(session ? { session } : {}),
     begin,
-    // A crash before the message is stored must not leave a status change that is never shown.
+    // When the status changes, the conversation stores the intent, too. Otherwise a crash before the message is stored
+    // would leave a status change that the customer is never shown.
     intents: ({ moved }) => (moved ? [intent] : []),
   });
   const message = await insertMessage({
@@ -72,7 +73,7 @@ export async function storeMessage(
   return { message, acted, intent, left: leftIntents(acted, [intent]) };
 }
 
-/** The sender of a reply. `id`: a user's or a key's; `name` is what the customer sees. */
+/** The sender of a reply. `id`: the id of a user or an API key. `name`: what the customer sees. */
 export type Replier = { id: string; name: string };
 
 /** The reply that this sender has stored with this `clientMessageId`; null when there is none. */

@@ -1,6 +1,6 @@
 /**
- * Searches what members may read: messages, notes, and customers' names and addresses. The words are found by text
- * indexes of the records themselves, so what is stored is found at once, and what is erased is not found any more.
+ * Searches what members may read: messages, notes, and customers' names and addresses. MongoDB finds the words by text
+ * indexes on the records themselves. So a stored text is found at once, and an erased text is not found any more.
  */
 import type mongoose from 'mongoose';
 import { ConversationModel } from './conversation.ts';

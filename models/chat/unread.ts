@@ -19,9 +19,9 @@ export async function uncountMessage(orgId: string, convId: string, reads: numbe
 }
 
 /**
- * Corrects the count for a stored message: if a member read the conversation after the message was counted and before
- * it was stored, the message is counted again. Counting it twice is better than not counting it. `reads`: the
- * conversation's `reads` when the message was counted.
+ * Corrects the count of unread messages after a message was stored. A member may have read the conversation between the
+ * counting and the storing of the message. Then the message is counted again, because counting it twice is better than
+ * not counting it. `reads`: the conversation's `reads` when the message was counted.
  */
 export async function countMissed(orgId: string, convId: string, reads: number): Promise<void> {
   await collectionOf(ConversationModel).updateOne(

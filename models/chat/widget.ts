@@ -10,7 +10,7 @@ const picture = embedded({
   /** The media type of the picture. */
   type: string,
   content: bytes,
-  /** Hexadecimal; part of the picture's address, so that browsers may keep the picture. */
+  /** SHA-256 of the content, hexadecimal. It is part of the picture's URL, so that browsers may cache the picture. */
   sha256: string,
 });
 

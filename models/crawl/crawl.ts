@@ -1,4 +1,4 @@
-/** Crawls: their options, progress and results. Their addresses are in frontier.ts. */
+/** Crawls: their options, progress and results. The addresses that a crawl has found are stored by frontier.ts. */
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { boolean, date, embedded, flag, list, number, oneOf, optional, string } from '../rules/base/fields.ts';
@@ -40,7 +40,7 @@ export const CrawlModel = defineModel(
     pages_unchanged: number,
     pages_skipped: number,
     pages_failed: number,
-    /** Addresses that were not indexed, with the reason: the first ones of each reason. */
+    /** Addresses that were not indexed, each with the reason. For each reason, only the first addresses are stored. */
     problems: list(crawlProblem),
     /** The number of left-out addresses for each reason code. Absent on crawls from before these counts existed. */
     problem_counts: optional(
@@ -124,8 +124,8 @@ export function newCrawl(
 
 /**
  * Stores a new crawl, then runs `alongside` for further writes. Only one crawl per organization and mode can run, so no
- * other start races with these writes. After a crash before the further writes, the crawl runs without them; its caller
- * got no reply that promised them.
+ * other start races with these writes. After a crash before the further writes, the crawl runs without them. This is
+ * acceptable, because the caller got no reply.
  * @throws Problem CRAWL_RUNNING, and what `alongside` throws; nothing is stored then.
  */
 export async function createCrawl<T>(crawl: Crawl, alongside: () => Promise<T>): Promise<T> {

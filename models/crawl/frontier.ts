@@ -23,7 +23,7 @@ export const FrontierModel = defineModel(
     _id: string,
     crawl_id: string,
     url: string,
-    /** The number of links from the start. */
+    /** The number of links from the start page to this address. */
     depth: number,
     /** Whether a sitemap lists the address. */
     sitemap: optional(boolean),
@@ -37,9 +37,9 @@ export const FrontierModel = defineModel(
     outcome: optional(oneOf(crawlOutcomes)),
     /** Why the page was not indexed. */
     why: optional(oneOf(crawlReasonNames)),
-    /** The reason as a sentence. */
+    /** The reason (`why`) as a sentence. */
     reason: optional(string),
-    /** The page that this address leads to, or that is indexed instead of it. */
+    /** The address to which this address redirects, or which is indexed instead. */
     to: optional(string),
     /** True when the page's canonical address has no page, so that the page is indexed at this address. */
     own: optional(boolean),
@@ -60,7 +60,7 @@ export type Frontier = RecordOf<typeof FrontierModel>;
 export const frontierId = (crawlId: string, url: string): string =>
   `${crawlId}:${createHash('sha256').update(pageKey(url)).digest('base64url').slice(0, 22)}`;
 
-/** How many addresses are looked up in one query; hashing that many takes a few milliseconds. */
+/** How many addresses are looked up in one query. Hashing this number of addresses takes a few milliseconds. */
 const lookupBatchSize = 1_000;
 
 /**
@@ -145,7 +145,10 @@ export async function isInFrontier(crawlId: string, url: string): Promise<boolea
   return (await collectionOf(FrontierModel).findOne({ crawl_id: crawlId, _id: frontierId(crawlId, url) })) !== null;
 }
 
-/** The next addresses to fetch, lowest cost first, without those in `taken` and those that must wait. */
+/**
+ * The next addresses to fetch, lowest cost first. Addresses in `taken`, and addresses that must wait (`not_before`),
+ * are left out.
+ */
 export async function nextOfFrontier(
   crawlId: string,
   limit: number,

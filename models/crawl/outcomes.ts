@@ -33,7 +33,7 @@ export async function listMoves(crawlId: string): Promise<{ url: string; to: str
   return found.flatMap(({ url, to }) => (to === undefined ? [] : [{ url, to }]));
 }
 
-/** Puts pages whose canonical address has no page back into the queue; returns how many. */
+/** Finds pages whose canonical address has no page, and puts them back into the queue. Returns their number. */
 export async function reopenUnresolvedCanonicals(crawlId: string): Promise<number> {
   if (!(await collectionOf(FrontierModel).findOne({ crawl_id: crawlId, done: true, why: 'canonical' }))) return 0;
   const keys = unresolvedCanonicals(await listOutcomes(crawlId));
@@ -94,7 +94,10 @@ export async function settleFrontier({ _id: crawlId, org_id }: CrawlRef, settled
   return tally;
 }
 
-/** The left-out addresses by reason, with the first ones of each reason in the order of the queue. */
+/**
+ * The addresses that were not indexed, grouped by reason: their number, and the first addresses in the order of the
+ * queue.
+ */
 async function problemsOf(crawlId: string): Promise<ProblemGroup[]> {
   const groups = await collectionOf(FrontierModel)
     .aggregate<{ _id: CrawlReason | null; count: number; first: CrawlProblem[] }>([
@@ -121,7 +124,10 @@ export async function settleWaiting(crawl: CrawlRef, why: CrawlReason): Promise<
   if (modifiedCount > 0) await settleFrontier(crawl, []);
 }
 
-/** The number of addresses with each outcome. `unasked`: left out without a request; no other number includes these. */
+/**
+ * The number of addresses with each outcome. `unasked`: the number of addresses that were left out without a request.
+ * No other number includes these addresses.
+ */
 export type Tally = { found: number; waiting: number; unasked: number } & Record<CrawlOutcome, number>;
 
 async function tallyOf(crawlId: string): Promise<Tally> {

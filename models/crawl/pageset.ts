@@ -1,6 +1,6 @@
 /**
- * The set of pages that a crawl writes: the live set, or the one that will replace it. A new generation of a page is
- * claimed, stored and then published; questions only find published ones.
+ * The set of pages that a crawl writes: the live set, or the new set that will replace the live set. A new generation
+ * of a page is claimed, stored and then published; questions only find published generations.
  */
 import mongoose from 'mongoose';
 import { countChunks, removeAllChunks } from '../knowledge/chunk.ts';
@@ -131,8 +131,8 @@ type Version = { etag: string | undefined; last_modified: string | undefined };
 type Tags = { segments?: string[] | undefined; authority?: Authority | undefined };
 
 /**
- * The validators to unset because the site no longer sends them: with outdated ones it could report a changed text as
- * unchanged.
+ * The validators to unset, because the site did not send them with this text. If an outdated validator were kept, the
+ * site could report a changed text as unchanged.
  */
 function missingValidators(version: Version) {
   const missing = Object.entries(version).flatMap(([name, value]) => (value === undefined ? [[name, 1]] : []));
@@ -156,8 +156,8 @@ export async function publishPages(
       updateOne: {
         filter: { _id, org_id, generation },
         update: {
-          // The index rows of a crawl are identified by the generation alone; `live_attempt` identifies rows of other
-          // work.
+          // The index rows that a crawl writes are identified by the generation alone. `live_attempt` names rows that
+          // another attempt wrote, so it is removed.
           $unset: { ...missingValidators(version), live_attempt: 1, embedded_by: 1, embedded_at: 1 },
           $set: {
             ...defined({ ...seen, ...version, ...tags }),
@@ -210,7 +210,8 @@ export async function touchPages(
 }
 
 /**
- * Copies the tags of the second page to the first one; false when the first one has tags or was created before `since`.
+ * Copies the tags (segments and authority) of the second page to the first page. False when the first page has tags or
+ * was created before `since`.
  */
 export async function inheritTags(
   { _id, org_id }: Page,
@@ -260,9 +261,10 @@ export async function removePagesAt(
  * Makes the new set of pages that a replacing crawl has built the live set. Idempotent: without a new set nothing
  * happens.
  *
- * It is a transaction, so that no question sees both sets or neither. It only writes pages of one organization and
- * mode; their chunks and links are deleted later, through the removals. If a worker is killed in the middle, these
- * pages stay locked until mongod aborts the transaction after a minute. Meanwhile they can be read, and a retry waits.
+ * The swap is a transaction, so that no question sees both sets or neither. The transaction only writes pages of one
+ * organization and mode; their chunks and links are deleted later, through the removals. If a worker is killed in the
+ * middle, these pages stay locked until mongod aborts the transaction after a minute. Meanwhile they can be read, and a
+ * retry waits.
  */
 export async function swapSets(orgId: string, mode: Mode, crawlId: string, now: Date): Promise<void> {
   await mongoose.connection.transaction(async (session) => {

@@ -1,6 +1,6 @@
 /**
- * Prune requests. Each lists the orphaned data that it removes, as found when the request was made. The record exists
- * until its workflow has removed everything; see activities/crawl/prune.ts.
+ * Prune requests. Each request lists the orphaned data that its workflow removes, as found when the request was made.
+ * The record exists until the workflow has removed all this data; see activities/crawl/prune.ts.
  */
 import type { SeenPage } from '../knowledge/page.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
@@ -15,7 +15,7 @@ export type Orphan = {
   page?: SeenPage;
   /** The orphaned generations of the page; absent when the whole page is orphaned. */
   generations?: number[];
-  /** The orphaned batches of index rows; only with `generations`. */
+  /** The orphaned batches of index rows; set only together with `generations`. */
   batches?: string[];
 };
 

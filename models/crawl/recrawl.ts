@@ -26,13 +26,18 @@ export const RecrawlModel = defineModel(
     mode: oneOf(modes),
     /** The canonical start address; each address has at most one schedule. */
     url: string,
-    /** True, or absent on a removed schedule whose Temporal Schedule is not deleted yet. */
+    /**
+     * True until the schedule is removed. A removed schedule is kept, without this field, until its Temporal Schedule
+     * is deleted.
+     */
     active: flag,
     every_hours: number,
     max_pages: number,
     segments: optional(list(string)),
     authority: optional(oneOf(authorities)),
-    /** When a caller last created or changed the schedule. Crawls start at multiples of the interval after it. */
+    /**
+     * When a caller last created or changed the schedule. Crawls start at multiples of the interval after this time.
+     */
     anchor_at: date,
     /** Increments with each change that the Temporal Schedule has to follow. */
     version: number,
@@ -57,8 +62,8 @@ export type RecrawlOptions = Pick<Recrawl, 'every_hours' | 'max_pages' | 'segmen
 
 /**
  * Creates the schedule of a site, or changes the options and the anchor of the existing one. It runs within
- * `createCrawl`, which runs once at a time for an organization and mode, so that two calls cannot both take the last
- * free place.
+ * `createCrawl`, which runs once at a time for an organization and mode, so that two concurrent calls cannot exceed the
+ * maximum number of schedules.
  * @throws Problem CONFLICT when there is the maximum number of schedules already.
  */
 export async function putRecrawl(

@@ -1,7 +1,7 @@
 /**
  * Deliveries: one record per event and destination, with its attempts. Deliveries of one line are sent in order by one
  * workflow (workflows/events/ticketevents.ts or workflows/events/sendline.ts). Attempts are claimed, and their results
- * are stored, by compare-and-set, so that they can be retried at any point.
+ * are stored, by compare-and-set, so that an attempt that crashed at any point can be repeated.
  */
 import { randomUUID } from 'node:crypto';
 import type mongoose from 'mongoose';
@@ -139,8 +139,8 @@ export function deliveryRecords(
 }
 
 /**
- * The workflow that sends a delivery: the ticket's workflow for a line of the ticket, otherwise a workflow for the
- * line.
+ * The workflow that sends a delivery: `ticketEvents` for the original line of a ticket's delivery, otherwise
+ * `sendLine`. `now`: whether the workflow skips the waiting time of a retry.
  */
 export function carrierOf(
   { org_id, line, home, subject }: Pick<Delivery, 'org_id' | 'line' | 'home' | 'subject'>,
@@ -154,8 +154,9 @@ export function carrierOf(
 
 /**
  * Stores a delivery that is in no ticket's line, with the intent to send it. The caller starts the intent
- * (`WorkerDeps.start` or `startSaved`), or else the sweeper does. When the lane already has a delivery of this event,
- * `created` is false, `delivery` is the existing one, and `intents` are its open intents.
+ * (`WorkerDeps.start` or `startSaved`), or else the sweeper starts it. When the lane already has a delivery of this
+ * event, `created` is false and `delivery` is the existing one. `intents`: the intents of the delivery whose workflows
+ * were not started yet.
  */
 export async function createDelivery(
   fresh: NewDelivery,
@@ -176,15 +177,18 @@ export async function createDelivery(
 }
 
 /**
- * Stores what the execution of a task would have sent; it is never sent. Idempotent by `event_id` and `lane`, which
- * belong to the execution.
+ * Stores the request that the execution of a task would have sent, so that members can read it. The request is never
+ * sent, for example in test mode. Idempotent by `event_id` and `lane`, which belong to the execution.
  */
 export async function storeSuppressed(fresh: NewDelivery, request: OutgoingRequest, now: Date): Promise<void> {
   const { next_attempt_at: _, ...record } = deliveryRecords([fresh], now)[0]!;
   await insertDeliveries([{ ...record, status: 'suppressed', request }]);
 }
 
-/** Stores the deliveries whose lane does not have their event yet. Returns a predicate that is true for those. */
+/**
+ * Stores the given deliveries, except those whose event already has a delivery on the same lane. The returned predicate
+ * tells whether a delivery was stored.
+ */
 export async function insertDeliveries(records: readonly Delivery[]): Promise<(delivery: Delivery) => boolean> {
   if (records.length === 0) return () => false;
   try {
@@ -260,7 +264,7 @@ export type Settling = {
 
 /**
  * Stores the result of the claimed attempt; returns whether it was stored. When another attempt has taken the claim
- * meanwhile, only a success is stored, because the receiver has the delivery then.
+ * meanwhile, only a success is stored, because the receiver then has the delivery.
  */
 export async function settleDelivery(delivery: Delivery, settling: Settling, now: Date): Promise<boolean> {
   const { _id, org_id, claim } = delivery;
@@ -300,7 +304,8 @@ export async function settleDelivery(delivery: Delivery, settling: Settling, now
 
 /**
  * Redelivers at once. An unsent delivery gets its next attempt now. Any other delivery restarts on a line of its own,
- * in parallel with others. Null when the delivery does not exist. The caller starts the last of the returned intents.
+ * in parallel with others. Returns the changed delivery, whose last `pending` intent the caller starts; null when the
+ * delivery does not exist.
  */
 export async function redeliver(orgId: string, deliveryId: string, now: Date): Promise<Delivery | null> {
   for (;;) {
@@ -325,7 +330,8 @@ export async function redeliver(orgId: string, deliveryId: string, now: Date): P
 
 /**
  * Resets all failed deliveries that were created since `since`, so that they are sent again in their tickets' order;
- * returns their number. `due`: when the sweeper may start them. It also identifies this recovery for `listRecovered`.
+ * returns their number. `due`: when the sweeper may start the deliveries. This time also identifies this recovery for
+ * `listRecovered`.
  */
 export async function recoverDeliveries(
   orgId: string,

@@ -68,7 +68,10 @@ const fresh = ({ org_id, mode, kind, version }: DestinationRef, now: Date) => ({
   updated_at: now,
 });
 
-/** Notes a successful attempt. It clears the failures, but a disabled destination stays disabled. */
+/**
+ * Notes a successful attempt. The success clears `failing_since` and `last_error`, but a disabled destination stays
+ * disabled.
+ */
 export async function noteSuccess(ref: DestinationRef, now: Date): Promise<void> {
   const disabled = { $and: [{ $eq: ['$version', ref.version] }, { $eq: ['$status', 'disabled'] }] };
   await destinations().updateOne(

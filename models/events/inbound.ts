@@ -28,22 +28,25 @@ export const InboundModel = defineModel(
     _id: string,
     provider: oneOf(inboundProviders),
     /**
-     * Idempotency keys, such as the provider's delivery id and a hash of the signed content. Each starts with the
+     * Idempotency keys, such as the provider's delivery id and a hash of the signed content. Each key starts with the
      * sender's name. A delivery that shares a key with a stored record is a repeat.
      */
     keys: list(string),
     /** The organization's id; empty when no connected organization owns the record, which is then shown to nobody. */
     org_id: text,
     mode: oneOf(modes),
-    /** Names an issue or a thread, for example. Records of one lane are processed in the order of their arrival. */
+    /**
+     * What the record is about, such as an issue or a thread. Records of one lane are processed in the order of their
+     * arrival.
+     */
     lane: string,
     /** The part (see `inboundParts`) that the lane is in: `partOf(lane)`. */
     part: number,
     /** The event type in the provider's terms, such as `Issue.update` or `app_mention`. */
     type: string,
     /**
-     * The payload as text, because JSON may be nested deeper than MongoDB allows. Cleared once the record is processed
-     * or ignored.
+     * The payload as text, because JSON may be nested deeper than MongoDB allows. The text is cleared once the record
+     * is processed or ignored.
      */
     body: text,
     status: oneOf(inboundStatuses),
@@ -79,7 +82,7 @@ export type Inbound = RecordOf<typeof InboundModel>;
 /** The part that a lane is in. Lanes are spread evenly over `inboundParts`. */
 export const partOf = (lane: string): number => createHash('sha256').update(lane).digest()[0]! % inboundParts.length;
 
-/** An organization's records, or those of one part. */
+/** Selects an organization's records; with `part`, only the records of this part. */
 export type InboundOf = { orgId: string; part?: number };
 
 /**
@@ -104,7 +107,10 @@ async function insertAll(records: readonly Inbound[]): Promise<(boolean | Error)
   }
 }
 
-/** Clears the intents of unprocessed records, because the workflow has been signalled about them. */
+/**
+ * Clears the intents of records that are not processed yet, because the workflow has been signalled about these
+ * records.
+ */
 export async function settleArrivals(ids: readonly string[]): Promise<void> {
   await collectionOf(InboundModel).updateMany(
     { _id: { $in: [...ids] }, status: 'stored' },
@@ -128,7 +134,10 @@ export async function listStored(
     .toArray();
 }
 
-/** The filter must match the partial index on `next_at`. */
+/**
+ * The filter always names `part` and `status`, because the indexes need them: `part` precedes the sorted field, and one
+ * index contains only `stored` records.
+ */
 const storedOf = ({ orgId, part }: InboundOf) => ({
   org_id: orgId,
   part: part ?? { $in: [...inboundParts] },
@@ -147,7 +156,7 @@ export async function nextAttemptAt(of: InboundOf): Promise<Date | undefined> {
 
 /**
  * Claims records for the attempt `next`, by compare-and-set on the attempt that held each record when it was read.
- * Returns the ids of the claimed records. The others were claimed by another attempt meanwhile.
+ * Returns the ids of the claimed records. The other records were claimed by another attempt meanwhile.
  */
 export async function claimInbound(
   read: readonly Pick<Inbound, '_id' | 'attempt'>[],

@@ -25,7 +25,7 @@ export type Outgoing = {
 /** A reply address stays valid for this many days after the conversation ends. */
 export const outlivesDays = 90;
 /**
- * The maximum number of stored message ids. The oldest can be dropped, because mail programs also name newer ones in
+ * The maximum number of stored message ids. The oldest ids can be dropped, because mail programs also name newer ids in
  * `References`.
  */
 const maxMailIds = 100;

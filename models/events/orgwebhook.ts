@@ -19,7 +19,7 @@ const OrgWebhookModel = defineModel('OrgWebhook', 'org_webhooks', {
 });
 export type OrgWebhook = RecordOf<typeof OrgWebhookModel>;
 
-/** The place of the encrypted URL, which its encryption is bound to. */
+/** The place that the encryption of the webhook URL is bound to. */
 export const slackWebhookPlace = (orgId: string): Place => ({ field: 'org_webhooks.slack_webhook_url', record: orgId });
 
 export const orgWebhookSeals = sealedRecords(OrgWebhookModel, ({ _id, slack_webhook_url: sealed }) => [

@@ -1,7 +1,7 @@
 /**
- * Connections that are being tested before they are stored. The encrypted credentials go to the testing activity
- * through this record, and the outcome comes back through it, so that neither is in a workflow's history. A candidate
- * is deleted when its outcome was read, or after ten minutes.
+ * Connections that are being tested before they are stored. The testing activity reads the encrypted credentials from
+ * this record and writes the outcome into it, so that neither appears in a workflow's history. A candidate is deleted
+ * when its outcome was read, or after ten minutes.
  */
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, mixed, oneOf, optional, string } from '../rules/base/fields.ts';

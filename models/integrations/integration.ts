@@ -1,6 +1,7 @@
 /**
  * Connections of an organization to other services: one record for each provider, with encrypted credentials. An event
- * belongs to the organization whose `events_of` matches it; when several match, to the one that connected first.
+ * belongs to the organization whose `events_of` matches it; when several match, it belongs to the organization that
+ * connected first.
  */
 import type { mongo } from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
@@ -93,8 +94,8 @@ export const integrationSeals = sealedRecords(
     { path: 'sealed', sealed: integration.sealed, place: credentialPlace(integration) },
     { path: 'sealed_signing', sealed: integration.sealed_signing, place: signingPlace(integration) },
   ],
-  // Skips records whose credentials a process is renewing: that process stores the new credentials only if the ones
-  // that it has read are unchanged.
+  // Records whose credentials a process is renewing are skipped. That process stores the new credentials only if the
+  // stored credentials have not changed since it read them.
   {
     restingAt: notRenewing,
   },
@@ -114,8 +115,9 @@ export async function listIntegrations(orgId: string): Promise<Integration[]> {
 }
 
 /**
- * The organization that gets these events; when it disconnects, the next one that wants them. Look-ups in one turn of
- * the event loop become one query.
+ * The connection of the organization that gets the events from this source. Of all connections with this `events_of`,
+ * it is the oldest, so another one follows when it is disconnected. Look-ups in one turn of the event loop become one
+ * query.
  */
 export const findOwner = (provider: IntegrationProvider, eventsOf: string): Promise<Readonly<Integration> | null> =>
   ownerOf({ provider, events_of: eventsOf });
@@ -140,8 +142,8 @@ const ownerOf = grouped<Asked, Readonly<Integration> | null>(
 
 const signing = { sealed_signing: { $exists: true } } as const;
 /**
- * The maximum number of signing secrets that are tried for one request; bounds the work when many organizations share a
- * workspace.
+ * The maximum number of signing secrets that are tried for one request. It bounds the work when many organizations
+ * share a workspace.
  */
 const maxNamed = 50;
 

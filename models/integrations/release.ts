@@ -56,7 +56,7 @@ function releaseOf(
   const id = newId('release');
   const sealed = secrets.seal(JSON.stringify(credentials), releasePlace(id));
   const expires_at = new Date(now.getTime() + keptMs);
-  // Credentials belong to no mode, but every record with intents needs one.
+  // Credentials belong to no mode, but every record with intents needs a mode (`Launchable`).
   const fields = { _id: id, org_id, mode: 'live', provider, sealed, workspace, expires_at } as const;
   return {
     ...(defined(fields) as Omit<Release, 'pending'>),
@@ -101,7 +101,10 @@ export async function findRelease(orgId: string, id: string): Promise<Release | 
   return collectionOf(ReleaseModel).findOne({ _id: id, org_id: orgId });
 }
 
-/** Stores a token that had to be renewed before it could be revoked, because a refresh token can be used only once. */
+/**
+ * Stores credentials that had to be renewed before they could be revoked. A refresh token can be used only once, so a
+ * retry needs the renewed credentials.
+ */
 export async function keepReleased(id: string, credentials: object, { seal }: SecretBox): Promise<void> {
   const sealed = seal(JSON.stringify(credentials), releasePlace(id));
   await collectionOf(ReleaseModel).updateOne({ _id: id }, { $set: { sealed } });

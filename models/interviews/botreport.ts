@@ -14,7 +14,7 @@ export const BotReportModel = defineModel(
   'BotReport',
   'bot_reports',
   {
-    /** The service's id of the report, which is the same when it is repeated. */
+    /** The service's id of the report. A repeated report has the same id. */
     _id: string,
     org_id: string,
     mode: oneOf(modes),

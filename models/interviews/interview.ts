@@ -1,6 +1,6 @@
 /**
- * Interviews. The workflow of an interview owns its state; the record holds a projection of the state, and what members
- * configure. An interview that is being removed is hidden from all queries.
+ * Interviews. The workflow of an interview owns the interview's state. The record holds a copy of the state, and the
+ * configuration that members set. An interview that is being removed is hidden from all queries.
  */
 import { removeResume } from './resume.ts';
 import { closeRoom, removeRoom, type RoomOrder } from './room.ts';
@@ -48,8 +48,8 @@ const config = {
   question_count: number,
   questions: list(mixed<Question>()),
   /**
-   * Who wrote the questions. Generated ones are replaced when a resume is added later; ones that a member wrote or
-   * changed are kept.
+   * Who wrote the questions. Generated questions are replaced when a resume is added later. Questions that a member
+   * wrote or changed are kept.
    */
   questions_by: oneOf(questionsBy),
   meeting_url: optional(string),
@@ -82,7 +82,7 @@ export const InterviewModel = defineModel(
     invited: optional(mixed<Invitation>()),
     created_at: date,
     updated_at: date,
-    /** Set when the removal is decided; some of the data may not be deleted yet. */
+    /** True once the removal is decided; some of the interview's data may still be stored. */
     removing: flag,
     pending: pendingField,
   },
@@ -191,9 +191,9 @@ export async function noteIntent(orgId: string, interviewId: string, intent: Int
  * Stores the workflow's state and new status changes, and closes the room of an interview that is over.
  *
  * Idempotent, also for several concurrent writers: a state older than the stored one changes nothing, and each status
- * change is stored once. `newer`: when true, only a state with a higher `seq` than the stored one is stored; one with
- * the same `seq` may hold less than what the workflow has stored. Null when nothing changed, or the interview does not
- * exist any more.
+ * change is stored once. `newer`: when true, the given state is stored only if its `seq` is higher than the stored one.
+ * A state with the same `seq` may lack data that the workflow has stored. Null when nothing changed, or the interview
+ * does not exist any more.
  */
 export async function projectInterview(
   { orgId, interviewId, state, moves }: Projection,
@@ -252,7 +252,7 @@ export async function decideInterview(
 
 /**
  * Stores a member's scorecard in place of the same member's earlier one. Null when there is no such interview in a
- * state that allows it.
+ * state that allows a scorecard.
  */
 export async function storeScorecard(orgId: string, interviewId: string, card: Scorecard): Promise<Interview | null> {
   const others = {

@@ -47,8 +47,8 @@ export const MeetingModel = defineModel(
     expires_at: date,
     updated_at: date,
     /**
-     * The admitted size of the transcript. It may exceed what is stored, because a request may have crashed after it
-     * was admitted.
+     * The size of the transcript as reserved by `admitSpeech`. It may exceed the stored size, because a request may
+     * crash after it has reserved space.
      */
     size: transcriptSize,
     /** The names of the speakers. */
@@ -56,7 +56,7 @@ export const MeetingModel = defineModel(
     summaries: optional(mixed<Partial<Record<SummaryMode, StoredSummary>>>()),
     /** The owner's organization that is notified; absent: the owner's only organization. */
     told_org: optional(string),
-    /** Set when the removal is decided; some of the data may not be deleted yet. */
+    /** True once the removal is decided; some of the meeting's data may still be stored. */
     removing: flag,
     pending: pendingField,
   },
@@ -141,7 +141,8 @@ export async function endMeeting(
 }
 
 /**
- * Reserves room for further speech. Null when there is no such meeting, `full` when its transcript has reached a limit.
+ * Reserves space in the transcript for further speech. Null when there is no such meeting, `full` when its transcript
+ * has reached a limit.
  */
 export async function admitSpeech(
   owner: string,
@@ -210,7 +211,7 @@ export async function keepSummary(
 
 /**
  * Decides the removal: from now on the meeting is hidden, and what was said is removed from its record. Null when there
- * is no such meeting. `intent`: signals the workflow that deletes the rest.
+ * is no such meeting. `intent`: signals the workflow that deletes the transcript, all copies and the record.
  */
 export async function beginRemoval(meetingId: string, owner?: string, intent?: Intent): Promise<Meeting | null> {
   return collectionOf(MeetingModel).findOneAndUpdate(

@@ -1,6 +1,6 @@
 /**
- * The texts of candidates' resumes, one per interview. The file is read once and never stored. Whether it could be read
- * is stored in the interview.
+ * The texts of candidates' resumes, one per interview. The file is read once and never stored. The interview stores
+ * whether the file could be read.
  */
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, string } from '../rules/base/fields.ts';

@@ -1,7 +1,7 @@
 /**
  * The rooms in which interviews take place: one per interview, with the same id. A room stores the progress of the
- * interview; what is said is in the transcript, and the frame log has what sockets show. Each role has a secret link,
- * which is found by its hash and stored encrypted so that members can see it again.
+ * interview; the transcript stores what is said, and the frame log stores what the sockets in the room receive. Each
+ * role has a secret link, which is found by its hash and stored encrypted so that members can see it again.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
@@ -56,14 +56,14 @@ export const RoomModel = defineModel(
     /** The ids of the questions that the interviewer has asked. */
     asked: list(string),
     /**
-     * The admitted size of the transcript. It may exceed what is stored, because a request may have crashed after it
-     * was admitted.
+     * The size of the transcript as reserved by `admitMessage`. It may exceed the stored size, because a request may
+     * crash after it has reserved space.
      */
     size: embedded({
       messages: number,
       characters: number,
     }),
-    /** Why the interview should end; its workflow decides when it ends. */
+    /** Why the interview should end. Only the interview's workflow ends the interview. */
     finished: optional(oneOf(endReasons)),
     ended_at: optional(date),
     end_reason: optional(oneOf(endReasons)),
@@ -192,7 +192,7 @@ export async function takeAnswer(room: Room, messageId: string, intent: Intent):
   );
 }
 
-/** Reserves room for a message; false when the transcript has reached a limit. */
+/** Reserves space in the transcript for a message; false when the transcript has reached a limit. */
 export async function admitMessage(roomId: string, characters: number): Promise<boolean> {
   const { matchedCount } = await rooms().updateOne(
     {
@@ -219,7 +219,7 @@ export async function finishRoom(roomId: string, reason: EndReason, intent: Inte
   return rooms().findOne({ _id: roomId });
 }
 
-/** Removes these intents, because the interview's workflow has been asked for their status changes. */
+/** Removes the given intents of the room, because the interview's workflow has been asked for their status changes. */
 export async function settleMoves({ _id, pending = [] }: Pick<Room, '_id' | 'pending'>): Promise<void> {
   if (pending.length === 0) return;
   const keys = pending.map(({ key }) => key!);

@@ -54,7 +54,7 @@ export const chunksOf = (source: ChunkSource, cut: readonly CutChunk[]): Chunk[]
 
 /**
  * Writes all chunks of a generation. Idempotent. A repeated write replaces each chunk in place, so that no chunk is
- * missing meanwhile: a slow attempt may run after a later one has published the generation.
+ * ever missing: a slow attempt may still write after a later attempt has published the generation.
  */
 export async function writeChunks(
   { org_id, source_id, generation }: Pick<ChunkSource, 'org_id' | 'source_id' | 'generation'>,
@@ -64,7 +64,7 @@ export async function writeChunks(
     await insertChunks(chunks);
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    // An earlier attempt wrote some chunks. They differ only if the splitting code has changed since.
+    // An earlier attempt wrote some of these chunks. The new texts differ only if the splitting code has changed since.
     await collectionOf(ChunkModel).bulkWrite(
       chunks.map((chunk) => ({ replaceOne: { filter: { _id: chunk._id, org_id }, replacement: chunk, upsert: true } })),
       { ordered: false },

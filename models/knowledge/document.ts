@@ -169,8 +169,7 @@ export async function createDocument(
       limit,
       standing.map(({ slot }) => slot),
     );
-    // One of the organization’s free document numbers, chosen at random, so that concurrent uploads seldom choose the
-    // same one.
+    // One of the free slots, chosen at random, so that concurrent uploads seldom choose the same slot.
     const stored = { ...document, slot: free.slot(randomInt(free.count)) };
     try {
       await DocumentModel.create(stored);
@@ -222,8 +221,9 @@ export async function citeDocument(
 }
 
 /**
- * Deletes a document with its chunks, and stores a `Removal` for the rest; null when it is already deleted. The removal
- * is stored first, so that after a crash the workflow that it starts completes the deletion.
+ * Deletes a document with its chunks, and stores a `Removal`, whose workflow deletes the file and the index rows. Null
+ * when the document is already deleted. The removal is stored first, so that after a crash its workflow completes the
+ * deletion.
  */
 export async function removeDocument(
   orgId: string,
@@ -299,8 +299,8 @@ export async function claimDocument(
 }
 
 /**
- * Whether another document of the organization has the status `processing`, so that this one should wait in the
- * backlog.
+ * Whether another document of the organization has the status `processing`, so that the given document should wait in
+ * the backlog.
  */
 export async function isCrowded({ org_id, _id }: Pick<Document, 'org_id' | '_id'>): Promise<boolean> {
   const other = { org_id, _id: { $ne: _id }, status: 'processing' } as const;
@@ -361,7 +361,10 @@ export async function publishDocument(
 
 const buckets = new WeakMap<object, InstanceType<typeof mongoose.mongo.GridFSBucket>>();
 
-/** One bucket per connection, because its first upload checks indexes, which costs four round trips. */
+/**
+ * Returns one bucket object per connection. The first upload of each object checks the indexes, which costs four round
+ * trips.
+ */
 function bucket() {
   const db = mongoose.connection.db!;
   const known = buckets.get(db);
@@ -389,12 +392,12 @@ export async function removeBytes(docId: string): Promise<void> {
 }
 
 /**
- * Ids of stored bytes older than `before` that belong to no document, because an upload crashed before it stored the
- * record.
+ * The ids of stored bytes older than `before` that belong to no document, because an upload crashed before it stored
+ * the record.
  */
 export async function listOrphanedBytes(before: Date, limit: number): Promise<string[]> {
   const files = mongoose.connection.db!.collection<{ _id: string; uploadDate: Date }>(`${filesBucket}.files`);
-  // Runs once an hour, and nearly every file is older than `before`, so a scan is acceptable.
+  // The query runs once an hour, and nearly every file is older than `before`, so a scan is acceptable.
   const found = await files
     .aggregate<{ _id: string }>(
       [

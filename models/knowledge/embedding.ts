@@ -1,6 +1,6 @@
 /**
  * Which sources lack vectors of the current embedding model. `embedded_by` of a document or page names the model of the
- * vectors of its live generation; publishing a generation removes it.
+ * vectors of its live generation. The field is absent while some passages of this generation have no vector.
  */
 import { acrossShards, collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { oneOf, string } from '../rules/base/fields.ts';
@@ -127,7 +127,7 @@ export async function markEmbedded(
   return matchedCount === 1;
 }
 
-/** Requests new vectors for a source, because the stored ones do not match its record. */
+/** Requests new vectors for a source, because the stored vectors do not match the source's record. */
 export async function unmarkEmbedded(orgId: string, sourceId: string): Promise<void> {
   const gone = { $unset: { embedded_by: 1, embedded_at: 1 } } as const;
   await recordsOf(sourceId).updateOne({ _id: sourceId, org_id: orgId }, gone);

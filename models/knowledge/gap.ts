@@ -67,9 +67,9 @@ const GapModel = defineModel(
     vector_model: optional(string),
     status: oneOf(gapStatuses),
     /**
-     * Set while some passages have no vectors yet, because one of them may answer the question. `segments`: those in
-     * which the question was asked; all when absent. Such a gap is not shown, and its question is asked again when the
-     * vectors are there.
+     * Set while some passages have no vectors yet, because one of them may answer the question. `segments`: the
+     * segments in which the question was asked; absent: all segments. A waiting gap is not shown. When the vectors are
+     * stored, its question is asked again.
      */
     waiting: optional(mixed<{ segments?: string[] }>()),
   },
@@ -225,8 +225,8 @@ export async function forgetGaps(orgId: string, customerId: string): Promise<voi
   await collectionOf(GapModel).updateMany({ 'askers.customer': customer, org_id: orgId }, [
     { $set: { askers: those('$ne'), count: { $subtract: ['$count', times] } } },
   ]);
-  // Also deletes what an interrupted earlier call left. A question that is asked again meanwhile has a higher count and
-  // stays.
+  // This also deletes gaps whose count an interrupted earlier call has set to 0. A question that is asked again
+  // meanwhile has a higher count and stays.
   await collectionOf(GapModel).deleteMany({ org_id: orgId, count: 0 });
 }
 
@@ -267,9 +267,9 @@ export type GapGroup = Omit<Gap, '_id' | 'org_id' | 'group' | 'askers' | 'vector
 };
 
 /**
- * A page of gap groups, the most recently asked first, and their total number. Of the statuses of its wordings, a group
- * has the one that comes first in `gapStatuses`. A question that waits for vectors is left out, but not for longer than
- * `waitsAtMostMs`.
+ * A page of gap groups, the most recently asked first, and their total number. A group's status is the one among its
+ * wordings' statuses that comes first in `gapStatuses`. A question that waits for vectors is left out, but not for
+ * longer than `waitsAtMostMs`.
  */
 export async function listGaps(
   orgId: string,
@@ -328,8 +328,8 @@ export async function listWaitingGaps(orgId: string, mode: Mode, limit: number):
 }
 
 /**
- * Ends the waiting of a question: deletes it when it was answered, because it was no gap; otherwise it is shown from
- * now on.
+ * Ends the waiting of a question. An answered question was no gap, so its record is deleted. Any other question is
+ * shown as a gap from then on.
  */
 export async function settleGap(orgId: string, gapId: string, answered: boolean): Promise<void> {
   const which = { _id: gapId, org_id: orgId, waiting: { $exists: true } };

@@ -1,12 +1,15 @@
 /**
  * The vectors of an organization's unanswered questions, kept in memory. There may be thousands, of 2 KB each, so each
- * call reads again only those of questions that were asked since the last call. Only vectors are kept; the record of a
- * question is read when the question turns out to be the nearest.
+ * call reads only the vectors of questions that were asked since the last call. Only vectors are kept in memory; the
+ * record of a question is read when the question turns out to be the nearest.
  */
 import { LRUCache } from 'lru-cache';
 import type mongoose from 'mongoose';
 
-/** How many questions a new one is compared with, the latest first. Their vectors take 4 MB. */
+/**
+ * How many stored questions a new question is compared with, the latest first. The vectors of so many questions take 4
+ * MB.
+ */
 const comparedGaps = 2_000;
 /** For how many owners (see `vectorsOf`) vectors are kept, and for how long after they were first read, in ms. */
 const keptOwners = 16;
@@ -21,7 +24,7 @@ export type StoredVector = { _id: string; vector: mongoose.mongo.Binary; last_as
 /** Reads the questions asked since `since`, at most `limit`, the latest first. */
 export type ReadSince = (since: Date, limit: number) => AsyncIterable<StoredVector>;
 
-/** `vectors`: by gap id, the question asked last at the end. `latest`: when that one was asked, in ms. */
+/** `vectors`: by gap id, the question asked last at the end. `latest`: when that last question was asked, in ms. */
 type Kept = { vectors: Map<string, Float32Array>; latest: number };
 const owners = new LRUCache<string, Kept>({ max: keptOwners, ttl: keptMs });
 

@@ -67,7 +67,7 @@ export const PageModel = defineModel(
 );
 export type Page = RecordOf<typeof PageModel>;
 
-/** Matches the published pages of the live set, which are the ones that the API shows and changes. */
+/** Matches the published pages of the live set, which the API shows and changes. */
 export const visible = (orgId: string, among: readonly Mode[]) => ({
   org_id: orgId,
   mode: { $in: among },
@@ -136,7 +136,7 @@ export async function beginPageCopy(page: Page, now: Date): Promise<(Page & { at
   );
   const copy = await collectionOf(PageModel).findOneAndUpdate(
     { ...place, crawl_id, ...unpublishedCopy },
-    // `claimed` tells the index reconciliation that this batch may still be published.
+    // `claimed` tells the reconciliation of the search index that this batch of index rows may still be published.
     [{ $set: { attempt: { $add: [{ $ifNull: ['$attempt', 0] }, 1] } } }, { $set: { claimed: '$attempt' } }],
     { returnDocument: 'after' },
   );
@@ -145,7 +145,7 @@ export async function beginPageCopy(page: Page, now: Date): Promise<(Page & { at
 /** Matches a copy that no crawl has claimed; a crawl's claim increments the generation. */
 const unpublishedCopy = { generation: 1, live_generation: { $exists: false } };
 
-/** Publishes a copy; false when another attempt or a crawl has replaced this one, or the page was deleted. */
+/** Publishes a copy; false when another attempt or a crawl has replaced this attempt, or the page was deleted. */
 export async function publishPageCopy(
   { _id, org_id, attempt }: Page & { attempt: number },
   chunkCount: number,
@@ -178,8 +178,8 @@ export async function tagPage(
 }
 
 /**
- * Deletes a page with its chunks, and stores a `Removal` for the rest; null when it is already deleted. The removal is
- * stored first, so that after a crash the workflow that it starts completes the deletion.
+ * Deletes a page with its links and chunks, and stores a `Removal`, whose workflow deletes the index rows. Null when
+ * the page is already deleted. The removal is stored first, so that after a crash its workflow completes the deletion.
  */
 export async function removePage(
   orgId: string,
@@ -207,7 +207,7 @@ export type SeenPage = Pick<
   '_id' | 'url' | 'live' | 'crawl_id' | 'generation' | 'live_generation' | 'live_attempt'
 >;
 
-/** All pages of an organization and mode, published or not, with the fields that reconciling needs. */
+/** All pages of an organization and mode, published or not, with the fields of `SeenPage`. */
 export async function listSets(orgId: string, mode: Mode): Promise<SeenPage[]> {
   const projection = { url: 1, live: 1, crawl_id: 1, generation: 1, live_generation: 1, live_attempt: 1 };
   return collectionOf(PageModel).find({ org_id: orgId, mode }, { projection }).toArray();

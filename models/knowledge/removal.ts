@@ -9,7 +9,7 @@ import { date, oneOf, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 
-/** The id is the source's. The record is deleted when nothing of the source is left. */
+/** The id of a removal is the id of its source. The record is deleted when nothing of the source is left. */
 export const RemovalModel = defineModel(
   'Removal',
   'removals',
@@ -35,7 +35,7 @@ export async function recordRemoval(removal: Removal): Promise<boolean> {
   }
 }
 
-/** Stores removals without a workflow; the end of a crawl carries them out. Existing ones stay unchanged. */
+/** Stores removals without a workflow; the end of a crawl carries them out. Existing removals stay unchanged. */
 export async function recordRemovals(
   removals: readonly Omit<Removal, 'pending'>[],
   session?: ClientSession,

@@ -1,7 +1,7 @@
 /**
  * Frames over Redis. The process that appends a frame publishes it afterwards, on the channels of its stream and its
- * organization; each process subscribes to what its sockets follow. The log in MongoDB stays authoritative: a frame
- * that was not published is read from there.
+ * organization; each process subscribes to the channels that its sockets need. The frame log in MongoDB stays
+ * authoritative: processes read frames that were not published from the log.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import mongoose from 'mongoose';

@@ -1,7 +1,7 @@
 /**
  * The frame log: the frames of a stream, numbered from 1 without gaps, which API processes send to sockets. A stream is
- * named by the id of the record that sockets follow: a conversation, a room, a dashboard. It is not the history:
- * features store lasting data elsewhere.
+ * named by the id of the record that sockets follow: a conversation, a room, a dashboard. The log is no archive:
+ * messages and other lasting data are stored elsewhere.
  */
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, mixed, number, optional, string } from '../rules/base/fields.ts';
@@ -10,7 +10,10 @@ import { publishFrames } from './channels.ts';
 import { defined } from '../rules/base/defined.ts';
 import { expiryOf } from '../rules/base/retention.ts';
 
-/** `transient`: the frame is useless once the next one is there. */
+/**
+ * `transient`: the frame is kept only for a short time, because the next frame makes it useless. `key`: an idempotency
+ * key.
+ */
 export type NewFrame = { type: string; body?: Record<string, unknown>; key?: string; transient?: boolean };
 
 export const FrameModel = defineModel(

@@ -111,7 +111,8 @@ export function auditWriter({ clock, secrets }: { clock: () => Date; secrets: Ke
     if (last) return head && head.seq > last.seq ? head : last;
     if (head) return head;
     const start = { seq: 0, hash: chainStart };
-    // Stored before the first event, so that events without a checkpoint show that somebody deleted the checkpoint.
+    // The checkpoint is stored before the first event, so that events without a checkpoint show that somebody deleted
+    // the checkpoint.
     await checkpoints().updateOne(
       { _id: orgId },
       { $setOnInsert: { head: signed(orgId, 'head', start, secrets) } },

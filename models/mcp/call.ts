@@ -40,7 +40,7 @@ export const ToolCallModel = defineModel(
     tool_name: string,
     risk_tier: oneOf(riskTiers),
     auth_scope: oneOf(authScopes),
-    /** The pin of the approved tool when the agent chose it. */
+    /** The pin (the hash of the approved definition) that the tool had when the agent chose it. */
     pin: string,
     /** The arguments as JSON text, because MongoDB would read property names with `$` as operators. */
     arguments: string,
@@ -71,7 +71,7 @@ export const ToolCallModel = defineModel(
     pending: pendingField,
   },
   [
-    // A repeated attempt at an answer finds the call that was made before.
+    // This index is unique, so that a repeated attempt at an answer does not make the same call twice.
     { fields: { org_id: 1, message_id: 1, ordinal: 1 }, unique: true },
     { fields: { conv_id: 1, _id: 1 } },
     { fields: { customer_id: 1 } },
@@ -158,8 +158,8 @@ export const abandonedBy = (attempt: string, now: Date) => ({
 });
 
 /**
- * Takes over the call of a crashed attempt, so that it is sent again; only for calls that change nothing. False when
- * the attempt is alive or another one was faster.
+ * Takes over the call of a crashed attempt, so that the call is sent again. Use this only for calls that change
+ * nothing. False when the attempt is alive or another one was faster.
  */
 export async function resend(
   call: ToolCall,
@@ -212,9 +212,9 @@ export async function decideCall(
 }
 
 /**
- * Stores the customer's answer to one question of a tool once, together with the intent to continue: with the call
- * after the last answer, or with the next question. `before`: the stored questions when the customer answered, for
- * optimistic locking.
+ * Stores the customer's answer to one question of a tool once, together with the intents to continue. After the last
+ * answer the call is sent; otherwise the next question is asked (`more`). `before`: the stored questions when the
+ * customer answered, for optimistic locking.
  */
 export async function answerQuestion(
   call: ToolCall,

@@ -1,6 +1,6 @@
 /**
- * Sign-ins in progress at the authorization server of a tool server (OAuth). Each can be finished once, within ten
- * minutes. Only a hash of the `state` is stored, and what the browser must not see is encrypted.
+ * Sign-ins in progress at the authorization server of a tool server (OAuth). Each sign-in can be finished once, within
+ * ten minutes. Only a hash of the `state` is stored, and what the browser must not see is encrypted.
  */
 import type { ToolServer } from './server.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
@@ -9,11 +9,11 @@ import { sealedRecords } from '../base/reseal.ts';
 import type { SecretBox } from '../base/secretbox.ts';
 import type { Mode } from '../rules/access/keys.ts';
 
-/** The data that API and worker pass to each other, as JSON. */
+/** The data that the API and the worker pass to each other, as JSON. */
 export type GrantContent = {
   /**
    * The server to store once the sign-in has succeeded, so that settings with which the sign-in fails never replace
-   * working ones.
+   * working settings.
    */
   server: Pick<ToolServer, '_id' | 'connection' | 'endpoint_url' | 'auth_type' | 'oauth' | 'scopes_wanted'>;
   /** The OAuth `state` parameter, by which the returning browser is recognised. */

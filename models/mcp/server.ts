@@ -45,8 +45,9 @@ export const ToolServerModel = defineModel('ToolServer', 'tool_servers', {
    */
   version: number,
   /**
-   * Increments with each change of the address or the credentials, so that open connections with older ones are no
-   * longer used. It begins at a random number, so that a new server is not mistaken for a removed one.
+   * Increments with each change of the address or the credentials, so that open connections with the older address or
+   * credentials are not used any more. It begins at a random number, so that a new server is not mistaken for a removed
+   * one.
    */
   connection: number,
   server_label: text,
@@ -58,14 +59,14 @@ export const ToolServerModel = defineModel('ToolServer', 'tool_servers', {
   /** Encrypted JSON: the tokens and client of the sign-in; see clients/mcp/oauth.ts. */
   oauth_state: optional(string),
   /**
-   * The scopes that were agreed to, together with those that the server requires beyond them; the next sign-in asks for
-   * all of them.
+   * The scopes that a person agreed to, and further scopes that the server requires. The next sign-in asks for all of
+   * them.
    */
   scopes_wanted: optional(list(string)),
-  /** The end of the lease while one process renews the tokens; the others wait for the result. */
+  /** The end of the lease while one process renews the tokens; the other processes wait for the result. */
   renewing_until: optional(date),
   protocol_version: optional(string),
-  /** The conversations that may use the tools; absent: those of both modes. */
+  /** `sandbox`: only conversations of test mode may use the tools; otherwise conversations of both modes may. */
   environment: optional(oneOf(environments)),
   enabled: boolean,
   rate_limit_per_min: number,
@@ -172,8 +173,8 @@ export async function forgetOAuthState(
 }
 
 /**
- * Removes the wanted scopes, because the authorization server does not know them; the next sign-in asks for what the
- * server requires then.
+ * Removes the wanted scopes, because the authorization server does not know them; the next sign-in asks for the scopes
+ * that the tool server requires at that time.
  */
 export async function forgetScopes(orgId: string, connection: number): Promise<void> {
   await collectionOf(ToolServerModel).updateOne(

@@ -1,7 +1,7 @@
 /**
  * Executions of tasks: each one sends a task to other services, with one step per service. Executions are stored in the
  * tasks' records. `changeTask` stores their beginning and end. The functions here claim steps and store their results
- * by compare-and-set, so that attempts can be retried at any point.
+ * by compare-and-set, so that an attempt that crashed at any point can be repeated.
  */
 import type { Intent } from '../base/pending.ts';
 import { collectionOf } from '../base/define.ts';
@@ -58,7 +58,8 @@ const standing = ({ orgId, taskId, executionId }: Omit<StepRef, 'integration'>) 
 });
 
 /**
- * Claims the next attempt of a step. Null when another attempt has begun, the step has ended, or the task is removed.
+ * Claims the next attempt of a step. Null when another attempt has begun since `step` was read, the step has ended, or
+ * the task is removed.
  */
 export async function claimStep(ref: StepRef, step: Step, now: Date): Promise<Task | null> {
   const { integration, trying_at: before } = step;
@@ -75,7 +76,10 @@ export async function claimStep(ref: StepRef, step: Step, now: Date): Promise<Ta
   );
 }
 
-/** Stores the step's destination before anything is sent to it. */
+/**
+ * Stores where the step sends, such as a Slack channel, before the first attempt sends anything. A retry then sends to
+ * the same place.
+ */
 export async function noteTarget({ orgId, taskId, integration }: StepRef, target: string): Promise<void> {
   await collectionOf(TaskModel).updateOne(
     { _id: taskId, org_id: orgId, 'steps.integration': integration },
@@ -91,8 +95,9 @@ export type StepEnd =
   | { again: true; error: string };
 
 /**
- * Stores the result of the attempt that began at `began`. When another attempt has taken over, only a success is
- * stored, even after the end of the execution, because the object now exists in the service.
+ * Stores the result of the attempt that began at `began`. A success is always stored, even when another attempt has
+ * taken over or the execution has ended, because the object now exists in the service. Any other result is stored only
+ * while no other attempt has taken over.
  */
 export async function settleStep(ref: StepRef, began: Date, end: StepEnd, now: Date): Promise<void> {
   const { orgId, taskId, integration } = ref;

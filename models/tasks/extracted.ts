@@ -43,7 +43,10 @@ export async function findExtraction(sessionId: string, orgId: string): Promise<
   return collectionOf(ExtractionModel).findOne({ _id: idOf(sessionId, orgId) });
 }
 
-/** Notes that a transcript's tasks were extracted. Call this after they are stored. */
+/**
+ * Notes that an organization's tasks were extracted from a transcript. Call this after the tasks are stored, because
+ * extraction may skip a version of the transcript that is noted.
+ */
 export async function noteExtraction(
   sessionId: string,
   orgId: string,
@@ -84,8 +87,8 @@ export async function listExtracted(sessionId: string, orgId: string): Promise<T
 }
 
 /**
- * Call this when a meeting is deleted. Removes the extracted tasks of all organizations and the extraction records.
- * Tasks that people wrote are kept, without their link to the meeting. `told` is called for each changed task.
+ * Call this when a meeting is deleted. The function removes the extracted tasks of all organizations and the extraction
+ * records. Tasks that people wrote are kept, without their link to the meeting. `told` is called for each changed task.
  * Idempotent.
  */
 export async function removeTasksOf(

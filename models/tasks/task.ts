@@ -1,8 +1,8 @@
 /**
- * Tasks of organizations. Every change goes through `changeTask`, which stores the change, its history entry, its
- * events and the intents for follow-up work in one write. A removed task is a tombstone: it has no status, cannot be
- * found, and contains no text that people wrote. The tombstone expires after a day. For an extracted task it lasts as
- * long as the meeting, so that the task is not extracted again.
+ * Tasks of organizations. `changeTask` stores a change, its history entry, its events and the intents to start
+ * follow-up workflows in one write. A removed task leaves a tombstone: a record without a status, which `findTask` does
+ * not find and which contains no text that people wrote. The tombstone expires after a day. The tombstone of an
+ * extracted task stays until a day after its meeting is deleted, so that the task is not extracted again.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { eraseCopies } from '../base/copies.ts';
@@ -51,7 +51,7 @@ export type TaskChanged = {
   note?: string;
 };
 
-/** An event of a task, stored until it is announced. */
+/** An event of a task, stored in the task until members are notified of the event (`announceTask`). */
 export type TaskEvent = {
   event_id: string;
   type: TaskEventType;
@@ -63,7 +63,7 @@ export type TaskEvent = {
   assigned_to?: string;
 };
 
-/** The retention period of a removed task's record, in ms: running workflows may still ask for it. */
+/** How long the tombstone of a removed task is kept, in ms: running workflows may still read it. */
 export const removedKeptMs = 86_400_000;
 
 export const TaskModel = defineModel(
@@ -88,14 +88,17 @@ export const TaskModel = defineModel(
     executed_at: optional(date),
     steps: optional(list(mixed<Step>())),
     external_links: list(mixed<ExternalLink>()),
-    /** Incremented by every change (optimistic locking). */
+    /** For optimistic locking: `changeTask` and `removeTask` increment this number. */
     rev: number,
     /** The latest changes, oldest first. */
     history: list(mixed<TaskChanged>()),
-    /** Events that are not announced yet, oldest first. */
+    /** Events of which members are not notified yet, oldest first. */
     unannounced: list(mixed<TaskEvent>()),
     removed_at: optional(date),
-    /** When the tombstone of a removed task expires. An extracted task gets it only when its meeting is deleted. */
+    /**
+     * When the tombstone of a removed task expires. For an extracted task, this time is set only when its meeting is
+     * deleted.
+     */
     expires_at: optional(date),
     pending: pendingField,
     ...taskDetails,
@@ -118,7 +121,10 @@ export type Task = RecordOf<typeof TaskModel>;
 
 const standing = (orgId: string, taskId: string) => ({ _id: taskId, org_id: orgId, status: { $exists: true } });
 
-/** A task, and the intents of its change. The caller starts them at once (`startSaved`), or else the sweeper does. */
+/**
+ * A changed task, the events of the change, and the intents to start follow-up workflows. The caller starts these
+ * workflows at once (`startSaved`). The sweeper starts the workflows that the caller did not start.
+ */
 export type Changed = { task: Task; events: TaskEvent[]; intents: Intent[] };
 
 /** The fields of a new task that the caller provides. */
@@ -184,8 +190,8 @@ export type TaskFilter = {
 const matching = (orgIds: readonly string[], { status, assignedTo, sessionId }: TaskFilter) => ({
   org_id: { $in: [...orgIds] },
   ...defined({ assigned_to: assignedTo, session_id: sessionId }),
-  // Statuses are listed, because MongoDB then merges their sorted index ranges instead of sorting. This also excludes
-  // removed tasks, which have no status.
+  // Without a status in the filter, all statuses are listed: MongoDB then merges the sorted index ranges of the
+  // statuses and need not sort. The list also excludes removed tasks, which have no status.
   status: { $in: status === undefined ? [...taskStatuses] : [status] },
 });
 
@@ -242,8 +248,8 @@ export type TaskChange = {
 
 /**
  * Changes a task by optimistic locking. `change` gets the current task and returns the new values, or undefined for no
- * change; an error that it throws aborts. After a concurrent change it is called again. Null when there is no such
- * task.
+ * change. When `change` throws, nothing is stored. After a concurrent change, `change` is called again with the new
+ * state. Returns null when there is no such task.
  */
 export async function changeTask(
   orgId: string,
@@ -282,7 +288,10 @@ export async function changeTask(
   }
 }
 
-/** Removes a task's content and the copies of it at once. Null when there is no such task. */
+/**
+ * Removes a task's content, and the copies of it in notifications, deliveries and idempotent replies. Returns null when
+ * there is no such task.
+ */
 export async function removeTask(orgId: string, taskId: string, cause: Cause): Promise<Changed | null> {
   const { now } = cause;
   const found = await findTask(orgId, taskId);
@@ -320,7 +329,7 @@ export async function removeTask(orgId: string, taskId: string, cause: Cause): P
   return { task, events: [], intents };
 }
 
-/** Removes announced events from the task. */
+/** Removes from the task the events of which members have been notified. */
 export async function settleEvents(orgId: string, taskId: string, eventIds: readonly string[]): Promise<void> {
   await collectionOf(TaskModel).updateOne(
     { _id: taskId, org_id: orgId },
