@@ -12,6 +12,6 @@ export const searchAttributes = {
   provider: defineSearchAttributeKey('Provider', SearchAttributeType.KEYWORD_LIST),
 };
 
-/** A type as Temporal's command line writes it, such as `Keyword` or `KeywordList`. */
+/** The type of a search attribute as Temporal's command line writes it, such as `Keyword` or `KeywordList`. */
 export const cliType = (type: SearchAttributeType): string =>
   type.toLowerCase().replaceAll(/(?:^|_)(\w)/g, (_match, letter: string) => letter.toUpperCase());

@@ -9,7 +9,10 @@ export const failureConverterPath: string = fileURLToPath(new URL('base/failurec
 
 type Settings = { encryptsPayloads: boolean; secretKeys: readonly [Buffer, ...Buffer[]] };
 
-/** Plain and encrypted payloads are read with either setting, so encryption may be switched on and off at any time. */
+/**
+ * Plain and encrypted payloads can be read with either value of `encryptsPayloads`, so the setting may change at any
+ * time.
+ */
 export const encryptionOf = ({ encryptsPayloads, secretKeys }: Settings): { dataConverter: DataConverter } => ({
   dataConverter: {
     payloadCodecs: [createPayloadCodec(secretKeys, encryptsPayloads)],

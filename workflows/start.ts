@@ -29,7 +29,10 @@ const { UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_ACCEPTED: accepted } =
   proto.temporal.api.enums.v1.UpdateWorkflowExecutionLifecycleStage;
 
 const startDeadlineMs = 1_000;
-/** A worker usually answers within 50 ms. A busy worker, or one that is being replaced, answers within seconds. */
+/**
+ * How long a caller waits for a worker to answer an update, in ms. A worker usually answers within 50 ms. A busy
+ * worker, or one that is being replaced, answers within seconds.
+ */
 const commandDeadlineMs = 5_000;
 
 /**
@@ -64,9 +67,9 @@ export type Starter = {
 };
 
 /**
- * Saves a record together with one intent per workflow, then starts the workflows. `save` stores the intents in
- * `pending` in the same write, and returns null when there is nothing to start. Starts are independent. A failed start
- * is retried by the sweeper, and the caller gets no error.
+ * Saves a record together with one intent per workflow, then starts the workflows. `save` stores the record with the
+ * intents in its field `pending`, in one write, and returns null when there is nothing to start. A failed start does
+ * not affect the other starts. The sweeper retries it, and the caller gets no error.
  */
 export async function launch<
   T extends Launchable,
@@ -100,8 +103,9 @@ export async function startSaved<T extends Launchable>(
 }
 
 /**
- * Starts the workflow of an intent, then removes the intent from the record. A workflow that is already running or has
- * ended counts as success.
+ * Starts the workflow of an intent, then removes the intent from the record. A workflow that is already running counts
+ * as started, and so does one that has ended. An intent with a signal signals a running workflow, and starts an ended
+ * one again.
  */
 export async function startIntent<T extends Launchable>(
   ctx: Starter,
@@ -116,7 +120,7 @@ export async function startIntent<T extends Launchable>(
 
 /**
  * Starts the workflow of an intent like `startIntent`, but keeps the intent, so that callers can remove many intents at
- * once. `again`: starts it also when an earlier workflow with its id has ended.
+ * once. `again`: whether to start the workflow even when an earlier workflow with the same id has ended.
  */
 export async function startUnsettled(
   ctx: Pick<Starter, 'temporal' | 'near' | 'config'>,
@@ -162,7 +166,9 @@ const askDeadlineMs = 20_000;
 type Workflows = typeof workflows;
 type Outcome<Name extends keyof Workflows> = Awaited<ReturnType<Workflows[Name]>>;
 
-/** Runs a workflow and returns its result. @throws Problem UNAVAILABLE when there is no result in time. */
+/**
+ * Runs a workflow and returns its result. @throws Problem UNAVAILABLE when the workflow fails or has no result in time.
+ */
 export async function ask<Name extends keyof Workflows>(
   ctx: Pick<Starter, 'temporal' | 'config'>,
   { workflow, id, queue, args }: Work<Name, Parameters<Workflows[Name]>>,
@@ -188,7 +194,7 @@ export async function ask<Name extends keyof Workflows>(
 /** gRPC status codes for invalid requests to Temporal, which fail in the same way on every retry. */
 const refusals: readonly number[] = Object.values({ INVALID_ARGUMENT: 3, OUT_OF_RANGE: 11, UNIMPLEMENTED: 12 });
 
-/** Whether the workflow or the update does not exist. */
+/** Whether the workflow or the update does not exist (gRPC status NOT_FOUND, 5). */
 const isUnknown = (error: unknown): boolean => isGrpcServiceError(error) && [5].includes(error.code);
 
 /** Whether a start failed because Temporal is unreachable, overloaded or being set up, so that a retry can succeed. */
@@ -209,8 +215,8 @@ export async function temporalAnswers({ temporal }: Pick<Starter, 'temporal'>): 
 export type CommandOptions<A extends unknown[]> = {
   /**
    * The idempotency key of the update. A workflow carries out only one update with a given id, and answers repetitions
-   * with the same result. For requests that clients may retry, the key is derived from the request's `commandId`,
-   * because the update of a call that timed out may have been carried out, or may still be.
+   * with the same result. For a request that clients may retry, the key is derived from the request's `commandId`. The
+   * update of a request that timed out may have been carried out, and a retry must not carry it out again.
    */
   id: string;
   args: A;
@@ -223,8 +229,8 @@ export type CommandOptions<A extends unknown[]> = {
 
 /**
  * Sends an update to an open workflow, whose validator accepts or rejects it. Returns the workflow's answer.
- * @throws Problem ILLEGAL_TRANSITION or CONFLICT, with the workflow's message, when it rejects the update; CONFLICT
- * when the workflow has ended; UNAVAILABLE when it does not answer in time.
+ * @throws Problem ILLEGAL_TRANSITION or CONFLICT, with the workflow's message, when the workflow rejects the update;
+ * CONFLICT when the workflow has ended; UNAVAILABLE when it does not answer in time.
  */
 export async function command<R, A extends unknown[]>(
   ctx: Pick<Starter, 'temporal'>,
@@ -241,7 +247,7 @@ export async function command<R, A extends unknown[]>(
       return await temporal.withDeadline(soon, () =>
         handle.executeUpdate<R, [unknown, ...unknown[]]>(update.name, options),
       );
-    // If no worker accepts the update, this throws, and the caller does not wait for a result.
+    // If no worker accepts the update in time, this call throws, so that the caller does not wait for a result.
     const made = await temporal.withDeadline(soon, () =>
       handle.startUpdate<R, [unknown, ...unknown[]]>(update.name, { ...options, waitForStage: 'ACCEPTED' }),
     );
@@ -253,8 +259,8 @@ export async function command<R, A extends unknown[]>(
 }
 
 /**
- * The answer of an earlier update with this id; undefined when the workflow does not know the id. Works for ended
- * workflows. Waits for an update in flight.
+ * The answer of an earlier update with this id; undefined when the workflow does not know the id. The function also
+ * works for ended workflows, and waits for an update in flight.
  * @throws Problem as `command` does.
  */
 export async function earlierAnswer<R, A extends unknown[]>(

@@ -1,4 +1,7 @@
-/** Passes the current trace to Temporal in the headers of signals and updates; a start passes it in its memo. */
+/**
+ * Passes the current trace to Temporal in the headers of signals and updates; the start of a workflow passes the trace
+ * in its memo.
+ */
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { defaultPayloadConverter, type Headers } from '@temporalio/common';
 import { currentTrace } from '../models/base/trace.ts';

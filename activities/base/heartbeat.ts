@@ -2,7 +2,10 @@
 import { Context } from '@temporalio/activity';
 
 const beatEveryMs = 1_000;
-/** On a busy machine, several heartbeats may be late before the activity counts as dead. */
+/**
+ * The number of heartbeats in one heartbeat timeout. On a busy machine, several may be late before the activity counts
+ * as dead.
+ */
 const beatsInTimeout = 8;
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Answers a customer's message: runs the agent's turn, shows the answer while it is written, and stores it once. Every
- * step is idempotent: frames have idempotency keys, the answer has a fixed id, and of two concurrent attempts only the
- * later one writes.
+ * step is idempotent. Frames (the entries of a conversation's log) have idempotency keys, and the answer has a fixed
+ * id. Of two concurrent attempts only the later one writes.
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -45,7 +45,7 @@ export type AnsweringDeps = {
   search: Search;
   intelligence: Intelligence;
   embedding: Embedding;
-  /** The answers per minute that an organization gets in test mode. */
+  /** The maximum number of answers per minute that an organization gets in test mode. */
   testRepliesPerMinute: number;
   start: StartSaved;
   startNear: StartSaved;
@@ -53,8 +53,8 @@ export type AnsweringDeps = {
   log: Logger;
 };
 /**
- * Whether an unanswered question counts towards escalation. It does not in a conversation that has ended, because
- * nobody waits there.
+ * Whether an unanswered question counts towards escalation. It counts only in an open conversation. In others, a person
+ * is involved already or nobody waits.
  */
 const countsMisses = ({ status }: Conversation): boolean => status === 'open';
 
@@ -114,8 +114,8 @@ export function createAnswering({
       await writer.appendAll(before);
       return ended(attempt, stored, await finish(conversation, message, stored, conversation.misses, writer));
     }
-    // With `onlySure` there may be no answer, so the start of one is not announced; the answer is shown when it is
-    // complete.
+    // With `onlySure` there may be no answer, so the start of an answer is not announced. The answer is shown when it
+    // is complete.
     const begin: NewFrame[] = onlySure ? [] : [{ type: 'typing', transient: true }, replyStart(message)];
     await writer.appendAll([...before, ...begin]);
     const heard = firstWordsOf(message);
@@ -193,7 +193,7 @@ export function createAnswering({
   }
 
   /**
-   * Stores the answer; if an earlier attempt has stored one, that one is kept. Undefined when a member has taken over
+   * Stores the answer, or keeps the answer that an earlier attempt has stored. Undefined when a member has taken over
    * the conversation.
    */
   async function keep(conversation: Conversation, message: Message, turn: TurnAnswer, onlySure: boolean) {
@@ -261,7 +261,8 @@ export function createAnswering({
     await writer.append({ type: 'reply_end', body: frame, key: `end:${_id}` });
     const said = record?.['escalate'] as EscalationReason | undefined;
     const reason = said ?? (misses >= missesToEscalate ? 'no_context' : undefined);
-    // The customer was told that a person comes, so a person is called even if the conversation was resolved meanwhile.
+    // If the answer itself told the customer that a person comes (`said`), a person is called even if the conversation
+    // was resolved meanwhile.
     if (reason) await callPerson(orgId, convId, reason, said ? ['open', 'resolved'] : ['open']);
     await settleMessage(orgId, message._id, 'answered');
     log.info({ org_id: orgId, conv_id: convId, message_id: message._id, has_context, reason }, 'message answered');

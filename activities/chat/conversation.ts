@@ -1,7 +1,8 @@
 /**
  * Processes the outstanding work of a conversation: shows members' replies and status changes, then answers the
- * customer's messages until nothing is left. Every step is idempotent, even if two workers run it at once: frames have
- * idempotency keys, answers have fixed ids, and of two attempts at an answer only the later one writes.
+ * customer's messages until nothing is left. Every step is idempotent, even if two workers run it at once. Frames (the
+ * entries of a conversation's log) have idempotency keys, and answers have fixed ids. Of two attempts at an answer only
+ * the later one writes.
  */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
@@ -28,8 +29,8 @@ type Ref = { orgId: string; convId: string };
 /**
  * `done`: no work is outstanding. `modelFailed`: the failure of the model that was to write the last answer. `waiting`:
  * a turn waits for a decision; the conversation is processed again after a signal or after `withinMs`. `for`: the
- * subject of the decision, for operators who look at the workflow. `long`: the rest takes longer than a workflow task
- * may, so a normal activity does it.
+ * subject of the decision, for operators who look at the workflow. `long`: the remaining work takes longer than a
+ * workflow task may, so a normal activity does it.
  */
 export type Attended =
   | { kind: 'done'; modelFailed?: string | false }
@@ -50,14 +51,15 @@ export function createConversationActivities(deps: AnsweringDeps) {
     if (isLocal && intelligence.asksModel) return { kind: 'long' };
     const began = performance.now();
     /**
-     * The attempt that had claimed each waiting message when this run started, by message id. Such an attempt is dead
-     * or waits for a tool call. This run adds its own attempts.
+     * By message id: the attempt that had claimed the waiting message when this run started. Such an attempt is dead or
+     * waits for a tool call. This run adds its own attempts.
      */
     const before = new Map<string, string | undefined>();
     let modelFailed: string | false | undefined;
     for (let first = true; ; first = false) {
       signal.throwIfAborted();
-      // The end of the log is read before any message is claimed; see `WriterOptions`.
+      // The end of the frame log (`last`) is read before any message is claimed. If nothing was written since, the
+      // first write need not check that this run still holds its claim.
       const [conversation, { unshown, waiting }, last] = await Promise.all([
         findConversation(orgId, convId),
         listOutstanding(orgId, convId),
@@ -89,21 +91,21 @@ export function createConversationActivities(deps: AnsweringDeps) {
           const answered = await answer(conversation, message, { last, onlySure }, signal);
           before.set(message._id, answered.attempt);
           modelFailed = answered.modelFailed ?? modelFailed;
-          // The tool call may have ended meanwhile, so the loop checks again.
+          // A tool call that holds this answer up may have ended meanwhile, so the loop checks again.
           more = answered.more || answered.held !== undefined || more;
         }
       } else if (held.size > 0) {
         const [soonest] = [...held.values()].toSorted((a, b) => a.untilMs - b.untilMs);
         return { kind: 'waiting', for: soonest!.callId, withinMs: soonest!.untilMs };
       }
-      // A message that was stored after the reads above sends its own signal.
+      // A message that was stored after the reads above sends its own signal, which runs this activity again.
       if (more) continue;
       await keepTogether(conversation);
       return { kind: 'done', ...defined({ modelFailed }) };
     }
   }
 
-  /** Shows members' replies and the current status. */
+  /** Shows members' replies and the current status to the customer. */
   async function show(conversation: Conversation, unshown: Message[], after: number): Promise<void> {
     const { _id: convId, org_id: orgId, status, status_version: version, ticket } = conversation;
     const holds = async () => (await findConversation(orgId, convId))?.status_version === version;

@@ -1,6 +1,6 @@
 /**
- * Advances a tool call by one step. Every step is idempotent. The folder toolcall/ has its parts: policy, asking,
- * sending, telling.
+ * Advances a tool call as far as possible. Every step is idempotent. The folder toolcall/ has the parts: whether a call
+ * may be sent (policy), approval (asking), sending, and reporting (telling).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
@@ -20,9 +20,9 @@ import type { Outcome, RiskTier } from '../../models/rules/mcp/tool.ts';
 /** The fields of a call that operators see. */
 type About = { orgId: string; tool: string; tier: RiskTier };
 /**
- * The state after a step. `withinMs`: when to check again if no decision arrives. `held_back`: the rate limit is
- * reached. `calling`: the tool has not answered yet; the call continues in the background, and another step waits for
- * its outcome.
+ * The state of a call after a step. `withinMs`: when to check again if no decision arrives. `held_back`: the rate limit
+ * is reached. `calling`: the tool has not answered yet; the call continues in the background, and another step waits
+ * for its outcome.
  */
 export type CallStep = { about: About } & (
   | { kind: 'ended'; outcome: Outcome | 'gone' }
@@ -34,7 +34,7 @@ export type ToolCallActivities = ReturnType<typeof createToolCallActivities>;
 
 /** How often a step checks the outcome of a call that another step makes. */
 const lookEveryMs = 250;
-/** A workflow task waits this long for a tool; most tools answer within it. */
+/** A workflow task waits this long for a tool's answer. Most tools answer sooner. */
 const taskPatienceMs = 2_000;
 
 export function createToolCallActivities(given: ToolCallDeps) {
@@ -52,7 +52,7 @@ async function advance(deps: CallDeps, { orgId, callId }: Ref, run: Run): Promis
   for (;;) {
     run.signal.throwIfAborted();
     const [call, server] = await Promise.all([findToolCall(orgId, callId), findToolServer(orgId)]);
-    // The customer or the test conversation was removed.
+    // The call was removed with its customer or its test conversation.
     if (!call) return { kind: 'ended', outcome: 'gone', about: { orgId, tool: '', tier: 'human_only' } };
     const about = { orgId, tool: call.tool_name, tier: call.risk_tier };
     if (call.state === 'ended') {
@@ -79,8 +79,8 @@ async function advance(deps: CallDeps, { orgId, callId }: Ref, run: Run): Promis
 }
 
 /**
- * Asks for approval of a new call, if its tool needs approval; otherwise, or once approved, sends the call. Returns how
- * long the rate limit holds the call back, in ms.
+ * Asks for approval of a new call that needs it. Sends a call that needs no approval or has it, and ends a call that
+ * may not be made. Returns how long the rate limit holds the call back, in ms.
  */
 async function goOn(deps: CallDeps, call: ToolCall, server: ToolServer | null, run: Run): Promise<number | undefined> {
   const tool = approvedFor(call, server);

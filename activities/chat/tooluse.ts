@@ -34,12 +34,12 @@ export type StartSaved = <T extends Launchable>(
   record: Launchable,
   intents: readonly Intent[],
 ) => Promise<void>;
-/** The call that a turn waits for. */
+/** The call that a turn waits for, and how long in ms until the turn checks it again. */
 export type HeldUp = { callId: string; untilMs: number };
 
 /**
- * A turn that waits for a call without a deadline checks it again after this time, in ms. The end of a call is
- * signalled, so this only covers lost signals.
+ * A turn that waits for a call without a deadline checks the call again after this time, in ms. The end of a call is
+ * signalled, so the check only covers lost signals.
  */
 const lookAgainMs = 5 * 60_000;
 
@@ -76,7 +76,10 @@ export function createToolUse({
   });
 
   return {
-    /** The agent's tools for this message; undefined when its organization has none. */
+    /**
+     * The agent's tools for this message, and the calls that were made for it. Undefined when the organization offers
+     * no tools in this mode and no call was made.
+     */
     async toolboxFor({ org_id: orgId, mode }: Conversation, message: Message): Promise<Toolbox | undefined> {
       // A cached result is good enough to find that there is no server. If there is one, its tools are read again,
       // because they may have changed.

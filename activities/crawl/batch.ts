@@ -1,7 +1,7 @@
 /**
- * A batch of a crawl, which takes half a minute. In each round, URLs are taken from the frontier and fetched, while the
- * previous round is stored. A URL with a stored outcome (settled) is never fetched again. If the process dies during a
- * batch, the round that is not settled is fetched again.
+ * Runs a batch of a crawl, which takes half a minute. In each round, URLs are taken from the frontier (the URLs to
+ * fetch) and fetched, while the previous round is stored. A URL with a stored outcome (settled) is never fetched again.
+ * If the process dies during a batch, the round that is not settled is fetched again.
  */
 import { count } from '../../clients/base/meter.ts';
 import { createPageFetch, type Round } from './pagefetch.ts';
@@ -32,8 +32,8 @@ import { inScope, isFileUrl, pageKey } from '../../models/rules/crawl/url.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
 /**
- * The result of a batch. `more`: call again, after `waitMs` if the site asks for a pause. `waiting`: the site cannot be
- * crawled now; `message` says why.
+ * The result of a batch. `more`: another batch must follow, after `waitMs` if the site asks for a pause. `waiting`: the
+ * site cannot be crawled now; `message` says why.
  */
 export type CrawlProgress = {
   state: 'more' | 'done' | 'waiting' | 'limit_reached';
@@ -77,11 +77,11 @@ type Batch = {
   /** The number of requests of the crawl so far. */
   tries: number;
   /**
-   * The round that was fetched last; it is stored while the next one is fetched. `full`: the frontier filled it, so
-   * more may wait there.
+   * The round that was fetched last; it is stored while the next one is fetched. `full`: whether the frontier filled
+   * the round, so that more URLs may wait in the frontier.
    */
   read: (Round & { full: boolean }) | undefined;
-  /** How long the site asks the crawler to pause. */
+  /** How long the site asks the crawler to pause, in ms. */
   waitMs: number;
 };
 
@@ -118,7 +118,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
    * them. This happens after all linked pages were read. Returns the number of added pages.
    */
   async function addLivePages({ crawl, site, tally }: Batch, room: number): Promise<number> {
-    // A crawl that has read nothing replaces nothing.
+    // A crawl without `replace`, or one that has read nothing, replaces no live pages, so none need to be added.
     if (!crawl.replace || tally.indexed + tally.unchanged === 0) return 0;
     const live = (await listLiveUrls(crawl.org_id, crawl.mode)).filter((url) => inScope(site.scope, url));
     // No more pages are added than the quota allows, because a crawl that reaches the quota ends with an incomplete set
@@ -128,7 +128,10 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     return reopened + (await addToFrontier(crawl._id, byCost(live.map((url) => ({ url, depth: 1 }))), clock(), most));
   }
 
-  /** Ends the batch because the site asks for a pause. Waiting here would occupy a slot of the worker. */
+  /**
+   * Ends the batch because the site asks for a pause. The workflow waits, because a waiting activity would occupy a
+   * slot of the worker.
+   */
   async function later(crawl: Crawl, tally: Tally, waitMs: number, who = siteLater): Promise<CrawlProgress> {
     const message = `${who} for ${Math.ceil(waitMs / 1_000)} seconds; the crawl goes on then.`;
     await noteWait(crawl, message);
@@ -180,7 +183,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     // A round that is not full, as at the start of a site, is stored before the next one is fetched, so that the first
     // pages can be found while the site leaves later ones unanswered.
     const alone = late || read?.full === false;
-    // Each page that is not stored yet may turn out to be new.
+    // Each fetched page that is not stored yet may turn out to be new, so it counts towards the maximum.
     const pages = max_pages - tally.indexed - tally.unchanged - taken.length;
     const most = alone ? 0 : Math.min(pagesARound, pages, triesFor(max_pages) - tries);
     const found = tally.found + (read?.added ?? 0);
@@ -212,7 +215,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
   }
 
   /**
-   * Stores the fetched round and fetches the next one at the same time. Returns the reason if nothing more can be
+   * Stores the fetched round and fetches the next one at the same time. Returns the reason if no further page can be
    * stored.
    */
   async function turn(

@@ -1,5 +1,5 @@
 /**
- * The end of a crawl: whether it succeeded, which pages become live, and which are removed. Every step is idempotent.
+ * Ends a crawl: decides whether it succeeded, which pages become live, and which are removed. Every step is idempotent.
  */
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Search } from '../../clients/knowledge/search/search.ts';
@@ -72,7 +72,7 @@ export function createCrawlFinish({ search, embedding, clock }: Deps) {
   }
 
   /**
-   * Removes what is left of batches whose process died: unpublished generations, and former generations of pages that
+   * Removes the leftovers of batches whose process died: unpublished generations, and former generations of pages that
    * were published again.
    */
   async function removeStale({ org_id, mode }: Crawl): Promise<void> {
@@ -83,8 +83,9 @@ export function createCrawlFinish({ search, embedding, clock }: Deps) {
   }
 
   /**
-   * A complete set of pages of a crawl with `replace` replaces the live pages; an incomplete set is dropped. Traces of
-   * removed pages are deleted. The crawl's record is ended last, so that no other crawl starts before all this is done.
+   * Ends a crawl. A complete set of pages of a crawl with `replace` replaces the live pages; an incomplete set is
+   * dropped. Traces of removed pages are deleted. The crawl's record is ended last, so that no other crawl starts
+   * before all this is done.
    */
   return async (crawl: Crawl, ending: Ending, error: string | undefined): Promise<End> => {
     const { _id, org_id, mode, replace } = crawl;

@@ -59,9 +59,9 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
   }
 
   /**
-   * The found URLs, each page once and in the order to fetch them, and the crawler traps among them, at most
-   * `maxTraps`. A round may find a hundred thousand links, so each is examined once, and the loop yields to other work
-   * of the process.
+   * Returns the found URLs, each page once and in the order to fetch them. Crawler traps (URLs of a seemingly endless
+   * series) are returned separately, at most `maxTraps` of them. A round may find a hundred thousand links, so the
+   * loops yield to other work of the process.
    */
   async function inOrder(crawl: Crawl, lists: readonly Found[][], counts: SeriesCounts, maxTraps: number) {
     const yieldTurn = createYielder();

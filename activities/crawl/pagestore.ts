@@ -39,7 +39,10 @@ export function createPageStore({ search, embedding, quotas, clock }: Deps) {
     return { environment, used: await countSet(org_id, mode, !replace) };
   }
 
-  /** As many of these new pages as the quota has room for. Only one crawl at a time adds pages, so there is no race. */
+  /**
+   * Returns as many of the new pages as the quota has room for. Only one crawl at a time adds pages, so no other crawl
+   * takes the room meanwhile.
+   */
   async function withRoom(
     crawl: Crawl,
     fresh: readonly PageToStore[],
@@ -70,7 +73,7 @@ export function createPageStore({ search, embedding, quotas, clock }: Deps) {
     return same.map(({ url, standing }) => ({ _id: standing._id, url }));
   }
 
-  /** Gives new pages the tags of former pages that only now turn out to have moved there. */
+  /** Gives pages that this crawl stored earlier the tags of former pages that moved to them, as this round shows. */
   async function tagLate(crawl: Crawl, { settled }: RoundRead, known: ReadonlyMap<string, Page>): Promise<void> {
     if (namedTags(crawl)) return;
     const moved = settled.filter(leadsOn).flatMap(({ url, to }) => {

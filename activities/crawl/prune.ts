@@ -44,8 +44,8 @@ export async function removeOrphans(
     if (page) await removePageAsSeen(org_id, page);
     whole.push(source_id);
   }
-  // A page that still exists has changed since. A page that an earlier attempt deleted is gone, but its links, chunks
-  // and index rows may be left.
+  // A page that still exists has changed since the request, so it stays. A page that an earlier attempt deleted is
+  // gone, but its links, chunks and index rows may be left.
   const standing = await findPageIds(org_id, whole);
   const gone = whole.filter((sourceId) => !standing.has(sourceId));
   await deletePages(org_id, gone);

@@ -97,8 +97,8 @@ export function createPublish({ search, embedding, clock }: Deps) {
   }
 
   /**
-   * Checks the pages again, because their tags may have changed while they were indexed. Also removes former
-   * generations.
+   * Checks the pages again, because their tags may have changed while they were indexed. Removes the rows and chunks of
+   * former generations.
    */
   async function tidy(crawl: Crawl, pages: readonly Page[]): Promise<void> {
     const { org_id, mode } = crawl;
@@ -111,9 +111,10 @@ export function createPublish({ search, embedding, clock }: Deps) {
     );
     for (const { _id, generation, tags_version } of pages) {
       const now = versions.get(_id);
-      // Another attempt has published a later generation meanwhile; the end of the crawl removes the rest of this one.
+      // Another attempt has published a later generation meanwhile. The end of the crawl removes what this generation
+      // has left.
       if (now?.live_generation !== generation) continue;
-      // The rows have the crawl's own tags already.
+      // The rows have the crawl's own tags already. Publishing stored these tags, which raised `tags_version` by one.
       const written = tags_version + (namedTags(crawl) ? 1 : 0);
       if (now.tags_version !== written) await syncTags(search, { orgId: org_id, sourceId: _id }, written);
       if (generation === 1) continue;
@@ -128,11 +129,11 @@ export function createPublish({ search, embedding, clock }: Deps) {
     const claims = await claim(crawl, found);
     await write(crawl, found, claims);
     await show(crawl, found, claims);
-    // Early in a crawl, the embedding of its pages waits. The end of the crawl then starts it, also for a batch that
-    // died before this line.
+    // Early in a crawl, the embedding of its pages waits. The end of the crawl starts the embedding then, and also for
+    // a batch that died before this line.
     const waits = pagesEmbedAfter(crawl.started_at) > clock();
     if (embedding.model !== undefined && !waits) await wakeEmbedding(crawl, clock());
-    // Two URLs may be spellings of the same page.
+    // Two URLs may be spellings of the same page, so each page is listed once.
     const pages = [...new Map([...claims.values()].map((page) => [page._id, page])).values()];
     await tidy(crawl, pages);
     return pages;

@@ -22,7 +22,9 @@ export type FreshPage = {
 export type RoundRead = { fresh: readonly FreshPage[]; settled: readonly Settled[] };
 /** A URL with text. `read` is missing when the site reported the page as unchanged. */
 export type Seen = { url: string; hash: string; standing?: Page | undefined; read?: FreshPage };
-/** A page to store. `former`: a page with the same text, or one that moved here; a new page inherits its tags. */
+/**
+ * A page to store. `former`: a page with the same text, or one that moved to this URL; a new page inherits its tags.
+ */
 export type PageToStore = FreshPage & { standing?: Page | undefined; former?: Page | undefined };
 /** `folded`: URLs with the same text as another page. */
 export type Sorted = {
@@ -53,7 +55,7 @@ function textsOf({ fresh, settled }: RoundRead, known: ReadonlyMap<string, Page>
 }
 
 /**
- * Sorts the pages of a round. If two pages have the same text, it is stored once. A page of an earlier round is
+ * Sorts the pages of a round. If two pages have the same text, the text is stored once. A page of an earlier round is
  * compared only if this crawl has stored its outcome, because a page that the crawl has not reached yet may have
  * changed.
  */
@@ -90,9 +92,9 @@ export function leadsOn(settled: Settled): settled is Settled & { to: string } {
 }
 
 /**
- * Gives new pages the tags of former pages that moved there or name them as canonical, because the text may change with
- * the move. If one of several former pages has tags, those are used, so that a page that is hidden from some customers
- * is not shown to all.
+ * Gives new pages the tags of former pages that moved to them or name them as canonical. Such pages are found by URL,
+ * because the text may change with the move. A former page with tags comes before one without, so that a page that is
+ * hidden from some customers is not shown to all.
  */
 export async function withFormer(
   crawl: Crawl,

@@ -48,7 +48,7 @@ function canonicalOf(crawl: Crawl, site: Site, entry: Frontier, { canonical }: P
   return inScope(site.scope, named) ? named : undefined;
 }
 
-/** The result for a URL without a page to store. `next` and `files` are its links. */
+/** The result for a URL without a page to store. `found`: the links of its page. */
 function leftOut(
   { crawl, entry, known }: { crawl: Crawl; entry: Frontier; known: Page | undefined },
   found: Pick<Visit, 'next' | 'files'>,

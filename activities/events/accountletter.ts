@@ -105,7 +105,7 @@ export async function letterOf(
 
 /**
  * Subject and text of a mail with its link. `hidden`: a placeholder that replaces the token. `via`: the server that
- * sends it.
+ * sends the mail.
  */
 export function wordsOf(
   { about, token }: Letter,

@@ -49,7 +49,7 @@ export type Whereto = { ref: DestinationRef; standing: Destination | undefined }
 
 /**
  * The result of an attempt. `retrying`: a retry follows after `waitMs`. `status`: the HTTP status of the response.
- * `slow`: true when retries must not hold up other deliveries.
+ * `slow`: true when the receiver timed out, so that retries go to the queue of slow destinations.
  */
 export type Tried =
   | { kind: 'settled' | 'failed' }
@@ -112,7 +112,7 @@ export function createAttempts(deps: AttemptDeps) {
     const request = refusal.request && stored(refusal.request);
     const brought = { attempt: { ...attemptOf(at, duration, refusal), error }, request };
     if (next) await settleDelivery(delivery, { status: 'retrying', next_attempt_at: next, ...brought }, now);
-    // When the whole destination is disabled, members are notified of that below, not of this delivery.
+    // When this failure disables the destination, `disable` notifies members of that, instead of this delivery.
     else await settleFailed(delivery, brought, now, { told: broken && !hasOwnReceiver(delivery) });
     const { org_id, _id, kind, mode } = delivery;
     count('delivery_attempts_total', { kind, outcome: next ? 'retrying' : 'failed' });
@@ -126,7 +126,8 @@ export function createAttempts(deps: AttemptDeps) {
   }
 
   /**
-   * Disables a destination. Members are notified first: a retry after a crash in between does not notify them twice.
+   * Disables a destination. Members are notified first, so that a crash in between loses no notice. A retry does not
+   * notify them twice, because `notice.key` stays the same.
    */
   async function disable(
     { destination }: Delivery,
@@ -149,7 +150,7 @@ export function createAttempts(deps: AttemptDeps) {
     log.warn({ org_id, mode, kind, reason: error }, 'destination disabled');
   }
 
-  /** Stores the request instead of sending it, in test mode. */
+  /** Stores the request instead of sending it: in test mode, or when no server is configured that could send it. */
   async function suppress(delivery: Delivery, sender: DeliverySender): Promise<Tried> {
     const request = await attempted(() => sender.preview(delivery, deps), logged(delivery), deps);
     if (request instanceof DeliveryRefused) return giveUp(delivery, request.message);

@@ -27,8 +27,8 @@ import { retryWaits } from '../../models/rules/events/schedule.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
 /**
- * The state of a waiting line, as operators see it in Temporal. `attempts`: the maximum number. `status`: the HTTP
- * status of the latest response.
+ * The state of a waiting line, as operators see it in Temporal. `attempt`: the number of attempts made. `attempts`:
+ * their maximum number. `status`: the HTTP status of the latest response.
  */
 export type Shown = {
   deliveryId: string;
@@ -53,14 +53,14 @@ export type LineLeft =
 export type TicketRef = { orgId: string; convId: string; ticketId: string };
 /** `carried`: the lines of the ticket that the workflow is already sending. */
 export type EventsRef = TicketRef & { carried: string[] };
-/** The lines with unsent deliveries. */
+/** The lines with unsent deliveries, and the id of a delivery that failed. */
 export type EventsOutcome = { lines: { line: string; left: Exclude<LineLeft, { kind: 'done' }> }[]; failed?: string };
 export type LineRef = { orgId: string; line: string };
 
 export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>;
 
 /**
- * The maximum number of attempts in flight to one destination per process. Further ones go to the queue of slow
+ * The maximum number of attempts in flight to one destination per process. Further attempts go to the queue of slow
  * destinations.
  */
 export const inFlightPerDestination = 8;
@@ -73,7 +73,7 @@ const batch = 50;
 const worksForMs = 30_000;
 /** The tolerance for clock differences, in ms: an attempt that is early by this much is made. */
 const earlyMs = 1_000;
-/** The wait, in ms, when another attempt holds the claim. */
+/** The wait, in ms, when another attempt holds the claim on a delivery. */
 const againMs = 5_000;
 
 /** `slow`: true on the queue for destinations that time out or have reached their limit of attempts in flight. */
@@ -144,7 +144,7 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
   return {
     /**
      * Plans the unplanned events of a ticket. For destinations that respond well, the first attempts are made at once.
-     * The other lines are left to separate activities, so that a bad destination holds up no other.
+     * The other lines are left to separate activities, so that a bad destination holds up no other destination.
      */
     async sendEvents({ orgId, convId, ticketId, carried }: EventsRef): Promise<EventsOutcome> {
       return withHeartbeat(async (signal) => {
@@ -172,8 +172,8 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
         const isNew = await insertDeliveries(records);
         const last = unplanned.at(-1);
         const planned = last && settlePlanned(orgId, convId, last.seq);
-        // The remaining lines: those stored by an earlier attempt of this activity that died, and those that must not
-        // be sent here now.
+        // The lines that are left to `sendSome`: those with unsent deliveries from before this attempt, and those that
+        // must not be sent here now.
         const others = new Set(before.map(({ line }) => line));
         const sent = [...Map.groupBy(records, ({ line }) => line)].map(async ([line, own]) => {
           const [first] = own;
@@ -206,7 +206,7 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
         if (!first) return { kind: 'done' };
         const { outbox_version } = await findSupportConfig(orgId);
         const whereto = (await destinationsOf(orgId, first.mode, outbox_version))(first.kind);
-        // Lines of slow destinations wait on a queue of their own.
+        // A line to a slow destination continues on the queue of slow destinations.
         if (!slow && whereto.standing?.slow) return { kind: 'more', slow: true };
         const left = await sendInOrder(deliveries, whereto, signal);
         return left.kind === 'done' && deliveries.length === batch ? { kind: 'more', slow } : left;

@@ -1,6 +1,9 @@
 /** Limits the attempts in flight to one destination, within this process. */
 
-/** `enter` returns the function that frees the place again, or null when the limit is reached. */
+/**
+ * `most`: the limit. `enter` is called before an attempt. It returns the function to call after the attempt, or null
+ * when the limit is reached.
+ */
 export function createGate(most: number): { enter(destination: string): (() => void) | null } {
   const inside = new Map<string, number>();
   return {

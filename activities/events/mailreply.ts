@@ -1,6 +1,7 @@
 /**
  * Mails a customer the messages that were written while the customer was away: one mail for all of them. The mail is
- * stored with its thread until its delivery is stored, so that each message is in exactly one mail, even after retries.
+ * stored with its mail thread until its delivery is stored, so that each message is in exactly one mail, even after
+ * retries.
  */
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';

@@ -174,7 +174,7 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
     });
   }
 
-  /** Returns when the snooze of the conversation ends, if it has an end. */
+  /** Notifies members of the conversation's untold occasions. Returns when its snooze ends, if it has an end. */
   async function tellOfConversation(orgId: string, convId: string): Promise<Date | undefined> {
     const [standing, org] = await Promise.all([findConversation(orgId, convId), findOrganization(orgId)]);
     if (!standing || !org) return undefined;
@@ -199,7 +199,7 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
 
   async function tellOfApproval(orgId: string, callId: string): Promise<void> {
     const [call, org] = await Promise.all([findToolCall(orgId, callId), findOrganization(orgId)]);
-    // The call was already decided, so nobody is notified.
+    // The call is not waiting for a member any more, so nobody is notified.
     if (!org || call?.state !== 'waiting' || call.awaited !== 'member') return;
     const { conv_id, customer_id, mode, tool_name } = call;
     await tell(org, {

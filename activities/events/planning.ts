@@ -1,6 +1,6 @@
 /**
  * Plans the deliveries of a ticket's events: one delivery per event and per destination that the organization has
- * selected at that time. The body is written here, once, so that all attempts send the same.
+ * selected when the event is planned. The body is written here, once, so that all attempts send the same body.
  */
 import type { DeliverySender, SenderDeps, TicketNews } from '../../providers/base/sender.ts';
 import type { Conversation, Ticket, TicketEvent } from '../../models/chat/conversation.ts';

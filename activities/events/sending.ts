@@ -1,6 +1,6 @@
 /**
- * Shared by attempts at deliveries (attempt.ts) and at steps of tasks (activities/tasks/execution.ts): whether anything
- * is sent, how requests are stored, and how errors are classified.
+ * Functions for attempts at deliveries (attempt.ts) and at steps of tasks (activities/tasks/execution.ts). They decide
+ * whether a request is sent, how it is stored, and how errors are classified.
  */
 import type { Sender, SenderDeps } from '../../providers/base/sender.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';

@@ -14,7 +14,7 @@ import { endOf, type Trial, type TrialEnd, type Tried } from '../../models/rules
 
 export type IntegrationActivities = ReturnType<typeof createIntegrationActivities>;
 
-/** `connected`: a function of the slice `events`, called when tickets can be sent to the service again. */
+/** `connected` is called when tickets can be sent to the service again. */
 type IntegrationDeps = ConnectorDeps & { connected(orgId: string, provider: 'linear' | 'slack'): Promise<void> };
 
 export function createIntegrationActivities(deps: IntegrationDeps) {

@@ -10,7 +10,7 @@ export type ReleaseActivities = ReturnType<typeof createReleaseActivities>;
 export function createReleaseActivities(deps: ConnectorDeps) {
   async function release({ orgId, releaseId }: ReleaseRef): Promise<void> {
     const found = await findRelease(orgId, releaseId);
-    // An earlier attempt has revoked the credentials.
+    // An earlier attempt has revoked the credentials already.
     if (!found) return;
     const { secrets } = deps;
     const gone = { credentials: releasedCredentials(found, secrets), workspace: found.workspace };
@@ -20,7 +20,7 @@ export function createReleaseActivities(deps: ConnectorDeps) {
   }
 
   return {
-    /** Throws while the service is unavailable, so that Temporal retries. */
+    /** Revokes the credentials. Throws while the service is unavailable, so that Temporal retries. */
     giveBack: (ref: ReleaseRef) => withHeartbeat(() => release(ref)),
   };
 }

@@ -77,9 +77,9 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
     },
 
     /**
-     * Stores the start, and sends a bot or opens the room. `bot`: the number of the bot within the interview. `order`:
-     * the number of the request for a bot within the interview. `said`: the unstored state and status changes; absent
-     * when the workflow began before this field existed.
+     * Stores the state (`said`), and sends a bot or opens the room. `bot`: the number of the bot within the interview.
+     * `order`: the number of the request for a bot within the interview. `said`: the unstored state and status changes;
+     * absent when the workflow began before this field existed.
      */
     async deployBot({ orgId, interviewId, bot, order, said }: Ref & BotOrdered): Promise<Deployed> {
       return withHeartbeat(async (signal) => {

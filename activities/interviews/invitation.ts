@@ -17,7 +17,7 @@ export type InvitationDeps = Starter & { outsideBot: Bot | undefined; clock: () 
 export type InvitationActivities = ReturnType<typeof createInvitationActivities>;
 
 export function createInvitationActivities({ outsideBot, clock, start }: InvitationDeps) {
-  /** Stores the mail. Returns the existing mail when there is already one with the same number. */
+  /** Stores the mail. Returns the existing mail when there is already one with the same `sequence`. */
   async function store({ _id, org_id, mode }: Interview, invitation: Invitation): Promise<Invitation> {
     const { delivery, intents } = await createDelivery(
       {

@@ -20,7 +20,10 @@ export function createRoomBot(interview: Interview, { secrets, clock }: RoomDeps
   };
 }
 
-/** The bot of a room whose interview cannot be loaded: it reports nothing, and its room closes with the interview. */
+/**
+ * The operations of a room's bot besides `schedule`. They do nothing, because the API reports what happens in the room,
+ * and the room closes with the interview.
+ */
 export const idleRoom: Omit<Bot, 'schedule'> = {
   kind: 'room',
   cancel: async () => undefined,

@@ -42,14 +42,17 @@ export type DocumentDeps = {
 };
 type Ref = { orgId: string; docId: string; generation: number };
 /**
- * A document with more passages is published first and embedded in the background. Embedding 60 takes some five
- * seconds.
+ * A document with more passages is published first and embedded in the background. Embedding 60 passages takes some
+ * five seconds.
  */
 const passagesAtOnce = 60;
 export type ReadOutcome = 'read' | 'embed' | 'indexed' | 'gone' | 'crowded' | { failed: string };
 export type DocumentActivities = ReturnType<typeof createDocumentActivities>;
 
-/** `backlog`: for documents that wait behind others of their organization; they are read at low priority. */
+/**
+ * `backlog`: whether the activities serve the queue `backlog`. Its documents wait behind others of their organization,
+ * and are read at low priority.
+ */
 export function createDocumentActivities(
   { files, search, embedding, clock, log }: DocumentDeps,
   { backlog = false }: { backlog?: boolean } = {},
@@ -75,7 +78,7 @@ export function createDocumentActivities(
   async function publish(document: Document, chunkCount: number, model?: string): Promise<'indexed' | 'gone'> {
     const { _id: docId, org_id: orgId, generation } = document;
     if (await publishDocument(document, chunkCount, clock(), model)) {
-      // If the attempt dies before this, it is repeated and publishes again.
+      // If the attempt dies before this line, it is repeated and publishes again.
       if (embedding.model !== undefined) await wakeEmbedding(document, clock());
       await syncTags(search, { orgId, sourceId: docId }, document.tags_version);
       await search.removeSource(tableOf(document), docId, batchNamed(document));
@@ -86,9 +89,9 @@ export function createDocumentActivities(
   }
 
   /**
-   * Removes what an overtaken attempt has stored, that is, one whose document was deleted or processed again meanwhile.
-   * If the document was deleted, all of its data is removed. If it was processed again, this generation and the rows of
-   * this attempt (`batch`) are removed, unless they are live.
+   * Removes what an overtaken attempt has stored. An attempt is overtaken when its document was deleted or processed
+   * again meanwhile. If the document was deleted, all of its data is removed. If the document was processed again, this
+   * generation and the rows of this attempt (`batch`) are removed, unless they are live.
    */
   async function removeTraces({ orgId, docId, generation }: Ref, batch = batchOf(generation)): Promise<'gone'> {
     const standing = await find(orgId, docId);
@@ -107,8 +110,8 @@ export function createDocumentActivities(
   }
 
   /**
-   * The outcome after chunks were stored. The workflow does not see the outcome of an overtaken attempt, so such an
-   * attempt removes its chunks itself.
+   * The outcome after chunks were stored: `gone` for an overtaken attempt. The workflow does not see the outcome of an
+   * overtaken attempt, so such an attempt removes its chunks itself.
    */
   async function readOrLate(ref: Ref): Promise<'read' | 'gone'> {
     const standing = await find(ref.orgId, ref.docId);

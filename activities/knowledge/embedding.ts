@@ -25,7 +25,7 @@ import { isPage } from '../../models/rules/knowledge/authority.ts';
 import { comparedTexts, packVectors } from '../../models/rules/knowledge/compared.ts';
 import { languageOf } from '../../models/rules/language/language.ts';
 
-/** The number of texts in one request; some seconds of work for the local models. */
+/** The number of texts in one request. The local models need some seconds for them. */
 const textsARequest = 32;
 /**
  * Embeddings are written once `rowsAWrite` of them are collected or `writeAfterMs` has passed. They are collected
@@ -51,9 +51,9 @@ export type EmbeddingActivities = ReturnType<typeof createEmbeddingActivities>;
 export function createEmbeddingActivities(deps: EmbeddingDeps) {
   return {
     /**
-     * Embeds passages for about `runMs`. `left`: there may be more to embed now; pages that wait for the end of their
-     * crawl do not count. Throws when embeddings are unavailable. A source that fails because of its own texts does not
-     * block others.
+     * Embeds passages for about `runMs`. `left`: whether there may be more to embed now; pages that wait for the end of
+     * their crawl do not count. Throws at once when embeddings are unavailable. A source that fails because of its own
+     * texts does not block others; its failure is thrown at the end.
      */
     async embedSome({ orgId, mode }: { orgId: string; mode: Owner['mode'] }): Promise<{ left: boolean }> {
       const { model } = deps.embedding;

@@ -13,8 +13,8 @@ import { compareIndex, isCurrentBatch, liveBatch, type IndexedSource } from '../
 import { beginRows, findSource, listOwners, listStanding, publishRows } from '../../models/knowledge/source.ts';
 
 /**
- * Rows that are not in the index yet are scanned one by one at each query: 40 of them more than doubled a query's time,
- * 360 multiplied it by ten.
+ * A table with at least this many rows that are not in the index yet is merged. Such rows are scanned one by one at
+ * each query: 40 of them more than doubled a query's time, 360 multiplied it by ten.
  */
 const unindexedRows = 20;
 /** An upload stores its record seconds after its bytes, so after an hour without a record the upload has died. */
@@ -35,8 +35,8 @@ export function createMaintenanceActivities(deps: MaintenanceDeps) {
   return {
     /**
      * Makes the index agree with MongoDB, after its folder was lost, damaged, or restored from an old copy. The chunks
-     * are in MongoDB, so no file is read and no site is crawled again. Also starts embedding of passages whose
-     * embeddings were lost or are of another model.
+     * are in MongoDB, so no file is read and no site is crawled again. The activity also starts the embedding of
+     * passages whose embeddings were lost or are of another model.
      */
     async repairIndexes(): Promise<number> {
       return withHeartbeat(async (signal) => {
@@ -142,7 +142,8 @@ async function restore(
   const { segments, authority } = source;
   await indexChunks(deps.search, table, chunks, () => ({ segments, authority }), batch);
   const published = await publishRows(table.org_id, sourceId, source, batch);
-  // If the source was deleted or published again meanwhile, its rows may have been removed before these were written.
+  // If the source was deleted or published again meanwhile, its rows may have been removed before the new rows were
+  // written.
   await deps.search.removeBatch(table, sourceId, published ? liveBatch(source)! : batch);
   if (published) await syncTags(deps.search, { orgId: table.org_id, sourceId }, source.tags_version);
   return published;
@@ -167,8 +168,8 @@ async function readTable(deps: MaintenanceDeps, table: IndexTable): Promise<Inde
 }
 
 async function repair(deps: MaintenanceDeps, table: IndexTable, signal: AbortSignal): Promise<number> {
-  // Records are listed before rows. A source that is published between the two was indexed before that, and is simply
-  // not compared.
+  // The records in MongoDB are listed before the rows of the index. A source that is published between the two reads
+  // was indexed before that, and is simply not compared.
   const before = await listStanding(table);
   const rows = await readTable(deps, table);
   const standing = rows ? before : await listStanding(table);
@@ -200,7 +201,7 @@ async function mend(
 }
 
 /**
- * The reason for the log. For a damaged table that is the cause, because the error's own message is written for callers
- * of the API.
+ * The reason for the log. For a damaged table, the reason is the error's cause, because the error's own message is
+ * written for callers of the API.
  */
 const reasonOf = (error: unknown): string => String(error instanceof DamagedIndex ? error.cause : error);

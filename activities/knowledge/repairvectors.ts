@@ -1,6 +1,6 @@
 /**
- * Makes the tables of embeddings agree with MongoDB. The organization's workflow embeds the passages that lack
- * embeddings afterwards.
+ * Makes the tables of embeddings agree with MongoDB. Afterwards, the organization's workflow `embedPassages` embeds the
+ * passages that lack embeddings.
  */
 import type { Logger } from 'pino';
 import { syncTags } from './source.ts';
@@ -26,7 +26,8 @@ export async function vectorsToMend({ search, log }: Deps, owner: Owner, model: 
   const missing = present !== undefined && !tables.some(isPresent) ? [present] : [];
   const work: Mend[] = [];
   for (const table of [...tables, ...missing]) {
-    // Records are listed before embeddings. A source that is embedded between the two is simply not compared.
+    // The records in MongoDB are listed before the rows of the table. A source that is embedded between the two reads
+    // is simply not compared.
     const embedded = isPresent(table) ? await listEmbedded(owner, model!) : new Set<string>();
     const standing = await listStanding(owner);
     const rows = await readTable(table);

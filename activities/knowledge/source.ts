@@ -39,8 +39,9 @@ export async function indexChunks(
 
 /**
  * Writes a source's tags to its index rows, and repeats that until no newer tags were stored meanwhile. `written`: the
- * version of the tags that the rows have. Only live rows are written. Rows of an unpublished generation may have tags
- * that the record does not have yet; the code that publishes them calls this function afterwards.
+ * version of the tags that the rows have, or -1 when that is unknown. Only live rows are written. Rows of an
+ * unpublished generation may have tags that the record does not have yet; the code that publishes them calls this
+ * function afterwards.
  */
 export async function syncTags(search: Search, { orgId, sourceId }: Ref, written: number): Promise<void> {
   for (
@@ -63,7 +64,7 @@ export function createSourceActivities({ search }: { search: Search }) {
       await withHeartbeat(() => syncTags(search, ref, -1));
     },
 
-    /** Executes a removal, even if parts of it were done before, and then deletes the request. */
+    /** Executes a removal request, even if parts of it were done before, and then deletes the request. */
     async eraseSource({ orgId, sourceId }: Ref): Promise<void> {
       await withHeartbeat(async () => {
         const removal = await collectionOf(RemovalModel).findOne({ _id: sourceId, org_id: orgId });

@@ -19,7 +19,7 @@ export type ToolServerDeps = ConnectionDeps & { mcp: Mcp };
 export type ToolServerRef = { orgId: string };
 /** `grantId`: the id of a sign-in in progress. */
 export type GrantRef = ToolServerRef & { grantId: string };
-/** `gone`: the server was removed. */
+/** `gone`: the server was removed, or the sign-in is over. */
 export type Asked = { kind: 'done' } | { kind: 'gone' } | { kind: 'failed'; reason: FailureReason };
 export type Prepared = Asked | { kind: 'person_needed' };
 export type ToolServerActivities = ReturnType<typeof createToolServerActivities>;

@@ -1,7 +1,8 @@
 /**
- * The steps of a task's execution: each activity makes one attempt at one step. All progress is stored in MongoDB, so
- * each activity can be retried at any point. Workflow histories only contain integration names, waits and numbers. The
- * services' messages may contain personal addresses, so they are only stored in the task's result.
+ * The steps of a task's execution in other services. The activity `advanceStep` makes one attempt at one step. All
+ * progress is stored in MongoDB, so each activity can be retried at any point. Workflow histories only contain
+ * integration names, waits and numbers. The services' messages may contain personal addresses, so they are only stored
+ * in the task's result.
  */
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { toldOf } from './told.ts';
@@ -37,13 +38,16 @@ import { defined } from '../../models/rules/base/defined.ts';
 
 export type ExecutionDeps = SenderDeps & Starter & { random?: () => number };
 export type ExecutionRef = { orgId: string; taskId: string; executionId: string };
-/** `waiting`: a retry follows after `waitMs`. `attempt` and `attempts` are only displayed. */
+/**
+ * `waiting`: a retry follows after `waitMs`. `attempt` (the attempts made) and `attempts` (their maximum) are only
+ * displayed.
+ */
 export type StepLeft =
   { kind: 'done'; failed?: true } | { kind: 'waiting'; waitMs: number; attempt: number; attempts: number };
 export type ExecutionActivities = ReturnType<typeof createExecutionActivities>;
 
 const senders: Readonly<Record<StepIntegration, StepSender>> = { linear, github, slack, email };
-/** The event type of suppressed deliveries that executions store. */
+/** The event type of the suppressed deliveries (stored, but not sent) of executions. */
 const executionEventType = 'task.executed';
 
 /** The result of a successful step. An issue with id and URL is linked to the task. */
@@ -107,7 +111,7 @@ export function createExecutionActivities(deps: ExecutionDeps) {
     const attempts = maxTries(integration);
     if (step.trying_at) {
       // The service may still process the request of an attempt whose worker died, so the next attempt waits until that
-      // is over.
+      // request must have ended.
       const waitMs = step.trying_at.getTime() + unsettledMs - clock().getTime();
       if (waitMs > 0) return { kind: 'waiting', waitMs, attempt: step.tries, attempts };
     }

@@ -29,7 +29,7 @@ export function createIssueActivities(deps: IssueDeps) {
     // The task and its links are read as one snapshot. Otherwise a change that just came from an issue would look like
     // a change that must still be sent to the issue.
     const [found, org] = await Promise.all([findTaskWithLinks(orgId, taskId), findOrganization(orgId)]);
-    // Nothing is sent in test mode.
+    // Issues are changed only for organizations in production.
     if (!found || org?.environment !== 'production') return { again: false };
     const { task, links } = found;
     const { told } = await toldOf(task);

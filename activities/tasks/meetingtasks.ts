@@ -15,7 +15,7 @@ export function createMeetingTaskActivities({ clock, start }: MeetingTaskDeps): 
   return {
     /**
      * Removes the tasks that were extracted from a meeting, in all organizations. Tasks that people wrote lose their
-     * link to it.
+     * link to the meeting.
      */
     async removeMeetingTasks({ meetingId }) {
       await withHeartbeat(() =>

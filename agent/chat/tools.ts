@@ -1,6 +1,6 @@
 /**
  * The agent's use of tools in a turn: decides whether a message needs an approved tool, and words the results of ended
- * calls. It calls no tool itself: the caller does, and then repeats the turn.
+ * calls. The functions here call no tool: their caller calls it, and then repeats the turn.
  */
 import { findKnowledge } from '../knowledge/find.ts';
 import type { AgentDeps } from '../knowledge/deps.ts';
@@ -44,8 +44,8 @@ export async function useTools(
 }
 
 /**
- * Whether the turn ends with this call. It does when a person refused the call, or when the call may have had an
- * effect. After a failed read, another tool may be tried.
+ * Whether the turn ends with this call. After a success, a `silent` outcome or a failed read, another tool may be
+ * called or the documents answer. After any other outcome, such as a refusal or a possible effect, the turn ends.
  */
 function endsTurn({ outcome, unknown, ...call }: CallMade): boolean {
   if (unknown) return true;
@@ -54,8 +54,8 @@ function endsTurn({ outcome, unknown, ...call }: CallMade): boolean {
 }
 
 /**
- * The customer's messages that the agent has answered with a question, up to now. The first of them states the request.
- * Empty when the agent's last answer was not such a question.
+ * The customer's latest messages in a row that the agent has answered with a question for missing arguments. The first
+ * of them states the request. Empty when the agent's last answer was not such a question.
  */
 function requestBefore(history: Turns): string[] {
   const found: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * The agent's turn in a conversation: decides what to answer, and whether to escalate to a person. It stores and sends
- * nothing itself: the caller shows the pieces and stores the answer.
+ * The agent's turn in a conversation: decides what to answer, and whether to escalate to a person. The turn itself
+ * stores only questions without an answer. The caller shows the pieces of the answer and stores it.
  */
 import { sourcesOf, type AnswerSource } from '../knowledge/answer.ts';
 import { findKnowledge, isOutdated, type Found } from '../knowledge/find.ts';
@@ -50,7 +50,7 @@ export type Asked = {
    * given, and a request for a human escalates.
    */
   onlySure?: boolean;
-  /** Shared by all model calls of the turn: once the model has not answered in time, it is not asked again. */
+  /** All model calls of the turn share this object: once the model has not answered in time, it is not asked again. */
   patience: Patience;
   /** Whether the rate limit of test mode allows an answer now. */
   allowed: () => Promise<boolean>;

@@ -23,12 +23,12 @@ export type Question = {
   mode: Mode;
   query: string;
   /**
-   * The segments to search, as the caller gives them. Undefined and blank ones are ignored; without any, all are
-   * searched.
+   * The segments to search, as the caller gives them. Undefined and blank segments are ignored. Without any segment,
+   * all are searched.
    */
   segments: readonly (string | undefined)[];
   history: Turns;
-  /** Whether to judge every candidate, also those too weak to matter, so that the whole ranking can be shown. */
+  /** Whether to judge every candidate, even one too weak to matter, so that the whole ranking can be shown. */
   everything?: boolean | undefined;
   /** Whether a member only tries the question out; such a question is not recorded as a gap. */
   tried?: boolean;
@@ -44,7 +44,7 @@ export type Found = {
   askings: readonly Asking[];
   /** Earlier turns to which the question may refer. */
   context: readonly string[];
-  /** The normalized segments; undefined: all. */
+  /** The normalized segments that are searched; undefined when all are searched. */
   asked: string[] | undefined;
   strict: boolean;
   tier: Authority | undefined;
@@ -53,8 +53,8 @@ export type Found = {
 
 export type FindOptions = {
   /**
-   * Reads the organization's settings; by default they may be cached. A caller that retries after a change must not use
-   * cached ones.
+   * Reads the organization's settings, which may be cached by default. A caller that retries after a change must not
+   * use cached settings.
    */
   settings?: typeof findSupportConfig | undefined;
   /** An earlier offer that the message accepts. */
@@ -63,7 +63,7 @@ export type FindOptions = {
 
 /**
  * Retrieves the passages that may answer. A message that equals the heading of a passage, or accepts an offered
- * passage, is answered by that passage. `searched` and `askings`: from the read message.
+ * passage, is answered by that passage. `searched`, `askings` and `context` come from the read message.
  */
 export async function findKnowledge(
   deps: Pick<AgentDeps, 'search' | 'embedding'>,
@@ -95,7 +95,7 @@ function answeredBy(named: readonly Judged[], asking: string): Partial<Retrieval
 
 /**
  * Whether a passage of the answer was deleted, replaced, or excluded by its tags or by `kb_segment_strict` while the
- * answer was written. The answer must not be shown then.
+ * answer was written. If so, the answer must not be shown.
  */
 export async function isOutdated(
   { orgId, mode }: Pick<Question, 'orgId' | 'mode'>,

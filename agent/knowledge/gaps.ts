@@ -1,6 +1,6 @@
 /**
- * Questions without an answer, for the people who maintain the documents. While documents are being read, or passages
- * still lack vectors, such a question waits, and is asked again later (`waiting.ts`).
+ * Records questions without an answer (gaps), for the people who maintain the documents. While documents are being
+ * read, or passages still lack vectors, such a question waits, and is asked again later (`waiting.ts`).
  */
 import type { AgentDeps } from './deps.ts';
 import { retrieveDeps, type Found, type Question } from './find.ts';
@@ -32,7 +32,7 @@ export async function noteGap(
   const again = { ...finding, embed: async (text: string) => retrieval.meanings.get(text) };
   const { model } = deps.embedding;
   const waits = model !== undefined && (await isIncomplete({ org_id: orgId, mode }, model));
-  // A document that was indexed while the question was searched for may answer it.
+  // A document that was indexed while the question was searched for may answer it. Then the question is no gap.
   if (model !== undefined && !waits && isBetter(await retrieve(finding, same), retrieval)) return;
   const anywhere = asked !== undefined && (await retrieve(again, open)).hits.length > 0;
   const stems = retrieval.terms.map((t) => t.stem);
@@ -48,7 +48,8 @@ export async function noteGap(
     ...(waits && { waiting: defined({ segments: asked }) }),
   };
   await record(orgId, mode, question);
-  // The missing vectors may have been stored while the question was recorded.
+  // The missing vectors may have been stored while the question was recorded. So the embedding workflow is started,
+  // which asks the question again.
   if (waits) await wakeEmbedding({ org_id: orgId, mode }, deps.clock());
 }
 
@@ -56,7 +57,7 @@ export async function noteGap(
 const isBetter = ({ confidence, judged }: Retrieval<Passage>, before: Retrieval<Passage>): boolean =>
   confidence !== 'none' && judged[0]?.passage.id !== before.judged[0]?.passage.id;
 
-/** The question's embedding, by which gaps are grouped; undefined without an embedding model. */
+/** The question's embedding, by which gaps are grouped; undefined when no local model can make it. */
 async function meaningOfGap(
   { embedding }: Pick<AgentDeps, 'embedding'>,
   question: string,

@@ -45,8 +45,8 @@ export type RetrieveDeps<P extends Passage> = {
   /** The given passages that still exist in this organization and mode, in any order. */
   hydrate(ids: string[]): Promise<P[]>;
   /**
-   * The authority tiers that have any chunks. Called only when all results of a search are of one tier. Without this
-   * function, all tiers are tried.
+   * The authority tiers that have any chunks. The function is called only when a search may have hidden candidates of
+   * higher tiers. Without the function, all tiers are tried.
    */
   tiers?: () => Promise<Authority[]>;
   /** Embeds a question. When it fails, the search is lexical only and `degraded` is set. */
@@ -71,7 +71,7 @@ export type RetrieveAsk = {
   limit?: number;
   /** The maximum number of hits; 8 by default. */
   maxHits?: number;
-  /** Whether to read every candidate, also those too weak to matter, for `explain` and for measuring rankings. */
+  /** Whether to read every candidate, even one too weak to matter, for `explain` and for measuring rankings. */
   everything?: boolean;
 };
 
@@ -109,7 +109,8 @@ const nearTopic = 8;
 
 /**
  * Searches for the sentences of a message that ask something. If that finds nothing, or it is unclear which sentence
- * matters, it searches for the whole message. One search for a message of one sentence, else at most two.
+ * matters, the whole message is searched for. A message of one sentence takes one such search, any other message at
+ * most two.
  */
 export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: RetrieveAsk): Promise<Retrieval<P>> {
   const filter = segmentFilter(ask.asked, ask.strict);
@@ -162,8 +163,8 @@ async function candidatesFor<P extends Passage>(
   search: Omit<ProposeAsk, 'without'>,
 ): Promise<{ standing: { passage: P; candidate: Candidate }[]; scale: Scale | undefined; degraded: boolean }> {
   /**
-   * The generations of each source that the next search excludes. One source can have several: its new generation is
-   * excluded if it is not published yet, and its old generation as soon as the new one is published.
+   * The generations that the next search excludes, by source. A new generation is excluded while it is not published
+   * yet, and the old one once the new one is published. So the latest search decides for each source.
    */
   const without = new Map<string, string[]>();
   let standing: { passage: P; candidate: Candidate }[] = [];
@@ -203,7 +204,7 @@ const byWords = ({ id, authority, text_score, topical }: Candidate): Candidate =
 type ProposeAsk = Omit<SearchAsk, 'authority'> & { topic: string | undefined };
 type Found = { candidates: Candidate[]; scale: Scale | undefined; degraded: boolean };
 
-/** The candidates of one search, and those of higher tiers that it may have hidden. */
+/** The candidates of one search, and those of higher authority tiers that the search may have hidden. */
 async function propose<P extends Passage>(deps: RetrieveDeps<P>, { topic, ...ask }: ProposeAsk): Promise<Found> {
   const { candidates, degraded = false, ...compared } = await deps.search(ask);
   const scale = ask.meaning && scaleOf(ask.meaning.weights, compared);

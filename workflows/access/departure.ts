@@ -1,7 +1,7 @@
 /**
  * Ends the grants (API keys and invitations) of a member who was removed from an organization, and unassigns their open
- * tasks. Both are repeated after five minutes. By then, all requests that began before the removal, and still saw the
- * person as a member, have ended.
+ * tasks. Both steps are repeated after five minutes. By then, all requests that began before the removal, and still saw
+ * the person as a member, have ended.
  */
 import { proxyActivities, sleep } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';

@@ -1,8 +1,8 @@
 /**
- * What operators see of a workflow as its current details in the Temporal UI. All kinds have one shape: state, since
- * when, what it waits for and until when, what failed last, and what an operator can do. The `interceptors` below note
- * activities and timers automatically; a workflow adds its state, and what only it knows. No text contains names of
- * people or content such as messages.
+ * What operators see of a workflow as its current details in the Temporal UI. All workflows show the same table: state,
+ * since when, what the workflow waits for and until when, what failed last, and what an operator can do. The
+ * `interceptors` below note activities and timers automatically. A workflow adds its state and other facts by `show`.
+ * No text contains names of people or content such as messages.
  */
 import {
   isCancellation,
@@ -14,9 +14,9 @@ import {
 import { searchAttributes } from '../attributes.ts';
 import { activities, attemptsElsewhere, kindOf, seeAttempts } from './kinds.ts';
 
-/** What a workflow shows. A call of `show` replaces the fields that it names; `undefined` removes a field. */
+/** What a workflow shows. A call of `show` replaces only the given fields; `undefined` removes a field. */
 export type Shown = {
-  /** One word, also the search attribute `Status`. Each change of it is a Temporal action. */
+  /** The state in one word, also the search attribute `Status`. Each change costs a Temporal action. */
   status?: string;
   /** The services that the workflow is about, also the search attribute `Provider`. */
   providers?: readonly string[];
@@ -26,13 +26,13 @@ export type Shown = {
   failed?: string | undefined;
   /** What an operator can do, besides `ops show`, as sentences. */
   can?: readonly string[];
-  /** A table or a list that only this kind has. */
+  /** A table or a list in Markdown that only this kind of workflow shows. */
   more?: string | undefined;
 };
 
 type Wait = { what: string; since: number; until?: number };
 
-// Each workflow has its own modules, so these variables belong to one workflow.
+// Temporal gives each workflow its own copy of this module, so these variables belong to one workflow.
 const waits = new Set<Wait>();
 let shown: Shown = {};
 let status: { word: string; since: number } | undefined;
@@ -54,7 +54,10 @@ export function show(news: Shown): void {
   render();
 }
 
-/** Notes what the workflow waits for, until `work` ends. */
+/**
+ * Shows `wait` among what the workflow waits for until `work` ends. If `work` fails, shows the error as what failed
+ * last.
+ */
 async function noted<T>(wait: Wait, work: () => Promise<T>): Promise<T> {
   waits.add(wait);
   render();
@@ -69,7 +72,7 @@ async function noted<T>(wait: Wait, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The reason of a failed activity; workers keep user data out of it (workers/failures.ts). */
+/** The message of the error that made an activity fail. Workers keep user data out of it (workers/failures.ts). */
 const messageOf = (error: unknown): string => String((error as Error).cause ?? error);
 
 export const interceptors: WorkflowInterceptorsFactory = () => ({
@@ -102,7 +105,7 @@ export const interceptors: WorkflowInterceptorsFactory = () => ({
   ],
 });
 
-/** Sets the current details. Their first line fits into a list; the rest is a table. */
+/** Sets the current details: a first line that is short enough for a list, the table, and what `shown.more` adds. */
 function render({ ended = false } = {}): void {
   const state = status?.word ?? (ended ? 'ended' : 'running');
   const since = Math.max(status?.since ?? 0, workflowInfo().runStartTime.getTime());
@@ -115,7 +118,7 @@ function render({ ended = false } = {}): void {
     ['since', iso(since)],
     ['waits for', awaited.join('; ') || 'nothing'],
     ['until', Number.isFinite(until) ? iso(until) : 'without a time'],
-    // A workflow does not learn of the attempts of its open activities.
+    // A workflow does not learn of failed attempts of its open activities, so this row says where operators see them.
     ['failed last', shown.failed ?? (open.some((wait) => wait.until === undefined) ? attemptsElsewhere : 'nothing')],
     ['you can', youCan(ended).join('<br>') || 'leave it: nothing is left to do'],
   ];
@@ -125,7 +128,10 @@ function render({ ended = false } = {}): void {
   setCurrentDetails([first, table, ...(shown.more === undefined ? [] : [shown.more])].join('\n\n'));
 }
 
-/** What operators can do: first what must be repaired, then the retry, and last how to stop the workflow. */
+/**
+ * What operators can do, in this order: see the attempts, do what the workflow itself names, retry, stop the workflow.
+ * For an ended workflow, only what the workflow itself names is left.
+ */
 function youCan(ended: boolean): readonly string[] {
   const own = shown.can ?? [];
   if (ended) return own;

@@ -12,8 +12,8 @@ export const inTask = {
 } as const satisfies LocalActivityOptions;
 
 /**
- * Runs `local`. When it failed, or returns a step that `isUnfinished`, `asActivity` runs the step as a normal activity
- * with heartbeats and retries.
+ * Runs `local`. When `local` fails, or returns a step that `isUnfinished`, `asActivity` runs the step as a normal
+ * activity with heartbeats and retries.
  */
 export async function inTaskFirst<Step>(
   local: () => Promise<Step>,

@@ -1,9 +1,12 @@
-/** What operators see of a workflow from its start: its summary, what it does, and the search attributes. Pure. */
+/**
+ * What operators see of a workflow from its start: its summary, what it does, and its search attributes. The function
+ * is pure.
+ */
 import type { SearchAttributePair } from '@temporalio/common';
 import { searchAttributes } from '../attributes.ts';
 import { kindOf, summaryOf } from './kinds.ts';
 
-/** The options for starting a workflow. `orgId`: absent for work of the whole platform. */
+/** The options for starting a workflow. `orgId` is absent for work of the whole platform. */
 export function introduced(workflow: string, workflowId: string, orgId?: string, mode?: string) {
   const kind = kindOf(workflow);
   const typedSearchAttributes: SearchAttributePair[] = [

@@ -1,20 +1,20 @@
 /**
  * The names of the kinds of workflows and of the activities, as operators see them in summaries, details and the search
- * attribute `Kind`. No text contains names of people or content such as messages. Pure.
+ * attribute `Kind`. No text contains names of people or content such as messages.
  */
 
 /**
- * `kind`: the value of the search attribute. `title`: the noun before the id in the summary. `does`: what the workflow
- * does, as one sentence. `stop`: how `ops cancel` stops the workflow; `instead` is a sentence that says why it may not
- * be stopped, and what to do instead.
+ * `kind`: the value of the search attribute `Kind`. `title`: the noun before the id in the summary. `does`: what the
+ * workflow does, as one sentence. `stop`: how `ops cancel` stops the workflow; `instead` is a sentence that says why it
+ * may not be stopped, and what to do instead.
  */
 type KindOf = {
   readonly kind: string;
   readonly title: string;
   readonly does: string;
   /**
-   * Whether the workflow ends within an hour. Such a workflow stays on the version of the workers that began it. Others
-   * move to the current version, so changes of their code are guarded by `patched`.
+   * Whether the workflow ends within an hour. Such a workflow stays on the version of the workers that began it. Other
+   * workflows move to the current version, so changes of their code are guarded by `patched`.
    */
   readonly isShort?: true;
   readonly stop: { readonly by: 'update' | 'terminating' } | { readonly instead: string };
@@ -23,13 +23,16 @@ type KindOf = {
 /** What the details say about failed attempts of open activities. `ops show` replaces this text with the failure. */
 export const attemptsElsewhere = 'nothing, or an attempt that is repeated: see Pending Activities';
 
-/** The first item of what the details say an operator can do. It names `ops show`, whose own output leaves it out. */
+/**
+ * The first thing that a workflow's details tell operators to do: run `ops show`. The output of `ops show` omits this
+ * line.
+ */
 export const seeAttempts = (workflowId: string): string =>
   `see its attempts: \`npm run -s cli -- ops show ${workflowId}\``;
 
-/** The workflow ends by itself after the update `cancel`. */
+/** `ops cancel` sends the update `cancel`, after which the workflow ends by itself. */
 const update = { by: 'update' } as const;
-/** The records of these workflows stay as they are, so a termination loses nothing. */
+/** `ops cancel` terminates the workflow. Its records stay as they are, so nothing is lost. */
 const terminating = { by: 'terminating' } as const;
 const erases = { instead: 'Nothing does, since it removes what a person has deleted. Mend what holds it up.' } as const;
 
@@ -237,7 +240,10 @@ export type WorkflowKind = keyof typeof kinds;
 export const kindOf = (workflow: string): KindOf | undefined =>
   Object.hasOwn(kinds, workflow) ? kinds[workflow as WorkflowKind] : undefined;
 
-/** The summary of a workflow, at most 400 bytes, such as `Document doc_1 of org_1`. */
+/**
+ * The summary of a workflow, such as `Document doc_1 of org_1`. It is cut to 200 characters, because Temporal takes at
+ * most 400 bytes.
+ */
 export function summaryOf(workflow: string, workflowId: string, orgId?: string): string {
   const subject = workflowId.slice(workflowId.indexOf(':') + 1);
   const title = kindOf(workflow)?.title ?? workflow;

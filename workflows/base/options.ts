@@ -5,7 +5,7 @@
 import type { ActivityOptions } from '@temporalio/workflow';
 
 /**
- * For activities that fail only because of an outage; bad input (an unreadable file, a site that refuses) is an
+ * Options for activities that fail only because of an outage. Bad input (an unreadable file, a site that refuses) is an
  * outcome, not a failure. The number of attempts is unlimited, since an outage has no fixed length.
  */
 export const throughOutages = {

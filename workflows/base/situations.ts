@@ -1,9 +1,9 @@
 /**
- * The situations that operators meet, each as a query of the Temporal UI and CLI with what it means and what to do.
- * docs/operating.md has the same table; a test compares the two, and produces each situation. Pure.
+ * The situations that operators meet. Each has a query for the Temporal UI and CLI, its meaning, and what to do.
+ * docs/operating.md has the same table. A test compares the table with this list, and produces each situation.
  */
 
-/** `query`: gets the current time, because Temporal's query language has no relative times. */
+/** `query` takes the current time as an argument, because Temporal's query language has no relative times. */
 export type Situation = {
   readonly name: string;
   readonly title: string;

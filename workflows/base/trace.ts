@@ -1,7 +1,7 @@
 /**
- * Passes a trace on to the activities and children of a workflow: the trace of the caller that started or signalled it.
- * The trace comes from the memo of the start, or from the header of the latest signal or update. The workflow makes no
- * spans of its own.
+ * Passes the trace of the caller that started or signalled a workflow on to the workflow's activities and child
+ * workflows. The trace comes from the memo of the start, or from the header of the latest signal or update. The
+ * workflow makes no spans of its own.
  */
 import { workflowInfo, type WorkflowInterceptorsFactory } from '@temporalio/workflow';
 import { defaultPayloadConverter, type Headers } from '@temporalio/common';

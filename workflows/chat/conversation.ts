@@ -1,5 +1,5 @@
 /**
- * An active conversation: its outstanding work is processed at each signal, one turn after the other. The work is in
+ * Processes the outstanding work of an active conversation at each signal, one turn after the other. The work is in
  * MongoDB, so the history stays short. Without signals for one to two minutes the workflow ends, and the next message
  * starts it again. When a turn needs a person's decision, this workflow waits, so that no activity has to.
  */
@@ -96,8 +96,8 @@ export async function conversation(ref: ConversationRef): Promise<void> {
     if (news !== seen) continue;
     if (outcome.kind === 'done' && outcome.modelFailed !== undefined) noteModel(outcome.modelFailed);
     if (outcome.kind === 'waiting') {
-      // A decision is stored before its signal is sent. If none arrives in time, the turn is repeated and tells the
-      // customer.
+      // A decision is stored before its signal is sent. If no signal arrives in time, the turn is repeated and tells
+      // the customer that the request has expired.
       await condition(() => news !== seen, outcome.withinMs, { summary: `a decision about ${outcome.for}` });
       continue;
     }

@@ -1,5 +1,6 @@
 /**
- * Erases a customer with all data, and repeats that later for data which concurrent work may have written meanwhile.
+ * Erases a customer with all data. The erasure is repeated later, because concurrent work may have written data
+ * meanwhile.
  */
 import { proxyActivities, sleep } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';

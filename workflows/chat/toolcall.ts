@@ -1,6 +1,6 @@
 /**
- * One tool call. The workflow waits for approval and for the rate limit, so that no activity has to. The call's content
- * is in MongoDB. Operators see whose call waits for whom, but not its arguments.
+ * Runs one tool call. The workflow waits for approval and for the rate limit, so that no activity has to. The call's
+ * content is in MongoDB. Operators see the tool and what the call waits for, but not its arguments.
  */
 import { condition, defineSignal, proxyActivities, proxyLocalActivities, setHandler } from '@temporalio/workflow';
 import { show } from '../base/board.ts';
@@ -13,7 +13,7 @@ export type ToolCallRef = { orgId: string; callId: string };
 
 const { advanceCall } = proxyActivities<ToolCallActivities>({
   ...throughOutages,
-  // A call may take two minutes, and listing the tools before it a quarter of a minute.
+  // A call may take two minutes. The list of tools that is read before the call may take a quarter of a minute.
   startToCloseTimeout: '5 minutes',
   // A customer waits, so the death of a worker is noticed sooner than usual.
   heartbeatTimeout: '5 seconds',
@@ -39,10 +39,12 @@ export async function toolCall(ref: ToolCallRef): Promise<string> {
       showStep(ref, step, step.outcome);
       return step.outcome;
     }
-    // Only a step in a local activity returns while the call is still running.
+    // Only a local activity returns `calling`, and `inTaskFirst` then waits for a normal activity. So this line only
+    // narrows the type of `step`.
     if (step.kind === 'calling') continue;
     showStep(ref, step, step.kind === 'waiting' ? `waiting_${step.awaited}` : 'held_back');
-    // A decision is stored before its signal is sent. If none arrives in time, the next step ends the call as expired.
+    // A decision is stored before its signal is sent. If no signal arrives in time, the next step ends the call as
+    // expired.
     const summary =
       step.kind === 'waiting' ? `${awaitedSaid[step.awaited]}: ${step.about.tool}` : 'the rate limit of the tool';
     await condition(() => news !== seen, step.withinMs, { summary });

@@ -1,6 +1,7 @@
 /**
- * Crawls a site: runs batches of pages until no page is left to fetch, then ends the crawl. The frontier and the pages
- * are in MongoDB, so the history stays small, and when a worker dies during a batch, the crawl continues where it was.
+ * Crawls a site: runs batches of pages until no page is left to fetch, then ends the crawl. The frontier (the URLs to
+ * fetch) and the pages are in MongoDB, so the history stays small. When a worker dies during a batch, the crawl
+ * continues where it was.
  */
 import {
   allHandlersFinished,
@@ -26,7 +27,7 @@ type Ending = 'completed' | 'failed' | 'cancelled' | 'limit_reached';
 
 const { crawlBatch, finishCrawl } = proxyActivities<CrawlActivities>({
   ...throughOutages,
-  // A generous timeout: a batch first reads sitemaps, then starts to fetch pages for half a minute, and does not sleep.
+  // The timeout is generous: a batch reads sitemaps, then starts to fetch pages for half a minute, and does not sleep.
   startToCloseTimeout: '2 hours',
 });
 
@@ -45,7 +46,7 @@ const maxWaitedMs = 24 * 3_600_000;
 const waitedEnough =
   'The site asked to wait again and again, for a day in all; the pages that are left were not fetched.';
 
-/** Returns the status on the crawl's record. */
+/** Returns the crawl's final status, as its record has it. */
 export async function crawlSite(ref: CrawlRef): Promise<Ending> {
   const fetching = new CancellationScope({ cancellable: true });
   let ending: Ending | undefined;

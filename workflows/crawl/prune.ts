@@ -1,4 +1,7 @@
-/** Removes the orphans (see `Orphan` in models/crawl/prune.ts) that a prune request found in the knowledge base. */
+/**
+ * Removes the orphans that a prune request found: stored or indexed data of sources without a page, or of unfinished
+ * pages.
+ */
 import { proxyActivities } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { PruningActivities } from '../../activities/crawl/prune.ts';
@@ -7,7 +10,7 @@ export type PruningRef = { orgId: string; pruningId: string };
 
 const activities = proxyActivities<PruningActivities>({
   ...throughOutages,
-  // Up to a thousand sources need a few commits to the index each, of 10 to 100 ms.
+  // Each of up to a thousand sources needs a few commits to the index, of 10 to 100 ms.
   startToCloseTimeout: '30 minutes',
 });
 

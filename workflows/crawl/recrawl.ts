@@ -11,7 +11,7 @@ export type RecrawlRef = { orgId: string; scheduleId: string };
 const activities = proxyActivities<RecrawlActivities>({
   // Retries continue through an outage; the schedule skips firings meanwhile.
   ...throughOutages,
-  // A few commands to MongoDB and Temporal, whose own retries end within 20 s.
+  // The activities send a few commands to MongoDB and Temporal. The retries of each command end within 20 s.
   startToCloseTimeout: '2 minutes',
 });
 
@@ -29,7 +29,8 @@ export async function recrawlSite(ref: RecrawlRef): Promise<Begun> {
   // The record was removed, so this leftover schedule is removed as well.
   if (begun.state === 'gone') await activities.arrangeRecrawl(ref);
   if (begun.state === 'begun') {
-    // The id has the same form as for every other crawl, so that requests for the status or a cancellation find it.
+    // The id has the same form as for every other crawl, so that requests for the status or a cancellation find the
+    // workflow.
     const { id, args } = crawlSiteWork(ref.orgId, begun.crawlId);
     await startChild(crawlSite, {
       workflowId: id,

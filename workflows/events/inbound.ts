@@ -1,7 +1,7 @@
 /**
- * Processes an organization's events from other services, at each signal until none is left. The events are in MongoDB,
- * so the history stays short. The workflow waits only for retries of failed events. When one worker cannot keep up, the
- * events are processed in parts, which any workers of the fleet take.
+ * Processes an organization's events from other services, at each signal until no event is left. The events are in
+ * MongoDB, so the history stays short. The workflow waits only for retries of failed events. When one worker cannot
+ * keep up, the events are processed in parts, each by any worker of the fleet.
  */
 import {
   condition,
@@ -35,7 +35,9 @@ export const arrived = defineSignal(arrivedSignal);
 export async function inbound(ref: InboundRef): Promise<void> {
   let news = 0;
   setHandler(arrived, () => void (news += 1));
-  /** Processes all parts of the organization's lanes at the same time, until no part has events left. */
+  /**
+   * Processes all parts (`inboundParts`) of the organization's events at the same time, until no part has events left.
+   */
   async function inParts(): Promise<void> {
     let busy = 0;
     const work = async (part: number): Promise<void> => {

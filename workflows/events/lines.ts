@@ -1,7 +1,7 @@
 /**
- * Sends lines of deliveries. The deliveries of a line, such as those of a ticket to one destination, are sent in order;
- * different lines are sent in parallel. Waits between attempts are timers in the workflow; the deliveries and their due
- * times are in MongoDB. Operators see each line that waits.
+ * Sends lines of deliveries. A line holds deliveries that must be sent in order, such as those of a ticket to one
+ * destination. Different lines are sent in parallel. Waits between attempts are timers in the workflow; the deliveries
+ * and their due times are in MongoDB. Operators see each line that waits.
  */
 import { condition, defineSignal, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { SignalDefinition } from '@temporalio/common';
@@ -19,12 +19,13 @@ const sending = {
 
 export const { sendEvents, sendSome } = proxyActivities<DeliveryActivities>(sending);
 
-/** As `sendSome`, on the queue for slow destinations. */
+/** The activity `sendSome` on the queue for slow destinations. */
 const sendSlowly = (): DeliveryActivities['sendSome'] =>
   proxyActivities<DeliveryActivities>({
     ...sending,
-    // Many of these attempts wait for 15 s in parallel. A heartbeat per second from each would be as much work for
-    // Temporal as all other deliveries. So the death of a worker is noticed later here.
+    // Many attempts at slow destinations wait for 15 s in parallel. A heartbeat per second from each would be as much
+    // work for Temporal as all other deliveries. With this timeout heartbeats are rarer, and the death of a worker is
+    // noticed later.
     heartbeatTimeout: '40 seconds',
     taskQueue: queueBeside(workflowInfo().taskQueue, queues.deliveries, queues.slowdeliveries),
   }).sendSome;
@@ -33,7 +34,7 @@ const sendSlowly = (): DeliveryActivities['sendSome'] =>
 export const tryNow = defineSignal(tryNowSignal);
 
 function carryLines(orgId: string) {
-  /** `again`: a delivery was stored for the line while an activity was sending it. */
+  /** `again`: whether a delivery was stored for the line while an activity was sending the line. */
   const lines = new Map<string, { again: boolean }>();
   const waits = new Map<string, Shown>();
   const failures = new Set<string>();
@@ -41,7 +42,7 @@ function carryLines(orgId: string) {
   /** The value of `nudges` (the number of signals `tryNow`) when the last `look` began. */
   let nudgesBefore = 0;
   let stopping = false;
-  /** A signal `tryNow` arrived while this run was stopping, so the next run makes the attempts. */
+  /** Whether a signal `tryNow` arrived while this run was stopping, so that the next run makes the attempts. */
   let urgent = false;
   let wasShown = false;
   let broken: unknown;
@@ -61,7 +62,7 @@ function carryLines(orgId: string) {
         if (stopping && nudges !== before) urgent = true;
       }
       if (stopping || (left.kind === 'done' && !state.again)) break;
-      // The activity finds all deliveries that were stored up to now.
+      // The next activity finds all deliveries that were stored up to now, so no further look is needed for them.
       state.again = false;
       before = nudges;
       const slow = left.kind !== 'done' && left.slow;
@@ -72,7 +73,7 @@ function carryLines(orgId: string) {
 
   /**
    * Shows the waiting lines to operators. While all deliveries succeed, the status is left alone, because each change
-   * of it is a Temporal action.
+   * of it costs a Temporal action.
    */
   function note(line: string, left: LineLeft): void {
     if (left.kind === 'done' && left.failed !== undefined) failures.add(left.failed);
@@ -84,10 +85,10 @@ function carryLines(orgId: string) {
   }
 
   return {
-    /** To be called before each `look`. */
+    /** Remembers the number of signals `tryNow` so far. The caller must call it before each `look`. */
     looks: (): void => void (nudgesBefore = nudges),
     names: (): string[] => [...lines.keys()],
-    /** Starts sending a line; a line that is being sent is checked once more afterwards. */
+    /** Starts sending a line. A line that is being sent already is sent once more afterwards, for new deliveries. */
     take(line: string, left: LineLeft): void {
       const state = lines.get(line);
       if (state) state.again = true;
@@ -103,7 +104,7 @@ function carryLines(orgId: string) {
       nudges += 1;
       if (stopping) urgent = true;
     },
-    /** Whether no line is being sent. @throws the error that broke a line. */
+    /** Whether no line is being sent. @throws the error that ended the sending of a line. */
     idle(): boolean {
       if (broken !== undefined) throw broken;
       return lines.size === 0;
@@ -177,8 +178,8 @@ function mendOf(wait: Shown): string {
 }
 
 /**
- * Operators read addresses and receivers' replies in the API, because Temporal must not store them: they may contain
- * names.
+ * The details of the waiting lines and the failures for operators. Operators read addresses and receivers' replies in
+ * the API, because these may contain names, which Temporal must not store.
  */
 function describe(orgId: string, waits: readonly Shown[], failures: ReadonlySet<string>): Parameters<typeof show>[0] {
   const deliveries = `/v1/support/outbox/orgs/${orgId}`;

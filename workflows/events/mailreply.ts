@@ -1,6 +1,6 @@
 /**
- * Mails a customer the replies to them, a minute after the first reply. Within that minute the customer may come back,
- * and further replies go into the same mail. The replies are in MongoDB; the workflow only waits.
+ * Mails a customer the unread replies, a minute after the first one. Within that minute the customer may come back, and
+ * further replies go into the same mail. The replies are in MongoDB; the workflow only waits.
  */
 import {
   condition,
@@ -20,7 +20,7 @@ export type MailReplyRef = { orgId: string; convId: string };
 
 const { mailUnsent } = proxyActivities<MailReplyActivities>({
   ...throughOutages,
-  // Reads and writes a few records. The mail itself is sent by its delivery.
+  // The activity reads and writes a few records, one of them a delivery. Another workflow sends the delivery.
   startToCloseTimeout: '1 minute',
 });
 

@@ -1,7 +1,7 @@
 /**
- * Notifies members about a conversation, a tool call that waits for approval, or a failed delivery. Mails what they
- * have not read, and ends the snooze of a conversation at its time. The activity reads the content and the recipients
- * from the records. Mails are deliveries, which their own workflows send.
+ * Notifies members about a conversation, a tool call that waits for approval, or a failed delivery. Mails the
+ * notifications that members have not read, and ends the snooze of a conversation at its time. The activity reads the
+ * content and the recipients from the records. Mails are deliveries, which their own workflows send.
  */
 import {
   condition,
@@ -17,7 +17,7 @@ import { noticedSignal, type NoticeRef } from '../../models/rules/chat/work.ts';
 
 const { tellMembers } = proxyActivities<NoticeActivities>({
   ...throughOutages,
-  // Reads and writes some records for each member.
+  // The activity reads and writes some records for each member.
   startToCloseTimeout: '1 minute',
   // A person waits, so the death of a worker is noticed sooner than usual.
   heartbeatTimeout: '5 seconds',
@@ -31,7 +31,7 @@ export async function notices(ref: NoticeRef): Promise<void> {
   setHandler(noticed, () => void (signals += 1));
   for (;;) {
     const seen = signals;
-    // Null when the activity returns nothing.
+    // When the activity returns undefined, Temporal passes null.
     const waitMs = (await tellMembers(ref)) ?? undefined;
     if (waitMs !== undefined)
       await condition(() => seen !== signals, waitMs, {

@@ -1,13 +1,13 @@
 /**
- * Sends the events of a ticket: in order to each destination, the destinations in parallel. The action that creates an
- * event signals this workflow. The events and their deliveries are in MongoDB, so the history stays short. The workflow
- * ends when no delivery is outstanding.
+ * Sends the events of a ticket. Each destination gets them in order; different destinations are served in parallel. The
+ * action that creates an event signals this workflow. The events and their deliveries are in MongoDB, so the history
+ * stays short. The workflow ends when no delivery is outstanding.
  */
 import { continueAsNew, defineSignal } from '@temporalio/workflow';
 import { carryAll, sendEvents } from './lines.ts';
 import { ticketEventSignal } from '../../models/rules/chat/work.ts';
 
-/** `tryNow`: the next attempts were requested in the previous run, which ended before it made them. */
+/** `tryNow`: whether operators requested the next attempts in the previous run, which ended before it made them. */
 export type TicketRef = { orgId: string; convId: string; ticketId: string; tryNow?: boolean };
 
 /** The signal that an event of the ticket was stored. */

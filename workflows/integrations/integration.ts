@@ -4,7 +4,7 @@ import type { IntegrationActivities } from '../../activities/integrations/integr
 import type { Trial, TrialEnd } from '../../models/rules/integrations/work.ts';
 
 const { tryConnection } = proxyActivities<IntegrationActivities>({
-  // A few calls of at most 15 s each; the request that waits for the outcome gives up after 20 s.
+  // The activity makes a few calls of at most 15 s each. The request that waits for the outcome gives up after 20 s.
   startToCloseTimeout: '40 seconds',
   heartbeatTimeout: '5 seconds',
   // One retry after the death of a worker. A refusal by the service is an outcome, and the person may try again.

@@ -6,7 +6,7 @@ import { releaseTriedForMs, type ReleaseRef } from '../../models/rules/integrati
 
 const { giveBack } = proxyActivities<ReleaseActivities>({
   ...throughOutages,
-  // Two calls of at most 15 s.
+  // The activity makes two calls of at most 15 s each.
   startToCloseTimeout: '1 minute',
   scheduleToCloseTimeout: releaseTriedForMs,
   // No person waits for the revocation, so retries may be an hour apart.

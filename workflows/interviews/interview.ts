@@ -59,22 +59,25 @@ export const interviewUpdates = {
 export type InterviewCommand = keyof typeof interviewUpdates;
 const commands = Object.keys(interviewUpdates) as InterviewCommand[];
 
-/** A member changed the configuration, so the record is read again. The signal is for callers that do not wait. */
+/**
+ * The update and the signal that a member changed the configuration, so that the workflow reads the record again.
+ * Callers that do not wait for this send the signal.
+ */
 export const reloadInterview = defineUpdate<void, [Order]>('reload');
 export const interviewChanged = defineSignal(interviewSignals.changed);
-/** The service that runs the bot has sent a report about it. */
+/** The signal that the service that runs the bot has sent a report about the bot. */
 export const botReported = defineSignal(interviewSignals.reported);
 /**
- * Somebody in the room consented, refused or ended the interview, but no update has requested the status change. The
- * room's record says which change it is.
+ * The signal that somebody in the room consented, refused or ended the interview, when no update has requested the
+ * status change. The room's record says which change it is.
  */
 export const roomChanged = defineSignal(interviewSignals.room);
-/** A member deleted the interview. */
+/** The signal that a member deleted the interview. */
 export const removeInterviewNow = defineSignal(interviewSignals.remove);
 
 const { removeInterview, forgetInterview } = proxyActivities<InterviewActivities>({
   ...throughOutages,
-  // A few removals from MongoDB.
+  // Each activity removes a few records from MongoDB.
   startToCloseTimeout: '2 minutes',
 });
 
@@ -87,7 +90,7 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
   listen(run);
   if (!isKnown()) await run.load();
   if (isKnown()) run.show();
-  // A report of a bot may arrive after the end. It starts a new run, which has nothing to do.
+  // A bot's report may arrive after the interview has ended. Its signal starts a new run, which has nothing to do.
   const wasFinal = isKnown() && isFinal(state().status);
   if (isKnown() && !carried && !isRemoved() && !wasFinal) invite(run);
   while (!isRemoved() && !isFinal(state().status)) {
@@ -109,7 +112,7 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
   return isKnown() ? state().status : 'cancelled';
 }
 
-/** Does the work of the current state until something changes. */
+/** Does the work of the current status until something changes. */
 function step(run: Run): Promise<void> {
   const { status } = run.state();
   if (status === 'bot_deployed') return join(run);
@@ -150,8 +153,8 @@ async function obey(run: Run, command: InterviewCommand, { actor, cause }: Order
   }
   const { seq } = run.state();
   if (command === 'evaluate') await summarize(run);
-  // The caller stores the result at once, because that takes half the time of an activity. An activity stores it too,
-  // in case the caller dies. After `start`, the activity that sends the bot stores the result.
+  // The sender of the update stores the new state at once, because that takes half the time of an activity. An activity
+  // stores the state too, in case the sender dies. After `start`, the activity `deployBot` stores it.
   const answer = { seq, ...run.unstored() };
   if (command !== 'start') void run.store({ asked: true });
   return answer;
@@ -170,10 +173,13 @@ async function renew(run: Run): Promise<void> {
   if (!isRemoved() && !isTold) await continueAsNew<typeof interview>({ ...ref, state: state() });
 }
 
-/** Completes all work in progress. If the interview was deleted, removes everything of it. */
+/** Completes all work in progress. If the interview was deleted, removes all of its data. */
 async function finish(run: Run): Promise<void> {
   const { ref, work, isRemoved, stored } = run;
-  /** The record lists the bots, so it is kept until the bots' service has deleted the recordings. */
+  /**
+   * Resolves when the record is deleted. The record lists the bots, so it is kept until their service has deleted the
+   * recordings.
+   */
   let forgotten = Promise.resolve();
   const forget = async (): Promise<void> => {
     await eraseRecorded(run);
@@ -191,7 +197,7 @@ async function finish(run: Run): Promise<void> {
   if (run.isKnown() && !isRemoved() && run.state().status === 'cancelled') invite(run);
   await work.inviting;
   if (!isRemoved()) return;
-  // The interview was deleted while its last status change was being stored.
+  // If `wasRemoved` is false, the interview was deleted while its last status change was being stored.
   if (!wasRemoved) await remove();
   await sleep(untilQuiet, { summary: 'requests that began before the removal' });
   await removeInterview(ref);

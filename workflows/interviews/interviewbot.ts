@@ -14,7 +14,7 @@ const { deployBot, lookAtBot, eraseRecordings } = proxyActivities<InterviewActiv
 });
 const { readRoom } = proxyActivities<InterviewActivities>({
   ...throughOutages,
-  // One read from MongoDB.
+  // The activity reads one record from MongoDB.
   startToCloseTimeout: '10 seconds',
 });
 const { dismissBot } = proxyActivities<InterviewActivities>({
@@ -42,8 +42,8 @@ export function begin(run: Run, actor: string): void {
 }
 
 /**
- * Makes the status changes that people in the room have requested but that were not made, because the requesting
- * process may have died.
+ * Makes the status changes that people in the room have requested and that are still missing. They may be missing
+ * because the process that got the request died before it sent an update.
  */
 export async function heedRoom(run: Run): Promise<void> {
   for (const { operation, actor, cause } of await readRoom(run.ref)) {
@@ -54,7 +54,7 @@ export async function heedRoom(run: Run): Promise<void> {
   }
 }
 
-/** When to check an external bot although no report has arrived. */
+/** When to check a bot although no report has arrived, in ms since 1970. The bot of a room is never checked. */
 function nextLook({ state }: Run): number {
   const { bot, looks } = state();
   return bot === undefined || bot.kind === 'room' ? Infinity : now() + lookPause(looks);
@@ -69,7 +69,7 @@ async function look({ state, note, heard }: Run): Promise<BotState | undefined> 
   return state().status === status && state().bot?.id === bot.id ? seen : undefined;
 }
 
-/** Sends a bot. Returns whether one was sent. */
+/** Sends a bot into the call, or opens the room. Returns false when the service refuses or the interview is gone. */
 async function send({ ref, state, note, forget, store, unstored, confirm }: Run): Promise<boolean> {
   const { sent, orders } = state();
   note({ orders: orders + 1 });
@@ -95,7 +95,7 @@ export async function join(run: Run): Promise<void> {
     return;
   }
   const noShow = since(state().waitingSince) + interviewTimes.noShow;
-  // A report that arrived during the last check of the bot is newer than the check.
+  // A report that arrived during the last check of the bot is newer than the check, so `until` returns at once.
   const seen = heard.looked;
   const isNews = await run.until(Math.min(noShow, nextLook(run)), 'people to join', seen);
   if (state().status !== 'bot_deployed' || isRemoved()) return;
@@ -106,8 +106,8 @@ export async function join(run: Run): Promise<void> {
 }
 
 /**
- * Nobody has joined in time. The bot is checked once more, because a report may have been lost while no worker was
- * running.
+ * Ends the interview as a no-show, because nobody has joined in time. Before that, the bot is checked once more,
+ * because a report may have been lost while no worker was running.
  */
 async function giveUpOnPeople(run: Run, giveUp: number): Promise<void> {
   const met = await look(run);
@@ -117,7 +117,7 @@ async function giveUpOnPeople(run: Run, giveUp: number): Promise<void> {
   return run.store();
 }
 
-/** Acts on the state of a bot that is to join. */
+/** Acts on the state of a bot that was sent into the call while the interview waits for people. */
 async function judge(run: Run, seen: BotState | undefined, giveUp: number): Promise<void> {
   if (!seen) return;
   if (isIn(seen)) {
@@ -171,11 +171,11 @@ export async function follow(run: Run): Promise<void> {
   if (seen && isOver(seen)) await left(run, seen);
 }
 
-/** The bot has left the call. */
+/** Handles that the bot has left the call: nobody came, the bot was lost, or the interview has ended. */
 async function left({ state, note, forget, move, store }: Run, { phase, reason }: BotState): Promise<void> {
   if (reason === 'nobody_came') move('no_show', 'bot', 'candidate_no_show');
   else if (phase === 'failed' || reason === 'removed') {
-    // The bot was lost. A member can send it again or end the interview.
+    // The bot was lost. A member can send another one or end the interview.
     const { bot, former = [], botSince } = state();
     const lost = bot ? [{ ...bot, since: botSince ?? iso() }] : [];
     note({ failure: reason ?? ('unknown' satisfies BotReason), former: [...former, ...lost] });

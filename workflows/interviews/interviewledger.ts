@@ -1,6 +1,6 @@
 /**
  * The state of an interview's workflow, and the only functions that change it. Each status change follows the table in
- * models/rules/interviews/interview.ts, is shown to operators, and is stored in the record; the writes run one after
+ * models/rules/interviews/interview.ts, is shown to operators, and is stored in the record. The writes run one after
  * the other.
  */
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
@@ -46,7 +46,7 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
   let last: Move | undefined;
 
   const state = (): InterviewState => known!;
-  /** Changes fields of the state other than the status. */
+  /** Changes fields of the state. Only `move` changes the status with it. */
   const note = (change: Partial<InterviewState>): void => void (known = { ...state(), ...change });
   const forget = (...names: (keyof InterviewState)[]): void => {
     const rest: Partial<InterviewState> = { ...state() };
@@ -54,10 +54,11 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
     known = rest as InterviewState;
   };
 
-  /** Shows operators the state. `isPending`: the workflow waits for people, without a timer. */
+  /** Shows operators the state. `isPending`: whether the workflow waits for people or a report, without a timer. */
   function show(isPending = false): void {
     const { status: stored, bot, failure, scheduledAt } = state();
-    // Operators search for interviews that nobody joined. In the record, their status is `cancelled`.
+    // Operators search for interviews that nobody joined by the status `no_show`. In the record, the status of such an
+    // interview is `cancelled`.
     const status = last?.operation === 'no_show' ? 'no_show' : stored;
     const rows = [
       ...(scheduledAt === undefined || !isAhead(stored) ? [] : [`Scheduled for ${scheduledAt}.`]),
@@ -95,8 +96,8 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
   }
 
   /**
-   * Stores the state and the new status changes. `asked`: true within an update, because Temporal may not have stored
-   * yet that the update was accepted.
+   * Stores the state and the new status changes. `asked`: true within an update. Then a normal activity stores (see
+   * `accepted`), because Temporal may not have stored yet that the update was accepted.
    */
   async function store({ asked = false } = {}): Promise<void> {
     const before = writing;
@@ -145,7 +146,7 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
     move,
     store,
     load,
-    /** Whether the state is loaded; nothing is decided before that. */
+    /** Whether the state is loaded. The workflow decides nothing before that. */
     isKnown: () => known !== undefined,
     isRemoved: () => removed,
     remove: () => void (removed = true),

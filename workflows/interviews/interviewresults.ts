@@ -20,7 +20,10 @@ const { summarizeInterview, scoreInterview } = proxyActivities<InterviewActiviti
   startToCloseTimeout: '10 minutes',
 });
 
-/** The pauses between requests for a transcript. After the last one, the evaluation uses whatever is there. */
+/**
+ * The pauses after requests for a transcript, in ms. After the last pause, the evaluation uses the segments that are
+ * stored.
+ */
 const transcriptPauses = [5_000, 15_000, 30_000, 60_000, 120_000, 240_000, 480_000, 900_000];
 
 /** Collects the transcript and does phase 1, once; after that, only updates cause further work. */

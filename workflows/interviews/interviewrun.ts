@@ -1,6 +1,6 @@
 /**
- * One run of an interview's workflow: its state, the signals that are not handled yet, and how it waits. The steps
- * (interviewbot.ts, interviewresults.ts) get it as an argument.
+ * One run of an interview's workflow: its state, the signals that are not handled yet, and how it waits. The functions
+ * in interviewbot.ts and interviewresults.ts get the run as an argument.
  */
 import { condition, proxyActivities } from '@temporalio/workflow';
 import { openLedger } from './interviewledger.ts';
@@ -10,7 +10,7 @@ import type { InterviewState } from '../../models/rules/interviews/interview.ts'
 
 const { inviteCandidate } = proxyActivities<InvitationActivities>({
   ...throughOutages,
-  // A few reads and writes of MongoDB.
+  // The activity reads and writes a few records in MongoDB.
   startToCloseTimeout: '1 minute',
 });
 
@@ -44,13 +44,13 @@ export function openRun(ref: { orgId: string; interviewId: string }, carried: In
     inviting: Promise.resolve(),
     /** Whether scoring is in progress. */
     scoring: false,
-    /** The bots that are being dismissed. */
+    /** One promise for each bot that is being dismissed. */
     dismissals: [] as Promise<void>[],
   };
 
   /**
-   * Waits for an update, a signal or the time `at`; returns false when the time has come. `reports`: the number of
-   * reports that are known already.
+   * Waits for an update, a signal or the time `at` (ms since 1970, or infinite); returns false when the time has come.
+   * `reports`: the number of reports that are known already.
    */
   async function until(at: number, timer: string, reports = heard.reports): Promise<boolean> {
     const { seq, rejoin } = state();
@@ -73,8 +73,8 @@ export function openRun(ref: { orgId: string; interviewId: string }, carried: In
 }
 
 /**
- * Queues a mail that tells the candidate the current time and place, in the background. Interviews from before these
- * mails existed have no `invites` in their state, so they send none.
+ * Queues a mail that tells the candidate the current time and place, in the background. Interviews without `invites` in
+ * their state send no such mails.
  */
 export function invite({ ref, state, work }: Run): void {
   if (state().invites) work.inviting = work.inviting.then(() => inviteCandidate(ref));

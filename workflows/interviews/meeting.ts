@@ -37,7 +37,7 @@ export async function meeting({ meetingId, expiresAt }: MeetingRef): Promise<voi
   await removeContents(meetingId);
 }
 
-/** Removes everything that belongs to a meeting, including what other slices derived from it. */
+/** Removes everything that belongs to a meeting, including the tasks that were derived from it. */
 async function removeContents(meetingId: string): Promise<void> {
   await removeMeeting({ meetingId });
   await removeMeetingTasks({ meetingId });

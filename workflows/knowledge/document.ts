@@ -17,16 +17,13 @@ const reading = {
   // The reader process is killed after 30 s; the rest is database work.
   startToCloseTimeout: '3 minutes',
 } as const;
-/**
- * The timeout can be long, because heartbeats show the death of the worker. Its length dates from when this activity
- * waited for an embedding model.
- */
+/** The timeout can be far longer than indexing takes, because missing heartbeats show the death of the worker. */
 const indexing = { ...throughOutages, startToCloseTimeout: '1 hour' } as const;
 const { readDocument } = proxyActivities<DocumentActivities>(reading);
 const { indexDocument } = proxyActivities<DocumentActivities>(indexing);
 /**
- * A person waits for this embedding, so it comes before the background work of the queue. When no worker takes it at
- * once, or the vectors do not come in time, the document is found only by its words until it is embedded in the
+ * A person waits for this embedding, so it has priority over the background work of the queue. When no worker takes it
+ * at once, or the vectors do not come in time, the document is found only by its words until it is embedded in the
  * background.
  */
 const embedding = {
@@ -38,8 +35,8 @@ const embedding = {
 } as const;
 
 /**
- * `crowded`: other documents of the organization were waiting when this one was stored, so it is processed in the
- * backlog.
+ * `crowded`: other documents of the organization were waiting when this one was stored, so workers of the queue
+ * `backlog` process it.
  */
 type DocumentStart = DocumentRef & { crowded?: true };
 
@@ -74,7 +71,7 @@ async function embedOrIndex(ref: DocumentRef): Promise<DocumentOutcome> {
 
 const backlog = (): string => queueBeside(workflowInfo().taskQueue, queues.documents, queues.backlog);
 
-/** Workers of the queue `backlog` never return `crowded`. */
+/** Reads a document on the queue `backlog`, whose workers never return `crowded`. */
 async function readInBacklog(ref: DocumentRef): Promise<Exclude<ReadOutcome, 'crowded'>> {
   const taskQueue = backlog();
   const outcome = await proxyActivities<DocumentActivities>({ ...reading, taskQueue }).readDocument(ref);

@@ -1,7 +1,7 @@
 /**
  * Embeds the passages of an organization and mode that have no embedding yet; until then they are found lexically only.
- * The passages are in MongoDB, so the history stays short. Without signals for a while the workflow ends, and the next
- * publication starts it again.
+ * The passages are in MongoDB, so the history stays short. Without signals for ten seconds the workflow ends, and the
+ * next publication starts it again.
  */
 import {
   condition,

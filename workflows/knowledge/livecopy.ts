@@ -7,8 +7,7 @@ export type LiveCopyRef = { orgId: string; copyId: string };
 
 const activities = proxyActivities<LiveCopyActivities>({
   ...throughOutages,
-  // Test mode holds a few files of at most 25 MiB, and pages that need a few commits to the index each, of 10 to 100
-  // ms.
+  // Test mode holds a few files of at most 25 MiB. Each of its pages needs a few commits to the index, of 10 to 100 ms.
   startToCloseTimeout: '30 minutes',
 });
 

@@ -8,7 +8,7 @@ const tried = { ...throughOutages, retry: { maximumAttempts: 3 } };
 
 const activities = proxyActivities<MaintenanceActivities>({
   ...tried,
-  // Merging an index of 120,000 rows took 14 s; this leaves room for much larger ones.
+  // Merging an index of 120,000 rows took 14 s. Ten minutes leave room for much larger indexes.
   startToCloseTimeout: '10 minutes',
 });
 
@@ -18,7 +18,9 @@ const { repairIndexes } = proxyActivities<MaintenanceActivities>({
   startToCloseTimeout: '12 hours',
 });
 
-/** The passes of one workflow, a minute apart, so that the operators' list gets one entry an hour instead of sixty. */
+/**
+ * The number of merges in one workflow, a minute apart. The operators' list thus gets one workflow an hour, not sixty.
+ */
 const passes = 60;
 
 /**
@@ -39,7 +41,7 @@ async function orGoOn(work: Promise<unknown>, again: 'in a minute' | 'in an hour
     await work;
   } catch (error) {
     if (isCancellation(error)) throw error;
-    // The logger prints an error object as {}; the activity's message is in its cause.
+    // The logger prints an error object as {}. The message of the failed activity is in the error's `cause`.
     const reason = String((error as Error).cause ?? error);
     log.warn(`maintenance failed and is tried again ${again}`, { reason });
   }

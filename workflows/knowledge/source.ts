@@ -1,4 +1,7 @@
-/** Applies a change of a source (document or page): writes its tags to the index, or removes its traces. */
+/**
+ * Applies a change of a source (document or page): writes its tags (segments and authority) to the index, or removes
+ * its traces.
+ */
 import { proxyActivities, sleep } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { SourceActivities } from '../../activities/knowledge/source.ts';

@@ -1,6 +1,7 @@
 /**
- * Requests to a tool server that a person waits for: listing its tools, or a sign-in. Each is one activity, so that
- * only workers connect to other systems. The results are in MongoDB. A failure is reported instead of retried forever.
+ * Requests to a tool server that a person waits for: listing its tools, or a sign-in. Each request is one activity, so
+ * that only workers connect to other systems. The results are in MongoDB. A failure is reported instead of retried
+ * forever.
  */
 import { proxyActivities } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';

@@ -1,6 +1,7 @@
 /**
  * Announces events of a task or a meeting to an organization. The activity reads what to announce, and to whom.
- * Deliveries and notifications are deduplicated, and other workflows send the deliveries.
+ * Deliveries and notifications are deduplicated, so a repeated announcement adds none. Other workflows send the
+ * deliveries.
  */
 import { continueAsNew, defineSignal, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
@@ -23,7 +24,8 @@ export async function announce(ref: TaskRef | MeetingHappened): Promise<void> {
   for (let seen = -1; seen !== signals;) {
     seen = signals;
     await announceTask(ref);
-    // Events may arrive during every round, for days. The next run reads all unannounced events first, so none is lost.
+    // Events may arrive during every round, for days, so the history is renewed. The next run reads all unannounced
+    // events first, so no event is lost.
     if (signals !== seen && workflowInfo().continueAsNewSuggested) await continueAsNew<typeof announce>(ref);
   }
 }

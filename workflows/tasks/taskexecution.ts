@@ -15,7 +15,8 @@ const { listSteps, endExecution } = proxyActivities<ExecutionActivities>({
 });
 const { advanceStep } = proxyActivities<ExecutionActivities>({
   ...throughOutages,
-  // An attempt first searches for an earlier result, in up to twenty pages of 15 s each, and then sends.
+  // An attempt first searches the service for the result of an earlier attempt, in up to twenty pages of 15 s each.
+  // Then it sends its request.
   startToCloseTimeout: '6 minutes',
 });
 

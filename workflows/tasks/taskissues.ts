@@ -1,6 +1,6 @@
 /**
- * Updates the issues of a task after each change of the task. The state is stored in MongoDB. The workflow only waits
- * between retries, and ends when all issues are up to date.
+ * Updates the issues of a task in other services (Linear, GitHub) after each change of the task. The state is stored in
+ * MongoDB. The workflow only waits between retries, and ends when all issues are up to date.
  */
 import {
   condition,
@@ -31,8 +31,8 @@ export async function taskIssues(ref: IssuesRef): Promise<void> {
   let news = 0;
   setHandler(taskChanged, () => void (news += 1));
   for (let tries = 0; ;) {
-    // A task may change during every attempt, so only `continueAsNew` bounds the history. While attempts fail, the
-    // maximum number of retries bounds it.
+    // A task may change during every attempt, so `continueAsNew` bounds the history. While attempts fail (`tries` above
+    // 0), the maximum number of retries bounds the history, and a new run would forget `tries`.
     if (tries === 0 && workflowInfo().continueAsNewSuggested) await continueAsNew<typeof taskIssues>(ref);
     const seen = news;
     const { again, error, retryAfterMs } = await carryToIssues(ref);

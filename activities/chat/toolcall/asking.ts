@@ -78,7 +78,7 @@ async function tellWaiting(deps: CallDeps, call: ToolCall): Promise<void> {
   });
 }
 
-/** Records whether the customer answered the questions of a round, but never their answers. */
+/** Records in the audit log whether the customer answered the questions of a round, but never the answers. */
 export async function recordReplies(deps: CallDeps, call: ToolCall): Promise<void> {
   const actions = readQuestions(call)!.asked.map(({ reply }) => reply?.action);
   const given = actions.every((action) => action === 'accept') ? 'answered_input' : 'refused_input';

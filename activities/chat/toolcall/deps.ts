@@ -12,7 +12,7 @@ export type ToolCallDeps = ConnectionDeps & {
   mcp: Mcp;
   audit: AuditWriter;
   start: StartSaved;
-  /** Aborted when this process stops; calls in flight are abandoned. */
+  /** This signal is aborted when this process stops, so that calls in flight are abandoned. */
   stopping: AbortSignal;
   log: Logger;
 };

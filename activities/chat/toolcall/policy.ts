@@ -15,7 +15,9 @@ import { suspendTool, type ToolServer } from '../../../models/mcp/server.ts';
 import { identityOf, type Identity } from '../../../models/rules/mcp/policy.ts';
 import { isUsable, servesMode, titleOf, type ApprovedTool, type Outcome } from '../../../models/rules/mcp/tool.ts';
 
-/** A call waits for the rate limit at most this many times, each time until the next minute; then it ends. */
+/**
+ * A call waits for the rate limit at most this many times, each time until the next minute. After that, the call ends.
+ */
 const maxHeldBack = 3;
 
 /** The approved tool that a call uses, if it is unchanged since the agent chose it. */
@@ -72,7 +74,11 @@ export async function limit(
   return undefined;
 }
 
-/** Compares the approved definition of the tool with the server's current one. Undefined when they are equal. */
+/**
+ * Compares the approved definition of the tool with the server's current one, and returns undefined when they are
+ * equal. Otherwise the tool is suspended, members are notified, and the call's outcome is returned. A server that is
+ * not reached gives the outcome `timeout` or `error`.
+ */
 export async function checkPin(
   deps: CallDeps,
   call: ToolCall,

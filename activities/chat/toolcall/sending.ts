@@ -1,7 +1,7 @@
 /**
- * Sends the call. A call that changes something is sent at most once: it is claimed before it is sent. If the sender
- * dies after that, the outcome is unknown and a person must check. A sender renews its claim while it lives, so that
- * other attempts wait for its outcome.
+ * Sends a tool call. A call that changes something is sent at most once: it is claimed before it is sent. If the sender
+ * dies after the claim, the outcome is unknown and a person must check. A sender renews its claim while it lives, so
+ * that other attempts wait for its outcome.
  */
 import { randomUUID } from 'node:crypto';
 import type { CallDeps, Run, Sending } from './deps.ts';
@@ -58,7 +58,9 @@ const livesUntil = (deps: CallDeps) => new Date(deps.clock().getTime() + lifeMs)
 
 const newLife = (deps: CallDeps) => ({ attempt: randomUUID(), sending_until: livesUntil(deps) });
 
-/** Makes a call and waits for it for at most `patienceMs`; after that the call continues in the background. */
+/**
+ * Makes a call and waits at most `patienceMs` for its outcome. After that time the call continues in the background.
+ */
 async function carryOut(
   deps: CallDeps,
   call: ToolCall,
@@ -138,9 +140,9 @@ async function make(
   } catch (error) {
     if (!(error instanceof ServerFailure)) throw error;
     deps.log.warn({ org_id: call.org_id, tool: call.tool_name, reason: error.reason }, 'a call of a tool failed');
-    // The worker stops; the next attempt finds the claim and repeats the read.
+    // The worker stops. The call only reads, so the next attempt takes over the claim and sends the call again.
     if (signal.aborted && isRead(call)) throw error;
-    // A tool that asks a question has not done anything yet.
+    // A tool that asks a question has not done anything yet, so the outcome is known.
     const unknown = error.sent && !isRead(call) && error.reason !== 'input_required';
     await finish(outcomeOfFailure(error, gone.signal.aborted), undefined, unknown);
   } finally {
@@ -151,8 +153,8 @@ async function make(
 }
 
 /**
- * Handles a claim whose sender died: a read is sent again; any other call may have had its effect, so its outcome is
- * unknown.
+ * Takes over a call whose sender died. A call that only reads is sent again. Any other call may have had its effect, so
+ * it ends with an unknown outcome.
  */
 export async function takeOver(deps: CallDeps, call: ToolCall, server: ToolServer | null, run: Run): Promise<void> {
   const now = deps.clock();

@@ -1,4 +1,7 @@
-/** The handlers of inbound records, by provider. A new provider's handler is registered here. */
+/**
+ * The handlers of inbound records (events from other services), by provider. A new provider's handler is registered
+ * here.
+ */
 import type { Logger } from 'pino';
 import type { InboundHandler } from '../../../providers/base/handled.ts';
 import { handleEmail, type EmailDeps } from '../../../providers/mail/receive.ts';

@@ -1,7 +1,8 @@
 /**
- * Processes an organization's inbound records: lanes (of one issue or thread, for example) in parallel, and the records
- * of one lane in sequence. Every step can be retried at any point: records are claimed and settled by compare-and-set,
- * and handlers are idempotent by the record's id.
+ * Processes an organization's inbound records, which are events from other services. A lane holds the records of one
+ * issue or thread, for example. Lanes are processed in parallel, the records of one lane in sequence. Every step can be
+ * retried at any point: records are claimed and settled by compare-and-set, and handlers are idempotent by the record's
+ * id.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,14 +31,14 @@ type Processed = { againInMs?: number; isBehind?: boolean };
 const batch = 200;
 const handlersAtOnce = 10;
 /**
- * Throttling: when a query has found at least `busyFrom` records, the next query starts at least `paceMs` ms after the
- * start of that one. Larger batches cost less, which leaves capacity for the requests that bring the records.
+ * Throttling: after a query that found at least `busyFrom` records, the next query starts no sooner than `paceMs` ms
+ * after that query's start. Larger batches cost less, which leaves capacity for the requests that bring the records.
  */
 const busyFrom = 10;
 const paceMs = 100;
 /**
  * While handlers are running, the next query follows after this time, in ms, so that other lanes need not wait for
- * them.
+ * these handlers.
  */
 const besideMs = 250;
 /** The longest wait for running handlers before the work is handed over to several workers, in ms. */
@@ -46,7 +47,10 @@ const handOverMs = 2_000;
  * The activity ends after this time, in ms, so that no single run lasts for hours; its workflow then runs the next one.
  */
 const shiftMs = 60_000;
-/** A claim younger than this, in ms, is trusted without a query. A worker counts as dead only after 5 s. */
+/**
+ * A claim younger than this, in ms, is trusted without a query. A worker counts as dead only after 5 s, so nobody has
+ * taken the claim over yet.
+ */
 const reliedMs = 2_000;
 /** The maximum length of a reason or outcome, in characters; members see it. */
 const maxReasonLength = 500;
@@ -60,7 +64,10 @@ type Claimed = { inbound: Inbound; attempt: string; at: number };
  */
 type Run = { signal: AbortSignal; limit: LimitFunction; lanes: Map<string, Promise<void>>; failure?: Error };
 
-/** Ends the run after an error: no new record is begun, and records in progress are finished first. */
+/**
+ * Ends the run after an error: no new record is begun, and records in progress are finished first. Returns 0, the
+ * number of records found.
+ */
 function failed(run: Run, error: unknown): 0 {
   run.failure ??= error as Error;
   return 0;
@@ -157,7 +164,8 @@ export function createInboundActivities(deps: InboundDeps, by: Handlers = handle
       else if (isBehind) return { isBehind };
       else if (isOver) return { againInMs: minWaitMs };
       else if (taken === 0) return waitOf(of);
-      // While a slow handler runs, this worker goes on with the other lanes and hands nothing over.
+      // A full batch means that one worker does not keep up, unless the work is already split into parts. If a slow
+      // handler still runs after `handOverMs`, this worker goes on with the other lanes and hands nothing over.
       isBehind = taken === batch ? of.part === undefined : isBehind && run.lanes.size === 0;
       if (taken >= busyFrom) await sleep(Math.max(0, began + paceMs - performance.now()));
     }

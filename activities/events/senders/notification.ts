@@ -1,7 +1,7 @@
 /**
  * Sends notifications: mails to members and candidates, and messages to the organization's Slack webhook. Mails go
- * through the organization's own server or the deployment's, with the sender address that belongs to the server at that
- * time. The stored request contains no token and no secret URL.
+ * through the organization's own mail server or the deployment's, with the sender address of that server. The stored
+ * request contains no token and no secret URL.
  */
 import { requestOfMail, sendByMail } from '../../../providers/mail/send.ts';
 import type { DeliverySender, SenderDeps } from '../../../providers/base/sender.ts';
@@ -18,8 +18,8 @@ import { hiddenLink, type NotificationPayload } from '../../../models/rules/even
 import { defined } from '../../../models/rules/base/defined.ts';
 
 /**
- * A mail in the form for sending and in the form for members, and the server that it was written for. `prepare`: see
- * accountletter.ts.
+ * `mail`: the mail as it is sent. `shown`: the mail as members see it, without the token. `via`: the server that the
+ * mail was written for. `prepare` makes the link valid, or returns false when the mail must not be sent any more.
  */
 type Written = {
   mail: OutgoingMail;
@@ -81,7 +81,7 @@ async function writtenOf(delivery: Delivery, payload: ByMail, deps: SenderDeps):
     ...sent,
     mail: inFrame(sent.mail, about, deps, { shown: false }),
     shown: inFrame(sent.shown, about, deps, { shown: true }),
-    // The API request that created the invitation has counted this mail with the same idempotency key.
+    // The API request that created the invitation has counted this mail already, with the same idempotency key (`use`).
     outside: { orgId: org_id, address: to.address, account: outside.account, use },
   };
 }
