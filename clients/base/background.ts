@@ -1,4 +1,4 @@
-/** Runs child processes at low priority, so that they use only idle processor time. */
+/** Runs child processes at low priority, so that other busy processes get most of the processor time. */
 import { writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -97,8 +97,8 @@ export function decodeHtml(bytes: Uint8Array, contentType: string | undefined): 
     const kept = lenient.match(/[^\0-\x7f\ufffd]/g)?.length ?? 0;
     return lost > kept ? decodeLegacy(bytes) : lenient;
   }
-  // ICU is the fallback for ISO-2022-JP, the one encoding that iconv-lite lacks. iconv-lite gives the same result on
-  // every build of Node.
+  // iconv-lite comes first, because it gives the same result on every build of Node. It lacks only ISO-2022-JP, which
+  // `TextDecoder` decodes.
   return iconv.encodingExists(encoding) ? iconv.decode(bytes, encoding) : new TextDecoder(encoding).decode(bytes);
 }
 

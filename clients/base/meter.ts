@@ -62,6 +62,6 @@ export const useMeter = (chosen: Meter): void => void (meter = chosen);
 
 export const count = <Name extends Counted>(name: Name, labels: Labels<Name>, by = 1): void =>
   meter.count(name, labels, by);
-/** `value` in seconds. */
+/** `value` is in seconds. */
 export const observe = <Name extends Measured>(name: Name, labels: Labels<Name>, value: number): void =>
   meter.observe(name, labels, value);

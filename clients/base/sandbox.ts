@@ -1,7 +1,7 @@
 /**
- * Starts and watches processes that parse untrusted input. They have no environment, may read only the named code, and
- * have limits on memory and processor time. This file does not know what is parsed; clients/files/files.ts and
- * clients/crawl/site/pages.ts do.
+ * Starts and watches processes that parse untrusted input. They have no environment, may read only the code that they
+ * need, and have limits on memory and processor time. This file does not know what is parsed; clients/files/files.ts
+ * and clients/crawl/site/pages.ts do.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -19,9 +19,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const memoryPollMs = 25;
 
 /**
- * Node's flags for a sandboxed process. It may read `code` and the packages, but starts no process or thread and loads
- * no native code. `code`: paths relative to the project's root or absolute; a `*` at the end stands for everything
- * below. Node 24 cannot restrict the network; with an empty environment the process has no secret to send.
+ * Node's flags for a sandboxed process. The process may read `code` and the packages. It may not start a process or a
+ * thread, and may not load native code. `code`: paths relative to the project's root or absolute; a `*` at the end
+ * stands for everything below. Node 24 cannot restrict the network; with an empty environment the process has no secret
+ * to send.
  */
 export function sandboxFlags(memoryMb: number, code: readonly string[]): string[] {
   return [
@@ -43,7 +44,7 @@ export type KernelLimits = {
   dataKb?: number;
 };
 
-/** Runs `entry` with `flags` and the kernel's limits (Windows has none). `background`: with low priority. */
+/** Runs `entry` with `flags` and the kernel's limits (Windows has none). `background`: runs it at low priority. */
 export function startSandboxed(
   entry: string,
   flags: readonly string[],
@@ -53,9 +54,9 @@ export function startSandboxed(
   const stdio = ['pipe', 'pipe', 'pipe'] as ['pipe', 'pipe', 'pipe'];
   const options = { env: {}, cwd: root, stdio, ...(background ? inBackground : {}) };
   if (process.platform === 'win32') return spawn(process.execPath, [...flags, entry], options);
-  // The kernel enforces these limits even when this process is gone: processor time, no core dump, and being killed
-  // first when memory runs out. The soft time limit ends the process with its own signal, so that it differs from an
-  // operator's kill.
+  // The kernel enforces these limits even when this process is gone: memory, processor time, no core dump, and being
+  // killed first when the machine runs out of memory. The soft time limit ends the child with SIGXCPU, which differs
+  // from the signals of an operator's kill.
   const time = `ulimit -S -t ${cpuSeconds}; ulimit -H -t ${cpuSeconds + 2}`;
   const data = dataKb === undefined ? '' : `ulimit -d ${dataKb} 2>/dev/null; `;
   const limits = `ulimit -c 0; ${data}${time}; { echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null; exec "$0" "$@"`;
@@ -100,8 +101,8 @@ const ownDeaths = new Set<string>(['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGABRT', 'SI
 
 /**
  * Interprets the end of a process for the input that it was reading. `Unreadable` (out_of_memory, timed_out, crashed)
- * means the input is at fault. An ordinary error means it is not, and a retry may help. Undefined when the process
- * ended normally. `who` names the process in the error.
+ * means that the input is at fault. An ordinary `Error` means that the input is not at fault and a retry may help.
+ * Undefined when the process ended normally. `who` names the process in the error.
  */
 export function deathOf({ code, signal, stderr }: Ended, who: string): Error | undefined {
   if (/heap out of memory|Allocation failed|out of memory|bad_alloc/i.test(stderr))
@@ -113,7 +114,8 @@ export function deathOf({ code, signal, stderr }: Ended, who: string): Error | u
 }
 
 /**
- * Why parsing failed, as a property of the input. A missing permission is a defect of this program and is rethrown.
+ * The reason why an input could not be parsed. A missing permission is a defect of this program, so that error is
+ * rethrown.
  */
 export function reasonOf(error: unknown): Unreadable['reason'] {
   if (error instanceof Unreadable) return error.reason;

@@ -1,7 +1,8 @@
 /**
- * Traces by OpenTelemetry. Every HTTP request, WebSocket frame and activity has a trace id, taken over from its caller
- * (W3C Trace Context) or created here; logs, replies and workflows carry it. Spans are recorded and exported only when
- * an endpoint is configured. Spans hold only ids, numbers and words from fixed lists, never what people wrote.
+ * Tracing with OpenTelemetry. Every HTTP request, WebSocket frame and activity has a trace id. The id comes from the
+ * caller (W3C Trace Context) or is created here; logs, replies and workflows carry it. Spans are recorded and exported
+ * only when an endpoint is configured. Spans hold only ids, numbers and words from fixed lists, never what people
+ * wrote.
  */
 import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Attributes, type Span } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
@@ -26,7 +27,7 @@ type Carrier = Record<string, string | undefined>;
 
 /**
  * Called once when a process starts. `endpoint`: the base address of a collector that takes OTLP over HTTP; without one
- * nothing is exported. `stop` exports what is left.
+ * nothing is exported. `stop` exports the spans that were not exported yet.
  */
 export async function startTracing(service: string, endpoint?: string): Promise<{ stop(): Promise<void> }> {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
@@ -40,7 +41,7 @@ export async function startTracing(service: string, endpoint?: string): Promise<
 }
 
 async function exporterTo(endpoint: string) {
-  // Loaded lazily, because most deployments export nothing.
+  // The exporter is loaded lazily, because most deployments export nothing.
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
   return new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
 }
@@ -58,12 +59,14 @@ export const traceId = (): string | undefined => trace.getSpanContext(context.ac
 type SpanOptions = {
   kind?: 'server' | 'client' | 'internal';
   attributes?: Attributes;
-  /** The `traceparent` of the caller; without a valid one the current span is the parent. */
+  /**
+   * The `traceparent` of the caller. When undefined, the current span is the parent; when invalid, a new trace begins.
+   */
   parent?: string | undefined;
 };
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
 
-/** Runs `work` in a span, which ends with it. An error marks the span with the error's name. */
+/** Runs `work` in a span, which ends when `work` ends. An error marks the span with the error's name. */
 export async function inSpan<T>(
   what: string,
   { kind = 'internal', attributes = {}, parent }: SpanOptions,

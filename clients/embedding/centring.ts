@@ -1,8 +1,8 @@
 /**
  * Removes the influence of the language from vectors. The model me5 puts texts of one language near each other,
- * whatever they say: a single German document was the nearest one to most German questions. So for a text that is not
- * English, the part of the vector that comes from me5 is moved by the difference between the mean vectors of English
- * and of the text's language. `npm run calibrate -- languages` measures the means. Pure.
+ * whatever they say: a single German document was the nearest one to most German questions. So the me5 part of a vector
+ * is moved when the text is not English. The shift is the difference between the mean vectors of English and of the
+ * text's language. `npm run calibrate -- languages` measures the means. Pure.
  */
 import shifts from './languageshifts.json' with { type: 'json' };
 import { models, type EmbeddingText } from './vectors.ts';
@@ -26,8 +26,8 @@ const known = new Map(
 );
 
 /**
- * The me5 part of a text's vector, moved as described above and scaled to unit length. Unchanged for English and for
- * languages without a shift.
+ * The me5 part of a text's vector, moved by the shift of the text's language and scaled to unit length. Unchanged for
+ * English and for languages without a shift.
  */
 export function centredPart(part: Float32Array, { kind, text }: Pick<EmbeddingText, 'kind' | 'text'>): Float32Array {
   const shift = known.get(languageOf(text) ?? 'en')?.[kind];

@@ -25,16 +25,16 @@ async function open(folder: string, threads: boolean): Promise<OpenedModels> {
   if (!threads) return openModels(folder);
   const last = modelNames.at(-1)!;
   const opening = [openModels(folder, modelNames.slice(0, -1)), openInThread(folder, [last])] as const;
-  // Waits for both, so that a failure does not end this process while the thread is still opening its model.
+  // Both must settle first, so that a failure does not end this process while the thread is still opening its model.
   await Promise.allSettled(opening);
   const [here, beside] = await Promise.all(opening);
   return {
     async embed(text, names) {
       if (!names.includes(last)) return here.embed(text, names);
       const others = names.filter((name) => name !== last);
-      // The thread is started first, because a model run blocks this thread.
+      // The thread gets its text first, because a model run blocks this thread.
       const making = [beside.embed(text, [last]), here.embed(text, others)] as const;
-      // Waits for both, also after an error, because the thread takes one text at a time.
+      // Both must settle, even after an error, because the thread takes one text at a time.
       await Promise.allSettled(making);
       const [end, start] = await Promise.all(making);
       const vector = new Float32Array(start.length + models[last].dimensions);

@@ -29,7 +29,7 @@ export type EmbedderOptions = {
 };
 
 export type EmbedOptions = {
-  /** The models to use; all by default. The vector's parts are in the order of all models. */
+  /** The models to use, in the order of `modelNames`; all by default. The vector's parts have the same order. */
   models?: readonly ModelName[];
   /** When the signal fires, texts that have not been started are dropped. */
   signal?: AbortSignal | undefined;
@@ -71,17 +71,18 @@ const defaultTimeoutMs = 10_000;
 const defaultStartMs = 30_000;
 const defaultIdleMs = 5 * 60_000;
 /**
- * Environment for glibc: a single arena, which returns memory to the system when more than 32 MiB are free. The
- * attention scores (12 heads, four bytes for each pair of tokens) take 4.3 MB at 300 tokens and 12.6 MB at 512, several
- * times for each of 12 layers. By default glibc allocated them as separate blocks, which the system clears each time. A
- * passage of 300 tokens then took two and a half times as long in bge, and a fifth longer in me5.
+ * Environment for glibc: a single arena, which returns memory to the system when more than 32 MiB are free. Each of the
+ * 12 layers allocates memory for the attention scores several times (12 heads, four bytes for each pair of tokens).
+ * That is 4.3 MB at 300 tokens and 12.6 MB at 512. By default glibc allocates these as separate blocks, which the
+ * system clears each time. A passage of 300 tokens then takes two and a half times as long in bge, and a fifth longer
+ * in me5.
  */
 const memoryBounds = {
   MALLOC_ARENA_MAX: '1',
   MALLOC_MMAP_THRESHOLD_: String(16 * 2 ** 20),
   MALLOC_TRIM_THRESHOLD_: String(32 * 2 ** 20),
 };
-/** The number of characters kept of a dying process's output. */
+/** The number of characters kept of the process's error output (`stderr`), for the failure message. */
 const maxWords = 500;
 /**
  * The process holds at most this many texts: the current one and the next one, which then starts without a delay. More
@@ -230,7 +231,7 @@ class EmbeddingProcess {
       });
     });
     this.#limit(options.startMs ?? defaultStartMs, new ModelsUnusable('The embedding models did not load in time.'));
-    // An idle process must not keep the caller alive.
+    // An idle child process must not keep the calling process alive.
     this.#hold(false);
   }
 
@@ -292,7 +293,7 @@ class EmbeddingProcess {
 
   #limit(ms: number, reason: EmbeddingFailed): void {
     clearTimeout(this.#timer);
-    // The timer does not keep the caller alive; a process with texts does.
+    // The timer does not keep the calling process alive; a child process that has texts does (`#hold`).
     this.#timer = setTimeout(() => void this.end(reason), ms).unref();
   }
 
@@ -306,7 +307,8 @@ class EmbeddingProcess {
     this.#sent.clear();
     if (begun !== undefined) this.#queue.leave(begun.call, reason);
     this.#queue.putBack(others);
-    // A process that was never ready has tried no text, and the next process would fail too, so all texts fail.
+    // When the caller closed the process or it was idle, the waiting texts fail. When it was never ready, they fail
+    // too, because the next process would not become ready either.
     if (!wanted || !this.#isReady) this.#queue.fail(reason);
     this.#onEnd();
   }

@@ -10,8 +10,8 @@ export type { EmbeddingMeter, EmbeddingState } from './local.ts';
 
 export type Embedding = Vectors & {
   /**
-   * The models that run on this machine and analyse messages, even if an endpoint computes the vectors of the passages.
-   * Undefined with EMBEDDING=off.
+   * The embedded models, which analyse messages even if an endpoint computes the vectors of the passages. Undefined
+   * with EMBEDDING=off.
    */
   local: LocalEmbedding | undefined;
   state(): EmbeddingState;
@@ -21,8 +21,8 @@ export type Embedding = Vectors & {
 export type LocalEmbedding = {
   /**
    * The vector of a short text, embedded as a question: 384 numbers of me5, then 512 of USE. Uses the process and the
-   * cache of `question`. `searched`: the text will probably also be searched for, so the rest of its vector is computed
-   * at the same time. @throws when the vector is not ready in time.
+   * cache of `question`. `searched`: the text will probably also be searched for, so the part by bge is computed at the
+   * same time. @throws when the vector is not ready in time.
    */
   reading(text: string, searched?: boolean): Promise<Float32Array>;
   /**

@@ -15,8 +15,8 @@ export function createEndpointVectors(options: AiOptions): Vectors | undefined {
   const { baseUrl, apiKey, sleep, embeddingModel: model, timeoutMs = 30_000, now = Date.now } = options;
   if (!model || !(apiKey || baseUrl)) return undefined;
   const budgetMs = options.budgetMs ?? 2 * timeoutMs;
-  // Loaded lazily: the endpoint's library is an eighth of all modules of an API process, and not every deployment has
-  // an endpoint.
+  // The endpoint's library is loaded lazily: it is an eighth of all modules of an API process, and not every deployment
+  // has an endpoint.
   const loading = Promise.all([import('../openai/endpoint.ts'), import('../openai/embeddings.ts')]).then(
     ([{ createEndpoint }, { createEmbedder }]) =>
       createEmbedder(

@@ -1,6 +1,7 @@
 /**
- * The embedded models of one server process. Obtains their files and runs one child process for questions and one for
- * passages, or calls embedding services, which run both. Caches recent vectors and reports the models' state.
+ * The embedded models of one server process. They run in one child process for questions and one for passages, or in
+ * embedding services, which run both. This file obtains the models, caches recent vectors and reports the models'
+ * state.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
@@ -58,8 +59,8 @@ export type Local = {
 
 /**
  * A question waits this long for its vector, in ms. The vector takes 5 to 40 ms; starting the process first takes about
- * 400 ms. The rest is for the questions before it in the queue, so that a busy system answers later, but as well as
- * otherwise. A hanging process is killed earlier (`hungMs`), and a new process continues.
+ * 400 ms. The remaining time is for the questions before it in the queue, so that a busy system answers later instead
+ * of worse. A hanging process is killed earlier (`hungMs`), and a new process continues.
  */
 const defaultQuestionMs = 10_000;
 /** A process that takes longer than this for one text, in ms, counts as hanging and is killed. */
@@ -160,7 +161,7 @@ export function createLocal(options: LocalOptions): Local {
       niceness: options.niceness ?? passagesNiceness,
     });
     if (options.warm !== true) become({ state: 'ready' });
-    // The warm-up call. A failure is recorded like that of any other call.
+    // This warm-up call loads the models. Its failure is recorded like that of any other call.
     else void run(asking, 'question', (it) => it.embed([{ kind: 'question', text: '' }])).catch(() => undefined);
   }
 

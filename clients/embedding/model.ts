@@ -30,7 +30,8 @@ async function openModel(folder: string, name: ModelName): Promise<Model> {
     name === 'bge'
       ? new WordPiece(join(folder, name, 'tokenizer.json'))
       : new Unigram(join(folder, name, 'vocabulary.bin'));
-  // Opened by its path instead of a buffer, so that the weights are memory-mapped and shared between processes.
+  // The session is opened by its path instead of from a buffer, so that the weights are memory-mapped and shared
+  // between processes.
   const session = await InferenceSession.create(join(folder, name, 'model.onnx'), sessionOptions);
   const output = session.outputNames[0]!;
   return {

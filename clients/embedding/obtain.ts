@@ -42,7 +42,7 @@ export async function obtainModels(
     });
   } finally {
     signal.removeEventListener('abort', stop);
-    // The program has answered. Once in a while Node hangs on exit; the program would then never end.
+    // Node sometimes hangs on exit, so the program is killed after it has answered.
     child.kill('SIGKILL');
   }
 }

@@ -10,7 +10,7 @@ import { modelNames, models as allModels, type EmbeddingText, type ModelName } f
 /** The queues of a service. Questions never wait behind passages. */
 export type Pool = 'questions' | 'passages';
 
-/** What a call sends, as JSON. The answer is the vectors one after the other, as 32-bit floats, little-endian. */
+/** The body of a call, sent as JSON. The answer is the vectors one after the other, as 32-bit floats, little-endian. */
 type VectorRequest = {
   pool: Pool;
   texts: readonly EmbeddingText[];
@@ -21,7 +21,7 @@ type VectorRequest = {
 };
 
 type RemoteOptions = {
-  /** Base addresses. */
+  /** The base URLs of the services. */
   urls: readonly string[];
   pool: Pool;
   /** Time limit for one call to one host, in ms. */

@@ -95,7 +95,7 @@ export async function startEmbeddingService(options: ServiceOptions): Promise<Em
   const server = createServer((incoming, reply) => void answer(incoming, reply));
   server.listen(options.port, options.host);
   await once(server, 'listening');
-  // Loads the models now, which takes half a second, so that the first question does not wait for that.
+  // This call loads the models, which takes half a second, so that the first question does not wait for it.
   await embedders.questions.embed([{ kind: 'question', text: '' }]);
   return {
     url: `http://${options.host}:${(server.address() as AddressInfo).port}`,

@@ -38,7 +38,7 @@ const space = '\u2581';
 /** The score of an unknown piece is this much below the vocabulary's lowest score. */
 const unknownPenalty = 10;
 
-// FNV-1a byte by byte, so that the hash of a longer piece continues that of its prefix.
+// The hash is FNV-1a, computed byte by byte, so that the hash of a longer piece continues that of its prefix.
 const hashStart = 0x811c9dc5;
 const hashStep = (hash: number, byte: number): number => Math.imul(hash ^ byte, 0x01000193);
 const slotOf = (hash: number): number => (hash ^ (hash >>> 15)) >>> 0;
@@ -95,8 +95,8 @@ export class Unigram {
   }
 
   /**
-   * Normalizes a text to the form of the pieces: characters are replaced, each run of white space becomes one mark, and
-   * the first word gets a mark before it.
+   * Normalizes a text to the form of the pieces. Characters are replaced (`map`), each run of white space becomes one
+   * `space` mark, and the first word gets such a mark before it.
    */
   #normalize(text: string): string {
     const map = this.#map;

@@ -1,7 +1,8 @@
 /**
- * Finds the DKIM signature that confirms a mail's author, using the results of the receiving service (RFC 8601). Claims
- * in the mail itself do not count: the sender chooses the envelope sender and the HELO name, which appear in the same
- * header, and may add headers of the same name.
+ * Finds the DKIM signature that confirms a mail's author. It uses the DKIM results in the first Authentication-Results
+ * header (RFC 8601), which the receiving service writes. That header's other results do not count, because the sender
+ * chooses the envelope sender and the HELO name that they are about. The sender may also add headers of the same name,
+ * which are ignored.
  */
 import { domainToASCII } from 'node:url';
 import parseHeader from 'mailauth/lib/parse-dkim-headers.js';
@@ -40,7 +41,8 @@ export function signerOf(headers: readonly Header[], authorDomain: string): stri
 }
 
 /**
- * Undefined for a malformed signature, for example with two values of `d`; the verifier may have used the other value.
+ * Parses a DKIM-Signature header. Undefined when it is malformed: with two values of `d`, for example, the receiving
+ * service may have checked the other one.
  */
 function signatureIn(value: string): Signature | undefined {
   if (value.length > maxLength) return undefined;

@@ -33,7 +33,7 @@ function numberText(raw: string, pattern: string, date1904: boolean): string {
   try {
     // Formats such as [h]:mm are durations that exceed 24 hours, not times of day.
     if (isDateFormat(pattern) && !/\[[hms]+\]/i.test(pattern)) return dateText(value, pattern, date1904) ?? raw;
-    // A format may hide a value: `;;;`.
+    // The format `;;;` hides a value; its text is then empty.
     return format(pattern, value).replace(/\s+/g, ' ').trim();
   } catch {
     return raw;

@@ -39,8 +39,8 @@ function sampleOf(
     });
     return { rows, fits: true };
   } catch (error) {
-    // The sample may end inside a quoted field. Any other error means that the delimiter does not fit the quotation
-    // marks.
+    // An unclosed quotation mark may only mean that the sample ends inside a quoted field. Any other error means that
+    // the delimiter does not fit the quotation marks.
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     return { rows, fits: code === 'CSV_QUOTE_NOT_CLOSED' };
   }
@@ -54,7 +54,8 @@ function regularity(rows: readonly (readonly string[])[]): number {
   const width = widths.toSorted((a, b) => a - b)[Math.floor(widths.length / 2)] ?? 0;
   if (width < 2) return 0;
   const regular = widths.filter((each) => each === width).length / widths.length;
-  // A character that is only punctuation in sentences appears in the cells but not in the header row.
+  // A character that is only punctuation in sentences appears in the cells but not in the header row. So the score is
+  // halved when the header row has another number of columns.
   return regular * Math.log2(width) * (widths[0] === width ? 1 : 0.5);
 }
 

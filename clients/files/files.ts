@@ -92,8 +92,8 @@ const heapShare = 0.75;
 
 const entry = fileURLToPath(new URL('child.ts', import.meta.url));
 /**
- * The delay before a replacement process is started, in ms. The rest of a document's processing takes about as long and
- * goes first, because a start takes about 300 ms of processor time.
+ * The delay before a replacement process is started, in ms. A start takes about 300 ms of processor time. The further
+ * processing of the current document takes about as long and must not be slowed down.
  */
 const refillAfterMs = 300;
 /** Maximum size of a reply, in bytes of JSON: the text limit plus column names and escapes. */
@@ -198,7 +198,8 @@ export function createFiles(options: FilesOptions = {}): Files {
     const child = startSandboxed(program, readerFlags(memory, program), bounds, { background });
     alive.add(child);
     child.once('close', () => alive.delete(child));
-    // An idle process that dies before use has no other error listener; its exit is noticed later.
+    // This listener is for an idle process that dies before use, because an `error` event without a listener would
+    // throw. `take` notices that the process has ended.
     child.on('error', () => alive.delete(child));
     child.stdin.on('error', () => undefined);
     return child;

@@ -51,7 +51,10 @@ type Table = {
   kinds: ('name' | 'no name' | 'value' | 'no value')[];
   inHead: boolean;
   cell: string | undefined;
-  /** Whether the open cell ends in a line break. A flag, because reading the growing text would copy it each time. */
+  /**
+   * Whether the open cell ends in a line break. It is a flag, because reading the growing text would copy the text each
+   * time.
+   */
   broken: boolean;
   /** The number of columns and rows that the open cell spans. */
   across: number;

@@ -179,7 +179,10 @@ function textOf(document: Dom, limits: Limits): string {
 }
 
 const hidingStyle = /(?:^|[;\s{])(?:display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*all)/i;
-/** Matches a style sheet's rule for one class or id. Rules inside `@media` are for other sizes and media. */
+/**
+ * Matches a style sheet's rule for one class or id. Rules inside `@media` are removed before, because they are for
+ * other screen sizes and media.
+ */
 const styleRule = /([^{}]{1,500})\{([^{}]{0,2000})\}/g;
 const simpleSelector = /^[a-z]{0,10}([.#])([\w-]{1,100})$/i;
 const maxRules = 500;

@@ -4,7 +4,7 @@ import type { MailHeader } from '../../models/rules/events/mailin.ts';
 export type MailAttachment = { filename: string; mime_type: string; bytes: number };
 
 export type ReadMail = {
-  /** The address in `From`; empty when there is none or more than one. */
+  /** The author that `From` names; both fields are empty when it names none or more than one. */
   from: { name: string; address: string };
   subject: string;
   message_id: string;

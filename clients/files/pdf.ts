@@ -1,7 +1,7 @@
 /**
  * Reads the text of the first pages of a PDF with PDF.js, for resumes. Scripts are never run, and fonts and pictures
  * are not rendered. This file limits neither memory nor time, because a PDF can use any amount before its first
- * character; the process in which it runs has limits (files.ts).
+ * character. The process that runs this code has limits (files.ts).
  */
 import { getDocumentProxy } from 'unpdf';
 import { Unreadable } from '../../models/rules/base/unreadable.ts';

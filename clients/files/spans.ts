@@ -46,7 +46,7 @@ export function createSpans(limits: Limits, room: { cells: number }): Spans {
     room.cells -= 1;
     if (room.cells < 0) throw new Unreadable('too_much_text');
   };
-  // Only real cells can make a table too wide. Spans stop at half of the maximum.
+  // Only real cells can make a table too wide: spans stop filling columns at half of `maxColumns`.
   const isFree = (row: readonly string[]): boolean => row.length < limits.maxColumns / 2;
   /** Fills the next column if a cell from above spans into it; returns whether it did. */
   const fromAbove = (row: string[]): boolean => {

@@ -66,7 +66,8 @@ function addRows(
 
 /**
  * Adds the grid of a spreadsheet. Blank rows separate tables, and single cells above a table are notes about it. A part
- * without a header continues the previous table if it fits. Otherwise its rows of two cells are name and value.
+ * without a header continues the previous table if most of its rows fit that table's header. Otherwise its rows of two
+ * cells are name and value.
  */
 export function addSheet(blocks: Blocks, limits: Limits, table: string, rows: Iterable<Row>): void {
   let known: TableHead | undefined;

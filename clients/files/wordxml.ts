@@ -16,7 +16,7 @@ const packageNamespace = 'http://schemas.openxmlformats.org/package/2006/relatio
 
 /**
  * The elements that are kept, with the attributes that mammoth reads. An element in none of these lists is dropped but
- * its text is kept: fields, revisions, content controls, directions of writing, ruby.
+ * its text is kept, for example a field, a revision, a content control or a ruby.
  */
 const kept: ReadonlyMap<string, readonly string[]> = new Map([
   ...['document', 'body', 'footnotes', 'endnotes', 'p', 'tbl', 'tr', 'tc', 'pPr', 'numPr', 'trPr', 'tcPr', 'tblHeader']
@@ -167,7 +167,7 @@ class Rewriter implements XmlHandlers {
   private readonly styles: HidingStyles;
   private readonly path: Open[] = [];
   private readonly namespaces = new Map<string, string>();
-  /** The number of open elements inside a removed one. */
+  /** The number of open elements that are being removed: one element, and its open descendants. */
   private skipping = 0;
   private inText = false;
   private inInstruction = false;
@@ -310,7 +310,7 @@ class Rewriter implements XmlHandlers {
         else if (anchor !== undefined) this.write(item, `<w:hyperlink w:anchor="${escape(anchor)}">`, '</w:hyperlink>');
         break;
       case 'txbxContent':
-        // Mammoth puts a text box inside such a picture after the paragraph to which it is anchored.
+        // Mammoth puts a text box inside a `w:pict` element after the paragraph to which it is anchored.
         this.write(item, '<w:r><w:pict><w:txbxContent>', '</w:txbxContent></w:pict></w:r>');
         break;
       default:

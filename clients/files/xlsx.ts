@@ -38,8 +38,8 @@ class SheetReader implements XmlHandlers {
   /** Whether a blank row precedes the next row. */
   private blank = false;
   /**
-   * `calculated`: whether any formula has a stored result. `uncalculated`: the rows with a formula without one; whether
-   * they are visible is known only at the end.
+   * `calculated`: whether any formula has a stored result. `uncalculated`: the rows with a formula that has no stored
+   * result. Whether these rows are visible is known only at the end of the sheet.
    */
   private calculated = false;
   private readonly uncalculated: SheetRow[] = [];

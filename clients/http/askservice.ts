@@ -1,15 +1,18 @@
-/** Sends a request to a connected service and parses its JSON reply. The time limit is the same for every service. */
+/**
+ * Sends a request to a connected service, such as GitHub, and parses its JSON reply. The time limit is the same for
+ * every service.
+ */
 import type { Http, HttpResponse } from './http.ts';
 import type { ServiceError, ServiceFailure } from './serviceerror.ts';
 import { HttpError, type HttpMethod } from '../../models/rules/base/http.ts';
 
-/** Connected services usually reply within a second, and abort their own requests after 10 s. */
+/** GitHub and Linear usually reply within a second, and themselves abort a request after 10 s. */
 const timeoutMs = 15_000;
 
 type ServiceRequest = {
   method: HttpMethod;
   headers: Record<string, string>;
-  /** Sent as JSON. */
+  /** The request's body, sent as JSON. */
   body?: object | undefined;
   maxBytes: number;
   signal?: AbortSignal | undefined;
@@ -21,8 +24,8 @@ type ServiceReply = {
 };
 
 /**
- * Resolves with any status. @throws `Failure`, whose message names the `service`, when there was no reply; the signal's
- * reason when it aborted the request
+ * Resolves with a reply of any HTTP status. @throws `Failure`, whose message names the `service`, when there was no
+ * reply; the signal's reason when it aborted the request
  */
 export async function askService(
   http: Http,

@@ -12,7 +12,7 @@ export type BodyOptions = {
   encoding: string | undefined;
   /** Maximum number of decoded bytes. */
   maxBytes: number;
-  /** Truncates a longer body at the limit instead of failing. */
+  /** Truncates a body that is longer than `maxBytes`, instead of failing. */
   cut?: boolean | undefined;
   /** The Content-Length header, which is only a hint for the first buffer's size. */
   expectedBytes: number | undefined;
@@ -38,8 +38,8 @@ export type Body = {
 const firstBufferBytes = 256 * 1024;
 
 /**
- * A buffer that doubles up to the limit. While it is being copied, the old and the new one take up to one and a half
- * times the limit.
+ * A buffer that doubles its size when it is full, up to `maxBytes`. While its content is copied, the old and the new
+ * buffer together take up to one and a half times `maxBytes`.
  */
 function createStore({ maxBytes, expectedBytes = 16 * 1024 }: Pick<BodyOptions, 'maxBytes' | 'expectedBytes'>) {
   let buffer: Buffer | undefined;
@@ -74,7 +74,7 @@ const decoders: Record<string, Decoder> = {
   gzip: () => createGunzip(),
   'x-gzip': () => createGunzip(),
   br: () => createBrotliDecompress(),
-  // Some servers send raw deflate without zlib's header. The header's first byte contains method 8.
+  // Some servers send raw deflate data without zlib's header. The low four bits of that header's first byte are 8.
   deflate: (firstByte) => ((firstByte & 0x0f) === 8 ? createInflate() : createInflateRaw()),
 };
 /** The value of our Accept-Encoding header. */
@@ -92,7 +92,8 @@ function decoderFor(encoding: string | undefined): Decoder | 'unknown' | undefin
     .filter((layer) => layer !== '' && layer !== 'identity');
   const [layer] = layers;
   if (layer === undefined) return undefined;
-  // With several encodings a decompression bomb could expand between them, where no limit applies.
+  // With several encodings, the data could expand between two decoders (a decompression bomb), where no size limit
+  // applies.
   return layers.length === 1 && Object.hasOwn(decoders, layer) ? decoders[layer]! : 'unknown';
 }
 
@@ -148,7 +149,7 @@ export function createBody(options: BodyOptions): Body {
     },
     end() {
       if (over) return;
-      // A reply without a body (HEAD, 304) may still have a Content-Encoding.
+      // A reply without a body (HEAD, 304) may have a Content-Encoding too; no decoder was created for it.
       if (decoder) decoder.end();
       else onDone(store.take());
     },

@@ -1,7 +1,7 @@
 /**
  * Makes all connections of the outbound HTTP client, including those to literal addresses. It connects to the checked
  * address instead of the name, which could resolve to another address a moment later (DNS rebinding). Do not cache DNS
- * results here.
+ * results here: each new connection must use the name's current addresses.
  */
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
@@ -29,7 +29,7 @@ export class BlockedAddress extends Error {
 const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 /**
- * Whether a resolved address is public unicast, according to both ipaddr.js and our own table. In a network without
+ * Whether a resolved address is public unicast, according to both ipaddr.js and `isPublicHost`. In a network without
  * IPv4, DNS maps each IPv4 host to a NAT64 address (RFC 6147); then the embedded IPv4 address is checked.
  */
 export function isPublicAddress(text: string): boolean {
@@ -93,8 +93,8 @@ export function createConnector({ egressAllow, lookup, timeoutMs, ca }: ConnectO
 }
 
 /**
- * Opens a connection for a protocol other than HTTP, with the same checks. `anywhere`: skips them, for an address that
- * the operator configured. @throws BlockedAddress, or the error of the connection
+ * Opens a connection for a protocol other than HTTP, with the same address checks. `anywhere`: skips the checks, for an
+ * address that the operator configured. @throws BlockedAddress, or the error of the connection
  */
 export function openSocket(
   { host, port, anywhere = false }: { host: string; port: number; anywhere?: boolean },

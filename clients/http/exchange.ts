@@ -98,7 +98,8 @@ export function exchange(
       settle();
       body?.destroy();
       controller?.abort(error);
-      // When the body is not wanted, the head is the whole reply, even if reading the body fails.
+      // When the body is not wanted, the head is the whole reply, even if the body then fails. Only an abort still
+      // rejects.
       if (head && !body && reason !== 'aborted') resolve({ ...head, body: Buffer.alloc(0) });
       else reject(error);
     };

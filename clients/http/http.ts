@@ -103,8 +103,8 @@ export type Http = {
 /** The HTTP client with an additional method for replies that are streams. */
 export type StreamingHttp = Http & {
   /**
-   * Sends one request and resolves with the head, including redirects; the body is a stream. @throws HttpError when
-   * there is no head
+   * Sends one request and resolves with the head of the reply. A redirect is returned, not followed. The body is a
+   * stream. @throws HttpError when there is no head
    */
   open(url: string, request?: Omit<HttpRequest, 'cut' | 'wantsBody'>): Promise<HttpStream>;
 };
@@ -117,7 +117,10 @@ const keepAliveMaxMs = 30_000;
 /** Time limit for connecting, in ms. It also ends attempts whose request has already failed. */
 const connectTimeoutMs = 10_000;
 
-/** Headers are decoded as Latin-1. Like browsers, this reads the URL in a header as UTF-8 if it is valid UTF-8. */
+/**
+ * The URL in the `location` header. undici decodes headers as Latin-1. Like browsers, this function reads the URL as
+ * UTF-8 if its bytes are valid UTF-8.
+ */
 function locationOf(headers: HttpHeaders): string | undefined {
   const value = headers['location'];
   const raw = Array.isArray(value) ? value[0] : value;
@@ -135,7 +138,7 @@ function withDefaultHeaders(
   userAgent: string,
 ): Record<string, string> {
   const names = new Set(Object.keys(given).map((name) => name.toLowerCase()));
-  // A `host` header could name another host than the checked one, also for TLS.
+  // A `host` header could name another host than the one that was checked, in the request and in TLS.
   if (names.has('host')) throw new HttpError('bad_request', { url });
   return {
     ...(names.has('user-agent') ? {} : { 'user-agent': userAgent }),
@@ -144,7 +147,7 @@ function withDefaultHeaders(
   };
 }
 
-/** Runs a request in a span. */
+/** Returns a function that runs a request in a span, or without a span if `isTraced` is false. */
 function tracing(isTraced: boolean) {
   return async <R extends HttpRequest, T>(address: string, request: R, run: (request: R) => Promise<T>): Promise<T> => {
     if (!isTraced) return run(request);

@@ -1,4 +1,7 @@
-/** Refreshes expiring credentials. Of all processes only one does so at a time, because a refresh token works once. */
+/**
+ * Refreshes expiring credentials. Only one process at a time refreshes a credential, because a refresh token works
+ * once.
+ */
 import { setTimeout } from 'node:timers/promises';
 
 export type Renewals<C> = {
@@ -15,7 +18,7 @@ export type Renewals<C> = {
   renew(standing: C): Promise<void>;
   /** How long to wait for another process's refresh, in ms; 15 s by default. */
   patienceMs?: number;
-  /** The error to throw after that wait. */
+  /** The error to throw when `patienceMs` has passed without a valid credential. */
   late(): Error;
 };
 
@@ -33,7 +36,8 @@ export async function renewed<C>(renewals: Renewals<C>): Promise<boolean> {
     if (isGood(seen)) return true;
     if (await claim()) {
       try {
-        // Read again, because another process may have refreshed the credential between the read and the claim.
+        // The credential is read again, because another process may have refreshed it between the first read and the
+        // claim.
         const standing = await read();
         if (standing === undefined) return false;
         if (!isGood(standing)) await renew(standing);

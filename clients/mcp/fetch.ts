@@ -14,10 +14,13 @@ const bodiless: readonly number[] = [204, 205, 304];
 
 const sentWith = new WeakMap<Response, string>();
 
-/** The `authorization` header that was sent with the request of this reply. Only for replies of `createFetch`. */
+/**
+ * The `authorization` header that was sent with the request of this reply. Undefined for replies not from
+ * `createFetch`.
+ */
 export const authorizationOf = (reply: Response): string | undefined => sentWith.get(reply);
 
-/** Redirects are returned instead of followed; the library follows none to another origin. */
+/** The returned `fetch` passes redirects on instead of following them; the library follows none to another origin. */
 export function createFetch(
   http: Pick<StreamingHttp, 'open'>,
   egressAllow: readonly string[],

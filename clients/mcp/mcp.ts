@@ -90,13 +90,16 @@ export type Mcp = {
   close(): Promise<void>;
 };
 
-/** The time limit for listing a server's tools. A caller waits at most 20 s for connecting and listing together. */
+/** The default of `listTimeoutMs`. An activity that lists a server's tools ends after 20 s, connecting included. */
 const defaultListTimeoutMs = 8_000;
 const defaultMaxBytes = 4 * 1024 * 1024;
 /** A connection in constant use is replaced after this time, so that changed IP addresses take effect. */
 const connectionMs = 5 * 60_000;
 const maxPages = 64;
-/** A server that sends many slow pages must not delay a call beyond its activity's time limit. */
+/**
+ * The default of `allPagesMs`. A server that sends many slow pages must not delay a call beyond its activity's time
+ * limit.
+ */
 const defaultAllPagesMs = 15_000;
 
 /** Failures for which a new connection would not help. */
@@ -167,7 +170,10 @@ export function createMcp({
     return opening;
   }
 
-  /** Runs a call on a connection, which stays open meanwhile. If connecting fails, the call was not sent. */
+  /**
+   * Runs a call on a connection, which stays open meanwhile. If connecting fails, the ServerFailure says that nothing
+   * was sent.
+   */
   async function using<T>(
     server: ServerAddress,
     signal: AbortSignal | undefined,
@@ -208,7 +214,8 @@ export function createMcp({
         return await list(server, signal);
       } catch (error) {
         open.delete(server.key);
-        // The server has forgotten the session, or the connection was closed. Listing is idempotent, so it is retried.
+        // A reused connection fails when the server has forgotten the session or has closed the connection. Listing is
+        // idempotent, so it is retried on a new connection.
         const failure = failureOf(error, signal);
         if (!reused || final.includes(failure.reason)) throw failure;
       }
@@ -228,8 +235,8 @@ export function createMcp({
         ...(answers?.state === undefined ? {} : { requestState: answers.state }),
       };
       const options = {
-        // Without the output schema, because the library would require structured content even when the tool asks for
-        // input. Structured content is validated below.
+        // The output schema is left out, because with it the library would require structured content even when the
+        // tool asks for input. Structured content is validated below.
         toolDefinition: toolOf({ ...definition, output_schema: undefined }),
         allowInputRequired: true,
         timeout: timeoutMs,
@@ -300,7 +307,7 @@ const toolOf = ({ name, description, input_schema, output_schema }: ListedTool):
     ...defined({ outputSchema: output_schema }),
   }) as Tool;
 
-/** Validates structured content for the library, by the rules that apply to arguments. */
+/** Makes the library validate structured content with `schemaCheck`, which also checks the arguments of calls. */
 function getValidator<T>(schema: JsonSchema): JsonSchemaValidator<T> {
   const check = schemaCheck(schema);
   return (value) => {

@@ -1,7 +1,7 @@
 /**
  * The sign-in at a tool server's authorization server (OAuth 2.1): client credentials, or an authorization code with
- * PKCE. The library discovers the server by its metadata, registers the client if necessary, verifies the issuer and
- * refreshes tokens. This file supplies settings and storage.
+ * PKCE. The MCP library discovers the authorization server by its metadata, registers the client if necessary, verifies
+ * the issuer and refreshes tokens. This file supplies settings and storage.
  */
 import {
   auth,
@@ -182,10 +182,10 @@ const passing: readonly string[] = [
 
 /**
  * The credential of a sign-in, for calls. It is refreshed, but a new sign-in is never started, because nobody is there
- * to consent. Of all processes that notice the expiry only one refreshes, because a refresh token works once. When the
- * refresh is refused the sign-in has ended; a member is notified and may sign in again. The connection's own `fetch`
- * must come from `createFetch`, which remembers the token of each request. Requests by `fetchFn` must take less time
- * than a claim lasts.
+ * to consent. Only one process refreshes an expired token, because a refresh token works once. When the refresh is
+ * refused, the sign-in has ended; a member is notified and may sign in again. The connection's own `fetch` must come
+ * from `createFetch`, which remembers the token of each request. `fetchFn` must complete its requests in less time than
+ * a claim lasts.
  */
 export function grantedAuth(client: OAuthClient, store: OAuthStore, turns: TokenTurns, fetchFn: FetchLike): Credential {
   const provider = oauthProvider(client, store);
@@ -199,7 +199,7 @@ export function grantedAuth(client: OAuthClient, store: OAuthStore, turns: Token
   return {
     token: async () => (await standing())?.access_token,
     async onUnauthorized({ response, serverUrl }) {
-      // Requests run in parallel on one connection, so this one may have used an older token.
+      // Requests run in parallel on one connection, so the refused request may have used an older token.
       const refused = tokenOf(response);
       const { tokens, discovery } = await store.read();
       if (tokens !== undefined && tokens.access_token === refused) {

@@ -1,6 +1,7 @@
 /**
- * Prevents the library from rejecting a whole reply because of one part: a tool that violates the protocol, or content
- * of an unknown type. The originals of both are kept unchanged in `_meta`, and their readers treat them as untrusted.
+ * Prevents the MCP library from rejecting a whole reply because of one part: a tool that violates the protocol, or
+ * content of an unknown type. The original tools and content are kept unchanged in `_meta`, and the code that reads
+ * them treats them as untrusted.
  */
 import { randomUUID } from 'node:crypto';
 import type { StreamableHTTPClientTransport, Tool } from '@modelcontextprotocol/client';
@@ -55,8 +56,8 @@ const toolsIn = (tools: unknown[]) =>
   tools.flatMap((tool) => {
     if (!isRecord(tool) || typeof tool['name'] !== 'string') return [];
     const { name, inputSchema } = tool;
-    // A well-formed schema is passed on unchanged: the library drops tools whose schema asks for headers that the protocol
-    // forbids.
+    // A well-formed schema is passed on unchanged, so that the library can drop a tool whose schema asks for headers
+    // that the protocol forbids.
     const input = isRecord(inputSchema) && isInput(inputSchema) ? inputSchema : { type: 'object' };
     return [{ name, inputSchema: input, _meta: { [carried]: tool } }];
   });
@@ -67,7 +68,7 @@ const isInput = ({ type, properties = {}, required = [] }: Given): boolean =>
   Array.isArray(required) &&
   required.every((name) => typeof name === 'string');
 
-/** A listed tool exactly as the server sent it. */
+/** A listed tool as the server sent it, with the description cut to `maxDescriptionLength`. */
 export function listedOf({ name, _meta: meta }: Tool): ListedTool {
   const { description, inputSchema, outputSchema } = meta![carried] as Given;
   return {
@@ -78,7 +79,7 @@ export function listedOf({ name, _meta: meta }: Tool): ListedTool {
   };
 }
 
-/** The content of a reply exactly as the server sent it. */
+/** The content blocks of a reply as the server sent them. Blocks without a `type` are dropped. */
 export const contentOf = ({ _meta: meta }: { _meta?: Given | undefined }): ContentBlock[] =>
   ((meta?.[carried] ?? []) as unknown[]).filter(
     (block): block is ContentBlock => isRecord(block) && typeof block['type'] === 'string',

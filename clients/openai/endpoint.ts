@@ -22,8 +22,8 @@ export type Endpoint = {
   timeoutMs: number;
   budgetMs: number;
   /**
-   * Makes a request, and retries it after temporary failures until `deadline` (ms since 1970). Any other failure, and
-   * the last one, becomes a Problem. The caller's own abort is rethrown unchanged.
+   * Makes a request, and retries it after temporary failures until `deadline` (ms since 1970). A permanent failure, or
+   * the last temporary one, becomes a Problem. The caller's own abort is rethrown unchanged.
    */
   persist<T>(outer: AbortSignal | undefined, deadline: number, call: (signal: AbortSignal) => Promise<T>): Promise<T>;
 };
@@ -38,7 +38,7 @@ export function createEndpoint({
   asked,
   sleep = sleepFor,
 }: EndpointOptions): Endpoint {
-  // The library's own retries and time limits are off, because they are decided here.
+  // `persist` decides on retries and time limits, so the library retries nothing and its own limit is the whole budget.
   const api = new OpenAI({
     apiKey: apiKey ?? 'none',
     baseURL: baseUrl ?? null,

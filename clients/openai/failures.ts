@@ -37,7 +37,10 @@ function retryAfter(error: APIError): number | undefined {
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
-/** How a request ended. `limited`: too many requests. `refused`: the request is at fault. `failed`: the endpoint is. */
+/**
+ * How a request ended. `limited`: too many requests. `refused`: the request is at fault. `failed`: the endpoint is at
+ * fault.
+ */
 export function outcomeOf(error: unknown): 'timeout' | 'limited' | 'refused' | 'failed' {
   if (error instanceof APIConnectionTimeoutError || isTimeout(error)) return 'timeout';
   const status = error instanceof APIError ? error.status : undefined;

@@ -1,6 +1,6 @@
 /** The configuration of an OpenAI-compatible endpoint: for a language model, for an embedding model, or for both. */
 export type AiOptions = {
-  /** The URL up to `/v1`. When only a key is given, the library's default is used. */
+  /** The URL up to `/v1`. When only a key is given, the OpenAI library's default URL is used. */
   baseUrl?: string | undefined;
   apiKey?: string | undefined;
   model?: string | undefined;

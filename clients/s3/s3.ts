@@ -1,7 +1,7 @@
 /**
- * Fetches objects from Amazon S3 or a compatible store, signed with Signature Version 4. Only this one call is needed,
- * so aws4fetch (no dependencies) signs it and the outbound HTTP client sends it, with its checks and limits. Amazon's
- * SDK would add about a hundred packages and its own HTTP client.
+ * Fetches objects from Amazon S3 or a compatible store, signed with Signature Version 4. No other call is needed, so
+ * aws4fetch (no dependencies) signs the request and the outbound HTTP client sends it, with its checks and limits.
+ * Amazon's SDK would add about a hundred packages and its own HTTP client.
  */
 import { AwsV4Signer } from 'aws4fetch';
 import type { Http } from '../http/http.ts';

@@ -18,7 +18,7 @@ const draft = (name: string, make: Dialect['make']): [string, Dialect] => [
 ];
 const latest: Dialect = { name: '2020-12', make: (options) => new Ajv2020(options) };
 const dialects = new Map<string, Dialect>([
-  // The library's types declare the wrong module format.
+  // The cast is needed because the types of ajv-draft-04 declare the wrong module format.
   draft('draft-04', (options) => new (Draft04 as unknown as typeof Ajv)(options)),
   draft('draft-06', (options) => new Ajv({ meta: draft06, ...options })),
   draft('draft-07', (options) => new Ajv(options)),
@@ -30,8 +30,8 @@ const dialects = new Map<string, Dialect>([
 export const dialectNames = 'draft-04, -06, -07, 2019-09 and 2020-12';
 
 /**
- * The version that a schema names; 2020-12 when it names none, as the MCP specification says; undefined for an unknown
- * one.
+ * The version that a schema names. 2020-12 when it names none, as the MCP specification says. Undefined when the named
+ * version is unknown.
  */
 export function dialectOf({ $schema: named }: JsonSchema): Dialect | undefined {
   if (named === undefined) return latest;

@@ -47,7 +47,8 @@ export function withoutForeign(schema: JsonSchema): { schema: JsonSchema; remove
     const unread = new Set(names.filter((name) => flagsOf(name) === undefined));
     const kept = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
       const isForeign = name === 'pattern' && typeof value === 'string' && flagsOf(value) === undefined;
-      // When a `patternProperties` expression was removed, it is unknown which properties are additional.
+      // When a `patternProperties` expression was removed, it is unknown which properties are additional. So the
+      // keyword for additional properties is removed too.
       const isRest = unread.size > 0 && (name === 'additionalProperties' || name === 'unevaluatedProperties');
       if (isForeign || isRest) {
         removed.push(at(name));

@@ -1,7 +1,7 @@
 /**
- * Validates values against untrusted JSON Schemas, in the version that each names. A schema may be as hostile as the
- * value: it can load nothing, its regular expressions run with a time limit, and an unusable schema is rejected when it
- * is compiled.
+ * Validates values against untrusted JSON Schemas, in the version that each schema names. A schema may be as hostile as
+ * the value: it can load nothing, its regular expressions run with a time limit, and an unusable schema is rejected
+ * when it is compiled.
  */
 import { createContext, Script } from 'node:vm';
 import type { ErrorObject } from 'ajv/dist/2020.js';
@@ -13,7 +13,7 @@ import { maxSchemaDepth, maxSchemaLength, type JsonSchema } from '../../models/r
 /** `problem`: where and why the value is invalid, without the value itself. */
 export type Fit = { fits: true } | { fits: false; problem: string };
 export type SchemaCheck = (value: unknown) => Fit;
-/** `unenforced`: the paths of expressions in another language's syntax, which are not checked. */
+/** `unenforced`: the paths of regular expressions in another language's syntax, which are not checked. */
 type ReadSchema = { check: SchemaCheck; unenforced: readonly string[] };
 
 /** An unusable schema; the message is for the schema's author. */
@@ -27,9 +27,9 @@ const bed = createContext(Object.create(null));
 const search = new Script('new RegExp(pattern, flags).test(text)');
 
 /**
- * Compiles an expression that throws when it takes longer than `expressionMs`, which fails the check. The limit is
- * wall-clock time. So an expression that was stopped with little processor time is run again; a busy process must not
- * reject a valid value.
+ * Compiles a regular expression whose `test` throws when it runs longer than `expressionMs`; the value then fails the
+ * check. The limit counts wall-clock time. If the expression used little processor time, the process was busy with
+ * other work, so the expression is run again.
  */
 function boundedExpression(pattern: string) {
   const flags = flagsOf(pattern) ?? 'u';
@@ -47,13 +47,13 @@ function boundedExpression(pattern: string) {
         }
       }
     },
-    // The library caches expressions by this text.
+    // Ajv caches expressions by this text.
     toString: () => `/${pattern}/${flags}`,
   };
 }
 boundedExpression.code = 'boundedExpression';
 
-/** From 2019-09 on `format` is only an annotation, and in older versions it is ambiguous. */
+/** `format` is not validated: from 2019-09 on it is only an annotation, and in older versions it is ambiguous. */
 const options = { strict: false, validateFormats: false, logger: false } as const;
 /** The meta-schema validators, one for each version. */
 const judges = new Map<Dialect, ReturnType<Dialect['make']>>();
@@ -82,7 +82,7 @@ export function readSchema(schema: JsonSchema): ReadSchema {
 function compile(schema: JsonSchema, dialect: Dialect): SchemaCheck {
   const judge = judges.get(dialect) ?? dialect.make(options);
   judges.set(dialect, judge);
-  // A new instance for each schema, because schemas of different owners may have the same `$id`.
+  // Each schema gets a new instance, because schemas of different owners may have the same `$id`.
   const ajv = dialect.make({ ...options, meta: false, validateSchema: false, code: { regExp: boundedExpression } });
   try {
     if (judge.validateSchema(schema) !== true) throw new Error(judge.errorsText(judge.errors));
@@ -91,7 +91,7 @@ function compile(schema: JsonSchema, dialect: Dialect): SchemaCheck {
       try {
         return validate(value) ? { fits: true } : { fits: false, problem: said(validate.errors?.[0]) };
       } catch {
-        // The error is an endless reference, or an expression that took too long.
+        // An endless reference, or a regular expression that takes too long, throws.
         return { fits: false, problem: 'cannot be checked by this schema' };
       }
     };

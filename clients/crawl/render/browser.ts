@@ -55,7 +55,7 @@ const isolation = [
   '--disable-domain-reliability',
 ];
 
-/** Turns off features that are only useful to a person at a screen. */
+/** Flags that turn off features that are only useful to a person at a screen. */
 const plain = [
   '--disable-gpu',
   '--mute-audio',
@@ -85,7 +85,7 @@ export function processTree(pid: number): number[] {
 function running(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // A zombie process (dead, but not yet reaped) is still listed.
+    // A zombie process (dead, but not yet reaped) still accepts the signal, but does not count as running.
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
     return false;
@@ -110,7 +110,7 @@ export async function startBrowser(options: BrowserOptions): Promise<RunningBrow
   const removeProfile = (): Promise<void> => rm(profile, { recursive: true, force: true, maxRetries: 5 });
   let browser: Browser;
   try {
-    // Loaded lazily, because most workers never start a browser.
+    // Puppeteer is loaded lazily, because most workers never start a browser.
     const { launch } = await import('puppeteer');
     browser = await launch({
       executablePath,
@@ -118,7 +118,7 @@ export async function startBrowser(options: BrowserOptions): Promise<RunningBrow
       pipe: true,
       userDataDir: profile,
       timeout: startTimeoutMs,
-      // Off, because each page has its own time limit.
+      // This time limit is off, because each page has its own.
       protocolTimeout: 0,
       waitForInitialPage: false,
       handleSIGINT: false,

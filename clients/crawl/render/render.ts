@@ -68,7 +68,8 @@ export type Renderer = {
 /** Time limit for starting a browser, in ms. It takes 0.1 s to 1 s, and several seconds on a loaded machine. */
 const startTimeoutMs = 30_000;
 /**
- * A context closes in milliseconds. If a hanging page delays that for longer than this, in ms, the browser is ended.
+ * A browser context closes in milliseconds. If closing takes longer than this, in ms, because a page hangs, the browser
+ * is ended.
  */
 const closeWithinMs = 2_000;
 
@@ -135,7 +136,8 @@ export function createRenderer(options: RendererOptions): Renderer {
       try {
         return await renderPage(context, { request, userAgent, limits }, ask);
       } catch (error) {
-        // A stopped page may still run in its process, and closing its context may not end that process.
+        // A stopped page may still run in its process, and closing its context may not end that process. So the browser
+        // gets no further page.
         const stopped = !(error instanceof RenderError) || error.reason === 'timed_out' || error.reason === 'crashed';
         if (stopped) instance.worn = true;
         const crashed = error instanceof RenderError && error.reason === 'crashed';

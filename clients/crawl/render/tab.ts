@@ -99,7 +99,9 @@ function failureOf(error: unknown): unknown {
 const cameWithTheEnd = (error: unknown): boolean =>
   /clos|crash|disconnect|detach/i.test(String(error)) && !String(error).includes('net::');
 
-/** Opens the page, waits until its requests have ended and reads its document. Aborting `over` ends this early. */
+/**
+ * Opens the page, waits until its requests have ended and reads its document. Aborting `over` stops all of this early.
+ */
 async function readPage(
   context: BrowserContext,
   { request, userAgent, limits }: TabDeps,
@@ -117,7 +119,8 @@ async function readPage(
   } catch (error) {
     if (traffic.failure !== undefined) throw failureOf(traffic.failure);
     if (cameWithTheEnd(error)) throw error;
-    // The document may still have arrived: its script may have replaced it, or it may be waiting for a script.
+    // Even after this error the document may have arrived: a script may have replaced it, or it may still wait for a
+    // script.
     if (!traffic.delivered) throw new RenderError('unreachable', undefined, { cause: error });
   }
   // The idle time counts from here. On a busy machine the document is parsed long after its reply, and only then do its
@@ -149,8 +152,8 @@ export async function renderPage(context: BrowserContext, deps: TabDeps, ask: Ta
     return await new Promise<RenderedPage>((resolve, reject) => {
       over.signal.addEventListener('abort', () => reject(over.signal.reason as Error), { once: true });
       readPage(context, deps, ask, over).then(resolve, (error: unknown) => {
-        // When the page has ended, the reason for its end is more useful than the resulting error. A lost connection
-        // reports its reason a moment later.
+        // When the page or the browser has ended, the reason for that end is more useful than this error. The reason
+        // may arrive a moment later, so `crashed` is reported only after 100 ms.
         if (error instanceof RenderError) reject(error);
         else if (cameWithTheEnd(error)) setTimeout(onGone, 100);
         else reject(error);

@@ -36,8 +36,8 @@ const maxPostLength = 256 * 1024;
 /** Maximum number of concurrent requests of a page, as in browsers. The HTTP client also limits each host. */
 const concurrency = 6;
 /**
- * Headers that would be wrong here: about the connection, about an encoding that is already removed, or for storing
- * cookies.
+ * Reply headers that are not passed to the browser. They concern the connection, an encoding that is already removed,
+ * or cookies to store.
  */
 const droppedReplyHeaders = new Set(
   'alt-svc connection content-encoding content-length keep-alive link report-to set-cookie trailer transfer-encoding'.split(

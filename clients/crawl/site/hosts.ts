@@ -56,7 +56,10 @@ const overloadedAddresses = 5;
 const maxHosts = 10_000;
 
 function createHost(now: () => number, concurrency: number): Host {
-  /** Pages wait for the crawl delay in `turns`. In `requests` they would block places that resources of pages need. */
+  /**
+   * Pages wait for the crawl delay inside `turns`. Inside `requests`, waiting pages would occupy the places that
+   * resources of pages need.
+   */
   const turns = pLimit(concurrency);
   const requests = pLimit(concurrency);
   const delays = new Map<string, number>();

@@ -138,7 +138,7 @@ function startReader(program: string, memoryMb: number, timeoutMs: number): Read
   child.stderr.on('data', (part: Buffer) => {
     stderr = (stderr + part.toString('utf8')).slice(-4_096);
   });
-  // The exit handler reports the failure, so write errors are ignored.
+  // The `close` handler below reports the failure, so write errors are ignored.
   child.stdin.on('error', () => undefined);
   const gone = new Promise<void>((resolve) => {
     const end = (error: unknown): void => {
@@ -286,7 +286,7 @@ export function createPages(options: PagesOptions = {}): Pages {
       } finally {
         turns.give();
       }
-      // The next page is given to the reader first, so that it is read while this reply is parsed.
+      // This pause lets the next page go to a reader, which reads it while this reply is parsed.
       await setImmediate();
       const answer = reply.parse(JSON.parse(line));
       if (!answer.ok) throw new Unreadable(answer.reason, { cause: new Error(answer.detail) });

@@ -1,4 +1,7 @@
-/** Reads the reply to a request for a page: the HTML by the page reader, and the facts from the headers. */
+/**
+ * Reads the reply to a request for a page. The page reader (`pages`) reads the HTML; `etag` and `lastModified` come
+ * from the headers.
+ */
 import type { FetchedPage, Refused } from './fetched.ts';
 import type { Pages } from './pages.ts';
 import { headerOf, type HttpResponse } from '../../http/http.ts';

@@ -1,6 +1,6 @@
 /**
- * Requests for pages. Each waits for its host's turn, and is retried when the site asks for that or the failure may be
- * temporary. A long wait is returned to the caller instead of slept through.
+ * Requests for pages. Each request waits for its turn at the host. It is retried when the site asks the crawler to
+ * wait, or when the failure may be temporary. A long wait is returned to the caller instead of slept through.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ask, Delay, Refused } from './fetched.ts';

@@ -102,7 +102,8 @@ function closedSite(scope: Scope, { refused, message }: NoRules): Site {
 /** Requests a page and follows redirects between spellings of its URL. */
 async function fetchPage(parts: Parts, scope: Scope, url: string, request: Ask): Promise<Fetched> {
   for (let hop = 0, at = url; hop < samePageHops; hop += 1) {
-    // Later hops wait longer instead of returning: the caller's next attempt would start at the first hop again.
+    // Later hops wait longer instead of returning a `Delay`, because the caller's next attempt would start at the first
+    // hop again.
     const maxWaitMs = hop === 0 ? maxSleepMs : maxCrawlDelaySeconds * 1_000;
     const fetched = await fetchHop(parts, { url, at, scope, maxWaitMs }, request);
     if (fetched.kind !== 'same_page') return fetched;

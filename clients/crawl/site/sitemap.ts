@@ -38,8 +38,8 @@ async function* decoded(bytes: Uint8Array, maxBytes: number): AsyncGenerator<Uin
 }
 
 /**
- * Decompresses lazily. Leaving the loop early destroys the stream, so an archive bomb is never decompressed further
- * than needed.
+ * Decompresses lazily. When the caller stops iterating, the stream is destroyed, so an archive bomb is never
+ * decompressed further than needed.
  */
 function gunzip(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   const stream = createGunzip({ chunkSize: pieceBytes });

@@ -97,7 +97,8 @@ export function xmlReader(add: (loc: string) => boolean): Reader {
     reader.stopped ??= why;
   };
   const keep = (more: string): void => {
-    // Bounds memory for an endless text. A text longer than a URL may be is refused later.
+    // The kept text is bounded, so that an endless text does not fill the memory. A text longer than a URL may be is
+    // refused later.
     if (inLoc && text.length <= maxUrlLength) text += more.slice(0, maxUrlLength + 1);
   };
   const open = (local: string): void => {
@@ -130,7 +131,7 @@ export function xmlReader(add: (loc: string) => boolean): Reader {
   parser.on('text', keep);
   // In CDATA an ampersand needs no escape, so the repair is undone.
   parser.on('cdata', (more) => keep(more.replaceAll('&amp;', '&')));
-  // An HTML page usually fails before its first element.
+  // An error before the first element usually means that the file is an HTML page, not a sitemap.
   parser.on('error', () => stop(reader.kind === 'unknown' ? 'unknown' : 'broken'));
   const reader: Reader = {
     kind: 'unknown',

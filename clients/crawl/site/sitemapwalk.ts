@@ -1,6 +1,6 @@
 /**
- * Walks through the sitemaps of a site, including indexes. The caller passes the fetch function, so that every URL goes
- * through the guarded HTTP client.
+ * Walks through the sitemaps of a site, including indexes. The caller passes the fetch function, so that its HTTP
+ * client checks every URL.
  */
 import { maxSitemapBytes, readSitemap, type Sitemap } from './sitemap.ts';
 import { sitemapStops } from './sitemapreader.ts';

@@ -20,9 +20,9 @@ const sampleSize = 256;
 /** The number of passages of a sample whose nearest neighbours are looked for. */
 const comparedOfSample = 64;
 /**
- * A passage counts as a copy of another one when their similarity is at least this, on a scale on which the mean
- * similarity is 0 and identity is 1. A copy does not count as a neighbour, because it does not show how near different
- * texts are. The same is true for all passages of the copy's source, and for passages in another language, which may be
+ * A passage counts as a copy of another one when their similarity is at least this. On this scale the mean similarity
+ * is 0 and identity is 1. A copy does not count as a neighbour, because it does not show how near different texts are.
+ * Other passages of the copy's source do not count either, nor do passages in another language, which may be
  * translations.
  */
 const copy = 0.75;
@@ -36,9 +36,10 @@ const sampleRowsMayDiffer = 0.1;
 const sampleKeptMs = 60_000;
 
 /**
- * How a large table's index is searched. `partitions`: the number of nearest partitions to search (a table of 100,000
- * rows has 25, so all). `refine`: this many times the requested number of candidates are found, and then compared
- * exactly. At 100,000 rows this found all of the nearest 20 passages, also within a segment.
+ * How a large table's index is searched. `partitions`: the number of nearest partitions to search. A table of 100,000
+ * rows has 25 partitions, so all of them are searched. `refine`: the index finds this many times the requested number
+ * of candidates, which are then compared exactly. At 100,000 rows this finds all of the nearest 20 passages, also
+ * within a segment.
  */
 const partitions = 64;
 const refine = 2;
@@ -146,7 +147,8 @@ export async function backgroundOf(
 }
 
 /**
- * A sample of the table's passages, at even distances. It is cached, and taken again when the table has changed much.
+ * A sample of the table's passages, at even distances. It is cached. A changed table is sampled again when the sample
+ * is older than `sampleKeptMs` or the number of rows differs too much.
  */
 async function sampleOf({ clock }: Tables, samples: Samples, name: string, opened: OpenTable): Promise<Sample> {
   const known = samples.get(name);
@@ -180,7 +182,7 @@ async function take(table: Table, rows: number, width: number): Promise<SampledP
 
 /**
  * For `comparedOfSample` passages of a sample, finds the nearest passage of another source in the same language. Yields
- * to the event loop after every eight.
+ * to the event loop after every eight passages.
  */
 async function neighboursOf(
   sample: SampledPassages,
@@ -200,8 +202,8 @@ async function neighboursOf(
 }
 
 /**
- * Finds a passage's nearest neighbour in the sample. Returns, for each part of the vector, by how much the cosine of
- * the two exceeds the passage's mean cosine with the sample; undefined when there is no neighbour.
+ * Finds a passage's nearest neighbour in the sample; undefined when there is none. Returns one number for each part of
+ * the vector: the cosine of the two passages minus the passage's mean cosine with the sample.
  */
 function neighbourOf(
   index: number,
@@ -218,7 +220,7 @@ function neighbourOf(
   const sum = (each: readonly number[]): number =>
     each.reduce((total, value, part) => total + value * (weights[part] ?? 0), 0);
   const limit = copy * sum(above[index]!);
-  // A source that has a copy of the passage counts as a copy of the passage's whole source.
+  // When one passage of a source is a copy, none of that source's passages counts as a neighbour.
   const copies = new Set([source, ...passages.filter((_, at) => sum(above[at]!) >= limit).map((one) => one.source)]);
   return above
     .filter((_, at) => !copies.has(passages[at]!.source) && passages[at]!.language === language)

@@ -1,7 +1,7 @@
 /**
  * Merges newly written rows in the background while a process continues to write. An unmerged row costs each question
- * 25 µs, and a file with few rows costs each later write 0.1 ms. So a crawl or many uploads would slow down both until
- * the next round of `maintain-stores`, which merges what remains.
+ * 25 µs, and a file with few rows costs each later write 0.1 ms. So a crawl or many uploads would slow down questions
+ * and writes until the next run of the workflow `maintain-stores`, which merges the remaining rows.
  */
 import { LRUCache } from 'lru-cache';
 import type { Search } from './search.ts';

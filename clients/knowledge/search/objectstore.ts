@@ -1,7 +1,7 @@
 /** An object store with the protocol of S3, which holds the search index. */
 import { defined } from '../../../models/rules/base/defined.ts';
 
-/** `endpoint`: undefined for Amazon's own. */
+/** `endpoint`: the URL of a store that is not Amazon's; undefined for Amazon S3. */
 export type ObjectStore = {
   endpoint: string | undefined;
   region: string;

@@ -20,8 +20,8 @@ export type IndexStats = { rows: number; unindexed: number; fragments: number };
 export type SearchReader = {
   /**
    * Returns candidates in no particular order; none for a missing table. Sees all writes that any process has finished
-   * before. A damaged table of vectors is ignored. @throws DamagedIndex when the lexical table cannot be read, like all
-   * methods that read
+   * before. A damaged table of vectors is ignored. @throws DamagedIndex when the lexical table is damaged. The other
+   * methods that read a table throw it too.
    */
   query(key: IndexTable, query: Query): Promise<Proposed>;
   /** The tiers of authority that have at least one chunk. */
@@ -32,8 +32,8 @@ export type SearchReader = {
   /** All tables, lexical and vector. `model` is the model's name as it is in the table's name. */
   listTables(): Promise<IndexTable[]>;
   /**
-   * Every source and batch in the table, once for each set of tags among its rows. Used to compare the index with the
-   * records in MongoDB.
+   * Every source and batch in the table, once for each combination of tags and authority among its rows. Used to
+   * compare the index with the records in MongoDB.
    */
   listSources(key: IndexTable): Promise<IndexedSource[]>;
   /** Runs a question's queries on the files, bypassing all caches of this process. @throws DamagedIndex */

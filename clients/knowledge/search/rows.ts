@@ -5,7 +5,7 @@ import { authorities, type Authority } from '../../../models/rules/knowledge/aut
 import type { Meaning } from '../../../models/rules/knowledge/retrieval.ts';
 import type { SegmentFilter } from '../../../models/rules/knowledge/segments.ts';
 
-/** The lexical table of an organization and mode, or with `model` its table of vectors by that model. */
+/** The lexical table of an organization and mode. With `model`, the table of vectors by that model instead. */
 export type IndexTable = { org_id: string; mode: 'test' | 'live'; model?: string };
 
 export type IndexRow = {
@@ -58,8 +58,8 @@ export const schema = new Schema([
   new Field('generation', new Utf8(), false),
   new Field('labels', new List(new Field('item', new Utf8(), true)), false),
   new Field('authority', new Utf8(), false),
-  // The only column that queries return. Each further column costs a lookup: three columns took a quarter longer than
-  // one.
+  // Queries return this column instead of `id` and `authority`, because each further column costs a lookup: three
+  // columns took a quarter longer than one.
   new Field('candidate', new Utf8(), false),
   new Field('text', new Utf8(), false),
 ]);

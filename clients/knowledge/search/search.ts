@@ -201,7 +201,10 @@ async function addVectorRows(table: Table, rows: readonly VectorRow[], width: nu
   return table.mergeInsert('id').whenMatchedUpdateAll().whenNotMatchedInsertAll().execute(data);
 }
 
-/** `rows`: the condition that selects the rows. All of them get the tags of the first row, with the change. */
+/**
+ * `rows`: the condition that selects the rows. All of them get the tags and the tier of the first row, except where
+ * `change` sets other values.
+ */
 async function retagRows(table: Table, rows: string, change: Retagging): Promise<void> {
   const [row] = await table.query().where(rows).select(['labels', 'authority']).limit(1).toArray();
   if (row === undefined) return;

@@ -32,8 +32,8 @@ export type SearchOptions = {
    */
   s3?: ObjectStore | undefined;
   /**
-   * The current model. Tables of other models are found in the list of all tables, which is refreshed from time to
-   * time.
+   * The current embedding model. Tables of other models are found in the list of all tables, which is refreshed from
+   * time to time.
    */
   model?: string | undefined;
   clock?: () => number;
@@ -52,7 +52,7 @@ const maxOpenedTables = 800;
 /** No query takes longer than this, in ms. */
 const longestQueryMs = 60_000;
 
-/** The list of former models is cached for this long, in ms. */
+/** The models are read again from the list of all tables after this time, in ms. */
 const modelsKnownMs = 60_000;
 
 /**
@@ -117,7 +117,7 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
   const models = new Set(options.model === undefined ? [] : [modelName(options.model)]);
   let modelsListed = -Infinity;
   let connecting: Promise<Connection> | undefined;
-  /** The tables that were opened with this connection. */
+  /** The tables that were opened with the current connection. */
   const openedTables: Table[] = [];
 
   const connection = async (): Promise<Connection> => {
@@ -221,7 +221,9 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
     return all;
   }
 
-  /** The vector tables that an organization and mode may have. In a folder, only existing ones. */
+  /**
+   * The vector tables that an organization and mode may have. For a local folder, only tables that exist are returned.
+   */
   async function vectorTables({ org_id, mode }: IndexTable): Promise<IndexTable[]> {
     if (clock() - modelsListed > modelsKnownMs) await list();
     const all = [...models].map((model) => ({ org_id, mode, model }));

@@ -20,9 +20,9 @@ const maxFragments = 20;
 const bits = 4;
 
 /**
- * The index of a vector table: quantized vectors (RaBitQ) in partitions of the library's default size, which it splits
- * as they grow. The library cannot quantize vectors of some lengths like this, which some endpoints return; they get a
- * graph index.
+ * The index of a vector table: vectors quantized with RaBitQ, in partitions of LanceDB's default size, which LanceDB
+ * splits as they grow. RaBitQ works only for lengths divisible by 8. Vectors of other lengths, which some endpoints
+ * return, get a graph index (HNSW).
  */
 const indexOf = (width: number): Index =>
   width % 8 === 0

@@ -49,9 +49,9 @@ const isInSentence = ({ name, parent }: Element): boolean =>
   inline.test(name) && parent !== undefined && ofText.test(parent.name) && parent.name !== 'li';
 
 /**
- * Whether an element is boilerplate. `total`: the characters of the whole page; an element with most of them is
- * content, whatever its name (a form around a whole page, a `body class="has-sidebar"`). `inMain`: whether the element
- * is inside the part that the author marked as main, where an id or class alone never removes content.
+ * Whether an element is boilerplate. `total`: the characters of the whole page. An element with most of them is
+ * content, whatever its name: a form around a whole page, or a `body class="has-sidebar"`. `inMain`: whether the
+ * element is inside the part that the author marked as main, where an id or class alone never removes content.
  */
 export function isBoilerplate(item: Element, total: number, inMain: boolean): boolean {
   const { name, attributes } = item;

@@ -28,7 +28,7 @@ export type PageContent = {
   title: string;
   /** A language tag such as `de` or `pt-BR`, as the page declares it. */
   language?: string;
-  /** The absolute URL in `<link rel="canonical">`. Another file decides whether to follow it. */
+  /** The absolute URL in `<link rel="canonical">`. The caller decides whether to follow it. */
   canonical?: string;
   /**
    * The absolute URL to which the page redirects itself (`<meta http-equiv="refresh">`), at once or after a few
@@ -115,7 +115,10 @@ function languageOf(tree: Tree): string | undefined {
 
 const oneLine = (text: string): string => tidy(text).replace(/\s+/g, ' ');
 
-/** Blocks are already normalized, except for line breaks and the white space of `<pre>`. */
+/**
+ * Hashes the title and the blocks. White space is collapsed first, because blocks still have line breaks and the white
+ * space of `<pre>`.
+ */
 const hashOf = (title: string, blocks: readonly Block[]): string =>
   createHash('sha256')
     .update(JSON.stringify([title, ...blocks]).replace(/(?:\\n|\s)+/g, ' '))
