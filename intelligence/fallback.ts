@@ -2,8 +2,8 @@
  * The fallback when a model fails: the failure is logged, the job is done offline, and an answer to a customer notes
  * the reason (`model_error`). If parts of the model's answer were already shown, the customer sees an extractive answer
  * in their place. A model that did not answer in time, or could not be reached, is not asked again for the same
- * message, so that a customer waits for its time limit only once. An abort is not a failure, and neither is an error
- * that a listener throws.
+ * message, so that a customer waits for the model's time limit at most once. An abort, and an error that a listener
+ * throws, are not failures of the model: they are thrown on.
  */
 import type { AnswerOptions, AtOnce, Intelligence, Job, JobOptions, Listener } from './intelligence.ts';
 import { isSilence } from '../clients/openai/failures.ts';
@@ -11,7 +11,8 @@ import { Problem } from '../models/rules/base/errors.ts';
 
 /**
  * The jobs that a model does. Reading messages, recognizing questions and naming meetings are always done offline,
- * because a model would be called before each answer, for each message in a room, and each time a transcript grows.
+ * because they run too often for a model: before each answer, for each message in a room, and each time a transcript
+ * grows.
  */
 export type ModelJobs = Omit<Intelligence, 'read' | 'recognizeQuestion' | 'titleMeeting'>;
 

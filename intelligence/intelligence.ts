@@ -29,7 +29,10 @@ export type Intelligence = {
   /** Extracts the settings of an interview from a description. */
   draftInterview: Job<{ prompt: string }, InterviewWords>;
   writeQuestions: Job<QuestionsAsk, WrittenQuestions, AtOnce>;
-  /** The id of the prepared question that an interviewer's message asks; undefined when it asks none that is still open. */
+  /**
+   * The id of the prepared question that an interviewer's message asks; undefined when the message asks no open
+   * question.
+   */
   recognizeQuestion: Job<RecognizeAsk, string | undefined>;
   /** Suggests questions that an interviewer could ask next. */
   suggest: Job<SuggestAsk, Suggestion[]>;
@@ -43,7 +46,10 @@ export type Intelligence = {
   findTasks: Job<TasksAsk, FoundTasks>;
   /** Finds what is missing or vague in a task. */
   reviewTask: Job<ReviewAsk, TaskReview>;
-  /** Whether a model does the jobs. A model takes seconds, and may improve a result that was made without one. */
+  /**
+   * Whether a model does the jobs. If so, a job may take seconds, and a result that was made without a model is worth
+   * making again.
+   */
   readonly asksModel: boolean;
 };
 
@@ -51,15 +57,15 @@ export type Intelligence = {
 export type Job<Ask, Done, Options extends JobOptions = JobOptions> = (ask: Ask, options?: Options) => Promise<Done>;
 export type JobOptions = {
   signal?: AbortSignal | undefined;
-  /** Ids for the log, such as the conversation's. */
+  /** Ids that are logged with a failure, such as the conversation's id. */
   about?: Readonly<Record<string, string>>;
   /**
-   * Shared by the jobs for one message. After the model did not answer in time or could not be reached, it is not asked
-   * again for this message.
+   * Shared by the jobs for one message. After the model did not answer in time or could not be reached, the model is
+   * not asked again for this message.
    */
   patience?: Patience;
 };
-/** `lost`: how the model failed when it did not answer in time, or could not be reached. */
+/** `lost`: the error of a model that did not answer in time or could not be reached. */
 export type Patience = { lost?: Error };
 export type AtOnce = JobOptions & {
   /** Do the job offline at once, without calling a model. */
@@ -67,7 +73,10 @@ export type AtOnce = JobOptions & {
 };
 export type GeneratedBy = 'extractive' | 'model';
 
-/** Earlier messages, oldest first. `offers`: passages that an answer offered because none surely answered. */
+/**
+ * Earlier messages, oldest first. `offers`: passages that the agent offered because no passage surely answered the
+ * question.
+ */
 export type Turns = readonly {
   role: string;
   body: string;
@@ -92,7 +101,7 @@ export type ReadMessage = {
   askings: readonly [Asking, ...Asking[]];
   /** Earlier turns of the conversation to which the message may refer, the newest first; empty when there are none. */
   context: readonly string[];
-  /** Whether embeddings should have been read, but were unavailable. */
+  /** Whether the message was read without embeddings because the embedding model was unavailable. */
   degraded: boolean;
 };
 /** `read`: the result of reading the message. */
@@ -102,13 +111,15 @@ export type RewriteAsk = ReadAsk & { read: ReadMessage };
 export type Grounds = {
   confidence: Confidence;
   hits: readonly Judged[];
-  /** With low confidence, the passages to offer because they may help. */
+  /** The passages to offer to the customer when the confidence is low, because they may help. */
   offers: readonly Judged[];
   /** The part of the message that the passages answer. */
   asking: string;
-  /** Whether embeddings should have been compared, but were unavailable. */
+  /** Whether the passages were found without embeddings because the embedding model was unavailable. */
   degraded: boolean;
-  /** Reads the packed vectors of passages' sentences (`comparedTexts`), for passages that have them. */
+  /**
+   * Reads the stored vectors of the passages' sentences, by passage id. Passages without stored vectors are left out.
+   */
   sentences(ids: readonly string[]): Promise<ReadonlyMap<string, Int8Array>>;
 };
 export type AnswerAsk = {
@@ -119,7 +130,7 @@ export type AnswerAsk = {
   found: Grounds;
   /** The context of the customer's session. */
   situation?: Record<string, unknown> | undefined;
-  /** Whether passages that may help can be offered. */
+  /** Whether the answer may offer passages when no passage surely answers. */
   mayOffer: boolean;
 };
 export type AnswerOptions = AtOnce & {
@@ -137,7 +148,7 @@ export type Written = {
   offers?: Offer[];
   /** There were passages to offer, but offers were not allowed. */
   withheld?: true;
-  /** Sentences should have been compared by embeddings, which were unavailable. */
+  /** Sentences were chosen without embeddings because the embedding model was unavailable. */
   degraded?: true;
   by: WrittenBy;
 };
@@ -163,7 +174,7 @@ export type CallMade = {
 };
 export type Toolbox = {
   offered: readonly ApprovedTool[];
-  /** The customer's e-mail address, if a backend or signature has verified it. */
+  /** The customer's e-mail address, if the organization's backend or a signature vouches for it. */
   email: string | undefined;
   made: readonly CallMade[];
 };
@@ -191,9 +202,9 @@ export type QuestionsAsk = {
   skills: readonly string[];
   criteria: readonly string[];
   count: number;
-  /** In the author's words: `senior`, `3 years`, `graduate`. */
+  /** The level in the words of the person who asks for the questions: `senior`, `3 years`, `graduate`. */
   experience_level?: string | undefined;
-  /** Only questions of these categories; by default of all usual ones. */
+  /** The categories of the questions; by default the categories of `questionCategories`. */
   categories?: readonly string[] | undefined;
   /** The text of a job description, whose skills are added to `skills`. */
   job_description?: string | undefined;
@@ -217,7 +228,7 @@ export type ScoreAsk = { interviewed: Interviewed; role: string };
 export type MeetingAsk = TasksAsk & { mode: SummaryMode };
 export type MeetingSummary = SummaryText & { generated_by: GeneratedBy };
 export type TasksAsk = {
-  /** At least one segment. */
+  /** The segments of the transcript; at least one. */
   said: readonly Said[];
   /** The members whom tasks can be assigned to. */
   members: readonly Person[];
@@ -225,8 +236,8 @@ export type TasksAsk = {
   startedAt: Date;
   zone: string;
 };
-/** `possible`: candidates that a person must confirm; always empty when a model found the tasks. */
+/** `possible`: possible tasks that a person must confirm; always empty when a model found the tasks. */
 export type FoundTasks = { tasks: FoundTask[]; possible: PossibleTask[]; generated_by: GeneratedBy };
-/** `today`: as `YYYY-MM-DD`. */
+/** `today`: the current day as `YYYY-MM-DD`. */
 export type ReviewAsk = { task: Reviewed; today: string };
 export type TaskReview = Findings & { generated_by: GeneratedBy };

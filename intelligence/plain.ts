@@ -1,4 +1,7 @@
-/** The texts from which an answer may take a URL or e-mail address, for all writers of answers. */
+/**
+ * The texts from which an answer may take a URL or an e-mail address: the question and the passages. Answers of a model
+ * and extractive answers use them.
+ */
 import type { Judged } from '../models/rules/knowledge/retrieval.ts';
 
 export const groundsOf = (question: string, hits: readonly Judged[]): string[] => [

@@ -1,9 +1,10 @@
 /**
- * Turns a reply into plain text, whatever a source or a model wrote. The page that shows it loads and runs nothing and
- * hides no link behind other words, and every URL in it comes from a source. Pure. It runs in linear time.
+ * Turns a reply into plain text that is safe to show, whatever a source or a model wrote. The page that shows the text
+ * loads and runs nothing and hides no link behind other words. Every URL in the text comes from a source or from the
+ * customer. Pure. It runs in linear time.
  */
 
-/** Replaces a URL that no source contains. */
+/** The text that replaces a URL that no source contains. */
 export const linkRemoved = '[link removed]';
 
 /**
@@ -20,15 +21,12 @@ const active =
 const opensAddress = /:\/\/|www\.|(?:script|data|file|blob|filesystem|view-source|jar):/i;
 const afterAddress = new Set('.,;:!?)]}…*_\'"');
 
-/**
- * The maximum lengths of the text and the target of an image or a link, in characters; longer ones are not treated as
- * such.
- */
+/** The maximum lengths of the text and the target of an image or a link, in characters; a longer one stays text. */
 const longestWords = 500;
 const longestTarget = 2_000;
 /**
- * The links stage and the words stage each look up at most this many different URLs in the grounds. An answer has
- * fewer.
+ * `linksToWords` and `harmless` each look up at most this many different URLs in the grounds, because each search scans
+ * all grounds. An answer has fewer URLs.
  */
 const mostAddresses = 200;
 
@@ -71,9 +69,7 @@ export function createReplyStream(grounds: readonly string[]): ReplyStream {
   return { push: (piece) => through(piece, false), end: () => through('', true) };
 }
 
-/**
- * Whether the grounds contain a URL. Each search scans all grounds, so URLs beyond the limit count as not contained.
- */
+/** Whether the grounds contain a URL. After `mostAddresses` different URLs, further URLs count as not contained. */
 function namedIn(grounds: readonly string[]): (url: string) => boolean {
   const known = new Map<string, boolean>();
   return (url) => {
@@ -124,7 +120,10 @@ function endFinder(text: string, mark: string, longest: number): (from: number) 
   };
 }
 
-/** A stage for `opening` up to `]`, optionally followed by `(target)`, or for images by `[reference]`. */
+/**
+ * A stage that replaces an image (`![…]`) or a link (`[…]`) by what `show` returns. A `(target)` after it, or a
+ * `[reference]` after an image, is replaced with it.
+ */
 function brackets(opening: '![' | '[', show: (words: string, target: string) => string): Stage {
   const image = opening === '![';
   return (text, last) => {
@@ -179,7 +178,7 @@ function harmless(named: (url: string) => boolean): Stage {
   return (text, last) => {
     const { done, rest } = cutAt(text, last ? text.length : settledLength(text));
     const shown = done.replaceAll('](', '] (').replaceAll(/<(?=[a-z/!?])/gi, '‹');
-    // Also breaks up image and link syntax that is incomplete or spans lines, and removes URLs inside the result.
+    // Incomplete image and link syntax, and syntax that spans lines, is broken up too. URLs in the result are removed.
     return { done: withoutImageMarks(shown.replaceAll(active, linkRemoved).replaceAll(address, checked)), rest };
   };
 }

@@ -21,7 +21,7 @@ export type Ai = Structured &
     model: string;
     /** @throws Problem MODEL_FAILED when the endpoint fails after its retries or its reply is unusable. */
     answer(ask: AnswerAsk, options?: CallOptions): Promise<Answer>;
-    /** As `answer`, but streamed. The streamed text is provisional until `done`. */
+    /** Does the same as `answer`, but streams the text. The streamed text is provisional until the event `done`. */
     stream(ask: AnswerAsk, options?: CallOptions): AsyncGenerator<AnswerEvent, void, undefined>;
     /**
      * Rewrites a message that refers to earlier messages as a self-contained question. @throws Problem MODEL_FAILED.
@@ -33,7 +33,8 @@ export type Ai = Structured &
 export function createAi(options: ModelOptions = {}): Ai | undefined {
   const { model, apiKey, baseUrl } = options;
   if (!model || !(apiKey || baseUrl)) return undefined;
-  // Loaded on demand: the endpoint's library is an eighth of all modules of an API process.
+  // The endpoint's library is loaded only when a model is configured, because it is an eighth of all modules of an API
+  // process.
   const loading = import('./configured.ts').then(
     ({ createConfigured }) => createConfigured({ ...options, model }),
     (cause: unknown) => {

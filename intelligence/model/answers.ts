@@ -26,7 +26,10 @@ export type AnswerEvent = { type: 'text'; text: string } | { type: 'restart' } |
 export type AnswererOptions = {
   timeoutMs: number;
   budgetMs: number;
-  /** Returns an unguessable value for each request, which delimits the sources in the prompt. */
+  /**
+   * Returns an unguessable value for each request. It delimits the sources in the prompt, so that no text in a source
+   * can pass for the end of the source.
+   */
   nonce: () => string;
 };
 
@@ -37,7 +40,7 @@ export function createAnswerer({ complete, pieces }: Completions, { timeoutMs, b
     return { messages: answerMessages(ask, value), guard: createLeakGuard(rules(value), value) };
   }
 
-  /** The only attempt to repair a reply that does not have the requested format. */
+  /** Asks the model once more when its reply does not have the requested format. */
   async function repaired(
     messages: Message[],
     raw: string,

@@ -15,7 +15,7 @@ const maxReplyLength = 60_000;
 export type Completions = {
   /** @throws Problem MODEL_FAILED, or the abort reason of `outer`. `deadline`: ms since 1970. */
   complete(messages: Message[], wanted: Format, deadline: number, outer?: AbortSignal): Promise<string>;
-  /** Yields the pieces as they arrive; each has `timeoutMs` to arrive. @throws as `complete`. */
+  /** Yields the pieces of a reply as they arrive; each piece must arrive within `timeoutMs`. @throws as `complete`. */
   pieces(messages: Message[], wanted: Format, deadline: number, outer?: AbortSignal): AsyncGenerator<string>;
   /** A reply that may contain function calls. @throws as `complete`. */
   converse(

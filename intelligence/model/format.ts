@@ -6,7 +6,9 @@ export type Format = {
   json_schema: { name: string; strict: true; schema: Record<string, unknown> };
 };
 
-/** Keywords that strict endpoints refuse. The reply is still checked against them. */
+/**
+ * JSON Schema keywords that strict endpoints refuse. They are not sent, but the reply is still checked against them.
+ */
 const bounds = [
   'minLength',
   'maxLength',

@@ -99,7 +99,9 @@ const toolMessage = (id: string, content: string): Message => ({ role: 'tool', t
 
 type Unusable = { problem: string; said: OpenAI.ChatCompletionAssistantMessageParam };
 
-/** The first call of a reply, or its text. Further calls are ignored, because the turn is repeated after each call. */
+/**
+ * The first call of a reply, or its text. Further calls are ignored, because the model is asked again after each call.
+ */
 function read(
   { text, calls }: Awaited<ReturnType<Completions['converse']>>,
   { tools, problemOf }: FunctionsAsk,

@@ -8,8 +8,8 @@ const tellingWords = 8;
 /** While a reply is streamed, its end is held back when at least this many of its last words match the instructions. */
 const suspiciousWords = 3;
 /**
- * When a streamed reply grows, this many characters before the new ones are checked again; eight words are rarely
- * longer.
+ * When a streamed reply grows, this many characters before the new ones are checked again, because a repetition may
+ * begin there; eight words are rarely longer.
  */
 const lookBack = 400;
 
@@ -47,7 +47,7 @@ export function createLeakGuard(instructions: string, nonce: string): LeakGuard 
       const words = found.map(([word]) => word);
       if (text.includes(nonce) || tellingIn(words)) return undefined;
       for (let count = Math.min(tellingWords - 1, words.length); count >= suspiciousWords; count -= 1) {
-        // The last word may be incomplete.
+        // The last word may be incomplete, so the comparison does not require a blank after it.
         if (told.includes(` ${words.slice(-count).join(' ')}`)) return from + (found.at(-count)?.index ?? 0);
       }
       return text.length;

@@ -41,7 +41,7 @@ const number =
   /(?:\+|(?<!\d)0\d{2})[\d ()/-]{5,20}\d|\d+(?:[.,:'’](?=\d)\d+|[\u00a0\u202f\u2009 ](?=\d{3}(?!\d))\d{3})*/gu;
 /** Two telephone numbers are equal when their last 7 digits are equal, because the country code may be missing. */
 const tellingDigits = 7;
-/** A date is split into day, month and year, whose order does not matter. */
+/** A date, which is split into three separate numbers, because the order of day and month differs between countries. */
 const date = /\b(\d{1,2})[./](\d{1,2})[./](\d{2,4})\b/gu;
 
 /** All normalised forms that a number may mean: `1.234` is read as 1234; `16.30` may be a time or a decimal. */

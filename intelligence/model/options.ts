@@ -2,6 +2,9 @@
 import type { AiOptions } from '../../clients/openai/options.ts';
 
 export type ModelOptions = Omit<AiOptions, 'embeddingModel'> & {
-  /** Returns an unguessable value for each request, which delimits the sources in the prompt. */
+  /**
+   * Returns an unguessable value for each request. It delimits the sources in the prompt, so that no text in a source
+   * can pass for the end of the source.
+   */
   nonce?: () => string;
 };

@@ -19,8 +19,8 @@ export function createMemberReader(member: string): MemberReader {
   let pending = '';
 
   /**
-   * Takes one character inside a string; returns what it adds to the string. An escape adds its character when it is
-   * complete.
+   * Takes one character inside a string; returns what it adds to the string. An escape sequence adds its character when
+   * the sequence is complete.
    */
   function inside(character: string): string {
     if (pending === '' && character !== '\\') return character;

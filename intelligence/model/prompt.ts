@@ -1,6 +1,6 @@
 /**
  * The prompts and the expected replies. Sources are enclosed in delimiters with an unguessable value per request, so
- * that no text inside can close them. The rules come before the delimiters.
+ * that no text inside a source can close the delimiters. The rules come before the sources.
  */
 import { z } from 'zod';
 import { formatOf } from './format.ts';
@@ -47,8 +47,8 @@ Rules:
 const maxTurns = 10;
 const maxTurnLength = 2_000;
 /**
- * The maximum length of the customer's context in the prompt, in characters. The rest is cut off: the parts that the
- * session and the page give may each be twice this long.
+ * The maximum length of the customer's context in the prompt, in characters. A longer context is cut off: the parts
+ * that the session and the page give may each be twice this long.
  */
 const maxSituationLength = 4_000;
 /** The maximum length of a rewritten question, in characters; longer than any question in one sentence. */
@@ -60,7 +60,7 @@ export const turnsOf = (history: AnswerAsk['history'], clean: (text: string) => 
     return { role, content: clean(turn.body.slice(0, maxTurnLength)) };
   });
 
-/** Removes the delimiters' value from text that others wrote. */
+/** Removes the delimiters' value from text that others wrote, so that the text cannot close a delimiter. */
 export const cleanOf =
   (nonce: string) =>
   (text: string): string =>

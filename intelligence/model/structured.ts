@@ -16,7 +16,10 @@ export type StructuredAsk<T> = {
   /** The texts that the model reads, by name. Instructions in them are not followed. */
   data: Readonly<Record<string, unknown>>;
   shape: z.ZodType<T>;
-  /** A further check of a valid reply; returns what is wrong as a sentence for the model. */
+  /**
+   * A further check of a reply that fits `shape`. Returns what is wrong as a sentence for the model; undefined when
+   * nothing is wrong.
+   */
   problemOf?(value: T): string | undefined;
   signal?: AbortSignal | undefined;
 };

@@ -71,7 +71,7 @@ function inBlanked(piece: Piece, now: Date, zone: string, hour: number): FoundDa
     const named = besideOf(piece, match);
     if (named?.zone === null) continue;
     if (named && named.zone !== zone) {
-      // The day, and whether it is in the future, depend on the named zone.
+      // The text is read again in the named zone, because the day, and whether it is in the future, depend on the zone.
       const there = inBlanked(piece, now, named.zone, hour);
       if (there) return there;
       continue;
@@ -102,7 +102,10 @@ function inBlanked(piece: Piece, now: Date, zone: string, hour: number): FoundDa
 const onlyWeekday = ({ start }: ParsedResult): boolean =>
   start.isCertain('weekday') && !start.isCertain('day') && !start.isCertain('hour');
 
-/** The library assumes one UTC offset for the whole text, so the zone's own offset at that moment is used instead. */
+/**
+ * The moment of a parsed date. chrono-node assumes one UTC offset for the whole text, so the zone's own offset at that
+ * moment is used instead.
+ */
 function momentOf(start: ParsedComponents, zone: string, hour: number): Omit<FoundDate, 'text'> | undefined {
   const timed = start.isCertain('hour');
   if (start.isCertain('timezoneOffset')) return { at: start.date(), timed };

@@ -51,7 +51,8 @@ export function createOffline(deps: { embedding: Pick<Embedding, 'model' | 'loca
 }
 
 /**
- * Embeds with the model me5 only, because it separates subjects best. Its numbers come first in a vector of `reading`.
+ * Embeds with the model me5 only, because me5 separates subjects best. A vector of `reading` holds the numbers of
+ * several models; those of me5 come first.
  */
 function embedOf({ local }: Pick<Embedding, 'local'>): Embed | undefined {
   if (local === undefined) return undefined;

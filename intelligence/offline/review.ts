@@ -7,7 +7,6 @@ import { openStatuses, taskBounds, type TaskDetails } from '../../models/rules/t
 
 export type ReviewedField = 'title' | 'description' | 'assigned_to' | 'due_date' | 'status';
 export type Finding = { field: ReviewedField; message: string };
-/** `words`: the vague words. */
 export type Vague = Finding & { words: string[] };
 export type Wording = { title: string; description: string };
 export type Findings = { missing: Finding[]; vague: Vague[]; suggestion: Wording };
@@ -48,7 +47,7 @@ const vagueIn = (field: 'title' | 'description', text: string): Vague[] =>
 /** A title needs at least this many words: a verb and its object. */
 const minTitleWords = 2;
 
-/** `today`: as `YYYY-MM-DD`. */
+/** `today`: the current day as `YYYY-MM-DD`. */
 export function findingsOf(task: Reviewed, today: string): Findings {
   const { title, description = '', due_date } = task;
   const missing: Finding[] = [];

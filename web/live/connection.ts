@@ -1,6 +1,7 @@
 /**
- * The WebSocket, with reconnection when it is lost: with backoff, but at once when the browser reports that it is
- * online again. Frames are passed on without being interpreted, except those that show that the server is still alive.
+ * A WebSocket that reconnects when the connection is lost: after growing pauses, but at once when the browser reports
+ * that it is online again. All frames are passed on to the page. Only `welcome` and an `error` with `retry_after` also
+ * affect the connection.
  */
 import type { Frame } from './frame.ts';
 
@@ -23,7 +24,8 @@ export type LinkDeps = {
   /** Called when the server could not read a frame (close code 4400). */
   unreadable(): void;
   /**
-   * Called when the conversation no longer exists (close code 4404). Returns whether there is another way to connect.
+   * Called when the conversation no longer exists (close code 4404). Returns whether to connect again, without that
+   * conversation.
    */
   missing(): boolean;
 };

@@ -43,7 +43,7 @@ export const icons = {
   spark: ['M12 4l2 6 6 2-6 2-2 6-2-6-6-2 6-2z'],
 } as const;
 
-/** A link to another page if the address is a web address; otherwise its text. */
+/** A link to another page if the address is a web address; otherwise the text alone. */
 export function link(address: string, text: string): Node {
   if (!URL.canParse(address) || !['http:', 'https:'].includes(new URL(address).protocol)) {
     return document.createTextNode(text);

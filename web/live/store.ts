@@ -1,6 +1,6 @@
 /**
- * The data that this browser keeps for a customer: the visitor's id, what was read, and unsent messages. If the page
- * may not store data, they last as long as the page.
+ * Stores small data of a page in this browser, such as a visitor's id and unsent messages. If the page may not store
+ * data, the data last as long as the page.
  */
 
 export type Store = {

@@ -18,7 +18,7 @@ const maxBody = 8000;
 export function createView(main: HTMLElement, on: ViewEvents) {
   const parts = build(main);
   const { title, progress, bar, notice, log, note, form, input, agree, decline, end, suggestions } = parts;
-  /** The elements of the log by message id. */
+  /** The elements of the log, by the client's id of the message or else by the server's id. */
   const shown = new Map<string, HTMLElement>();
   let mayEnd = false;
   /** The browser's language, until the interview's language is known. */

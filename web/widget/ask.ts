@@ -13,7 +13,10 @@ export type AskEvents = QuestionEvents & {
   prove(ask: Ask): void;
 };
 
-/** An element of the log, so that a screen reader announces it when it appears and again when it is decided. */
+/**
+ * The question as an element of the log, so that a screen reader announces the question when it appears, and again when
+ * the customer has decided.
+ */
 export function askElement(ask: Ask, texts: Texts, locale: string, on: AskEvents): HTMLElement {
   const { pendingId, kind, title, rows, does, question, state } = ask;
   const id = `ask-${pendingId}-${question?.id ?? ''}`;

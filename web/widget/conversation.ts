@@ -10,8 +10,8 @@ export type Source = { name: string; url?: string | undefined };
 export type Offer = { heading: string; question: string; says: string };
 /**
  * A question to the customer before an action is done: to approve it, to prove their identity, or to give input that
- * the tool needs. `sent`: `reply` is in flight. `failed`: a proof or an answer was refused. `over`: the question has
- * expired or was decided elsewhere.
+ * the tool needs. `sent`: the customer's `reply` is not acknowledged yet. `failed`: a proof or an answer was refused.
+ * `over`: the question has expired or was decided elsewhere.
  */
 export type Ask = {
   pendingId: string;
@@ -43,7 +43,7 @@ export type Status = 'open' | 'pending' | 'escalated' | 'resolved';
 export type Entry = {
   /** The server's id; undefined until the server has acknowledged the message. */
   id: string | undefined;
-  /** Our own id for a message that was written on this page. */
+  /** The id that this page gave to a message that was written on it. */
   clientId?: string | undefined;
   role: Role;
   body: string;
@@ -200,7 +200,7 @@ function receiveLogged(before: Conversation, frame: Frame): Conversation {
   }
 }
 
-/** Errors that are temporary, or that accompany the end of the connection. */
+/** Codes of errors that do not refuse a message: they are temporary, or accompany the end of the connection. */
 const passing: readonly unknown[] = ['INTERNAL', 'UNAVAILABLE', 'RATE_LIMITED', 'UNAUTHENTICATED', 'NOT_FOUND'];
 
 /** Whether an `error` frame says that a message will never be accepted. */
@@ -332,7 +332,7 @@ const statusOf = (value: unknown, otherwise: Status): Status =>
 
 /**
  * The number of unread entries: open questions, and answers and replies after `readUpTo`. `readUpTo`: the timestamp of
- * the last one that the customer has seen.
+ * the last entry that the customer has seen.
  */
 export function countUnread({ entries }: Conversation, readUpTo: string): number {
   return entries.filter(

@@ -199,7 +199,10 @@ function entryElement(entry: Entry, faces: Faces, texts: Texts, locale: string, 
   return element;
 }
 
-/** A team member and the agent say who they are, so that nobody takes one for the other. */
+/**
+ * The author that is shown above a message. It says whether a team member or the agent wrote, so that nobody confuses
+ * them.
+ */
 function nameOf({ role, senderName }: Entry, { agentName }: Faces, texts: Texts): string {
   if (role === 'customer') return texts.you;
   if (role === 'agent') return senderName === undefined ? texts.team : `${senderName} · ${texts.team}`;
@@ -218,8 +221,8 @@ function faceOf({ role, senderName }: Entry, { avatar }: Faces): HTMLElement[] {
 }
 
 /**
- * A decorative picture. `missing`: called when the host page's content security policy forbids it, or it does not
- * exist.
+ * A decorative picture. `missing`: called when the host page's content security policy forbids the picture, or the
+ * picture does not exist.
  */
 export function picture(src: string, missing: () => void): HTMLElement {
   const image = make('img', { src, alt: '' });

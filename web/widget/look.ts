@@ -18,7 +18,7 @@ export type Look = {
   open: boolean | undefined;
   /** When the team is back; only while the team is away. */
   back: Date | undefined;
-  /** Addresses of pictures. */
+  /** URLs of the organization's logo and of the agent's picture. */
   logo: string | undefined;
   avatar: string | undefined;
 };

@@ -1,6 +1,6 @@
 /**
- * The widget: connects the view, the conversation, the store and the socket. A page has one widget. It connects only
- * when the customer opens it or has written before, so that mere visitors cost nothing.
+ * The widget: connects the view, the conversation, the store and the socket. A page has one widget. The widget connects
+ * only when the customer opens it or has written before, so that visitors who do not use the chat need no connection.
  */
 import { openLink, Unreachable, type Link, type LinkState } from '../live/connection.ts';
 import type { Frame } from '../live/frame.ts';
@@ -23,7 +23,7 @@ export type Widget = {
   update(context: Record<string, unknown>): void;
   /**
    * Answers the event `supportwidget:stepup` with a `step_up_token`. The token must be for the current session, or for
-   * the one that `identify` has just set.
+   * the session that `identify` has just set.
    */
   stepUp(pendingId: string, token: string): void;
 };
@@ -58,19 +58,22 @@ export function start(
   let context: Record<string, unknown> | undefined;
   let rated = false;
   /**
-   * The frame that ends the conversation, and the status that the conversation had then. Kept until the server reports
-   * the result.
+   * The frame that ends the conversation, and the status that the conversation had then. Both are kept until the server
+   * reports the result.
    */
   let ending: { frame: { type: 'end'; body?: string }; status: Conversation['status'] } | undefined;
   /** The cursor of requested earlier messages, until they arrive. */
   let wanted: string | undefined;
-  /** The messages that were passed to the current socket. */
+  /**
+   * The ids of the messages that were passed to the current socket, and of the questions whose replies were passed to
+   * it.
+   */
   let given = new Set<string>();
-  /** A proof of identity for a question that has not arrived here yet, as after `identify`. */
+  /** A proof of identity whose question has not arrived on this page yet, as after `identify`. */
   let proof: { pendingId: string; reply: Record<string, unknown> } | undefined;
   /** The id of this page's visitor, once connected. */
   let visitorId: string | undefined;
-  /** Undefined until the server has said, now or at an earlier visit, how the widget looks. */
+  /** The look of the widget; undefined until the server has said it, now or at an earlier visit. */
   let look: Look | undefined;
   /** When the server was last told that the customer types, in ms. */
   let typedAt = 0;
@@ -225,7 +228,9 @@ export function start(
     });
   }
 
-  /** The query parameters of the socket's URL, without the key or token. */
+  /**
+   * The query parameters of the socket's URL: who the customer is, which conversation is open, and where to resume it.
+   */
   function whereTo(): Record<string, string | undefined> {
     const { sessionToken, email, sig } = identity;
     const place = {
@@ -233,7 +238,8 @@ export function start(
       resume_from: conversation.seq === undefined ? undefined : String(conversation.seq),
     };
     if (sessionToken !== undefined) return { sessionToken, ...place };
-    // When several tabs open at the same moment, the last id stored wins, and by now the other tabs have read it.
+    // The stored id is read only now: when several tabs open at the same moment, the last stored id wins, and all tabs
+    // use that id.
     visitorId ??= provideVisitorId(store, options.key ?? '');
     return { pk: options.key, visitorId, email, sig, productType: options.product, ...place };
   }
@@ -265,8 +271,8 @@ export function start(
     if (contact?.state === 'sent' && frame['code'] === 'VALIDATION' && !isRefusal(frame)) {
       contact = { ...contact, state: 'refused' };
     }
-    // The server acknowledges no rating of a conversation that was already resolved, so these frames, too, end the
-    // wait.
+    // A `status` frame acknowledges the end. A rating of an already resolved conversation is never acknowledged, so any
+    // later `status` or reply of a member ends the wait.
     if (frame.type === 'status' || frame.type === 'agent_reply') ending = undefined;
     // Sending the message again may succeed, so the widget reconnects. If the server names a time, the server itself
     // closes the connection.
@@ -286,7 +292,7 @@ export function start(
       if (ask?.state !== 'sent' || !ask.reply || given.has(ask.pendingId)) continue;
       if (link?.send(ask.reply)) given.add(ask.pendingId);
     }
-    // Sent after all messages that were written before.
+    // The frame that ends the conversation is sent after all messages that were written before it.
     if (ending) link?.send(ending.frame);
   }
 
@@ -387,7 +393,10 @@ function parsed(json: string): unknown {
   }
 }
 
-/** The visitor's id is random, because anyone who knows it can act as this visitor. */
+/**
+ * The visitor's id, which is created at the first call. It is random, because anyone who knows it can act as this
+ * visitor.
+ */
 function provideVisitorId(store: Store, key: string): string {
   const name = `${key}:visitor-id`;
   const standing = store.get(name);

@@ -1,7 +1,10 @@
 /** Normalizes the options of the script tag: a missing or invalid option gets its default. */
 import { localeOf, type Locale } from './texts.ts';
 
-/** The customer who uses the chat. Without any of these fields: a visitor, recognized by this browser. */
+/**
+ * The customer who uses the chat. Without any of these fields, the customer is a visitor, whom an id in this browser
+ * identifies.
+ */
 export type Identity = {
   /** The session token that the page's backend created. It contains everything, so the other fields are ignored. */
   sessionToken?: string | undefined;

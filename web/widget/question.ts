@@ -1,4 +1,6 @@
-/** The form for a tool's question to the customer. The server validates the input; the form only makes it easy. */
+/**
+ * The form for a tool's question to the customer. The server validates the input; the form only makes the input easy.
+ */
 import type { Ask, Field } from './conversation.ts';
 import { make } from '../live/elements.ts';
 import type { Texts } from './texts.ts';
@@ -26,7 +28,7 @@ export function questionForm(
   texts: Texts,
   on: QuestionEvents,
 ): HTMLElement {
-  // After a refused answer the former input is shown again for correction.
+  // After the server has refused an answer, the customer's input is shown again for correction.
   const given = (ask.reply?.['content'] ?? {}) as Record<string, unknown>;
   const controls = fields.map((field, index) => {
     const initial = given[field.name] ?? field.initial;

@@ -50,7 +50,7 @@ const variables = (set: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `--${name}:${value}`)
     .join(';');
 
-/** The media query for a panel that covers the screen: on phones, and in windows zoomed to the size of one. */
+/** The media query for a panel that covers the screen: on phones, and in windows zoomed to the size of a phone. */
 export const coversScreen = '(max-width: 480px), (max-height: 480px)';
 
 export const css = `

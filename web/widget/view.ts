@@ -40,7 +40,10 @@ export type ViewEvents = {
 };
 export type View = {
   readonly isOpen: boolean;
-  /** Opens the panel. `focus`: true when the customer opened it, false when the page did. */
+  /**
+   * Opens the panel. `focus`: whether the text box gets the focus; false when the panel opens by itself after a change
+   * of page.
+   */
   open(focus: boolean): void;
   close(): void;
   /** Applies the organization's look and hours. */

@@ -8,11 +8,14 @@ import { Problem } from '../../../models/rules/base/errors.ts';
 import { passagesOf, type Judged, type Passage } from '../../../models/rules/knowledge/retrieval.ts';
 import { createReplyStream, plainReply } from '../../replytext.ts';
 
-/** Pieces of an answer are joined for this many ms, because each frame is stored and sent to every socket. */
+/**
+ * Pieces of an answer that arrive within this many ms are joined, because each piece is stored and sent to every open
+ * socket.
+ */
 const gatherMs = 40;
 
 /**
- * The model also gets passages that merely may help, and decides itself whether they answer. @throws Problem
+ * The model also gets passages that merely may help; it decides whether they answer the question. @throws Problem
  * MODEL_FAILED.
  */
 export async function answerByModel(
@@ -31,7 +34,7 @@ export async function answerByModel(
     await streamed?.end();
     return { text: plainReply(text, grounds), used: answer.used, by };
   }
-  // The passages support none of the answer's sentences.
+  // The model found no answer, or the passages support none of its sentences.
   await streamed?.takeBack();
   return { text: undefined, used: [], by };
 }
@@ -71,7 +74,7 @@ async function stream(
     }
     throw new Problem('MODEL_FAILED');
   } finally {
-    // Ends the request, so that the endpoint stops writing in every case.
+    // Ends the request, so that the endpoint stops writing even if the stream was not read to its end.
     over.abort();
   }
 }

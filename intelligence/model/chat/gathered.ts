@@ -1,13 +1,14 @@
 /**
- * Joins pieces of text that arrive shortly after each other, so that fewer are sent. The first piece is sent at once.
+ * Joins pieces of text that arrive shortly after each other, so that fewer pieces are sent. The first piece is sent at
+ * once.
  */
 
 type Piece = { type: 'text'; text: string };
 
 /**
- * Yields the same events, with text pieces joined that arrive within `ms` of the first of them. The very first piece is
- * yielded at once. Joined pieces are yielded when `ms` have passed, even if nothing follows. Other events are yielded
- * at once, after the text before them.
+ * Yields the same events, but joins the text pieces that arrive within `ms` milliseconds. The very first piece is
+ * yielded at once. Joined pieces are yielded when `ms` have passed, even if no event follows. An event that is not text
+ * is yielded at once, after the text before it.
  */
 export async function* gathered<E extends { type: string }>(
   events: AsyncGenerator<E | Piece>,
@@ -40,12 +41,12 @@ export async function* gathered<E extends { type: string }>(
         yield got.value;
       }
       next = events.next();
-      // `next` is awaited in the next iteration; until then its failure must not count as unhandled.
+      // `next` is awaited in the next iteration; until then its failure must not count as an unhandled rejection.
       next.catch(() => undefined);
     }
   } finally {
     clearTimeout(timer);
-    // Not awaited, because the generator may be waiting for something that only its creator can end.
+    // `return` is not awaited, because `events` may be waiting for a request that only the caller can abort.
     void events.return(undefined).catch(() => undefined);
   }
 }

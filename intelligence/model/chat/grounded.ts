@@ -12,7 +12,7 @@ export type Grounds = {
   /** The texts of the cited passages, with their headings, names and addresses. */
   cited: readonly string[];
   /**
-   * The customer's messages and session context. Names may come from there; numbers too, but only in a sentence that
+   * The customer's messages and session context. Names may come from them; numbers too, but only in a sentence that
    * also has a number from a cited passage.
    */
   told: readonly string[];
@@ -25,7 +25,7 @@ const signs: readonly (readonly [sign: string, code: string])[] = [
   ['£', 'gbp'],
   ['¥', 'jpy'],
 ];
-/** Capitalized English words that are not names: days, months, and "I". */
+/** Words that are often capitalized but are not names: "I", days, months, currencies and titles. */
 const calendar = new Set(
   (
     'i mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday january february march april may ' +
@@ -34,14 +34,14 @@ const calendar = new Set(
 );
 
 const word = /[\p{L}\p{N}][\p{L}\p{M}\p{N}'’.&+-]*[\p{L}\p{N}]|[\p{L}\p{N}]/gu;
-/** Words with inner capitals or digits: `IBAN`, `PayPal`, `T-500`. */
+/** Whether a word is a code, which has inner capitals or digits: `IBAN`, `PayPal`, `T-500`. */
 const isCode = (token: string): boolean =>
   /\p{Lu}.*\p{Lu}|\p{Ll}\p{Lu}/u.test(token) ||
   (/\p{L}/u.test(token) && /\d/u.test(token) && /^[\p{Lu}\p{N}-]+$/u.test(token));
 const isCapital = (token: string): boolean => /^\p{Lu}/u.test(token);
 /** Whether a word begins a sentence, where a capital letter does not show that the word is a name. */
 const begins = (text: string, at: number): boolean => /(?:^|[.:!?…>›→"'“„«(\n–—-])\s*$/u.test(text.slice(0, at));
-/** The number of a step, or a bullet. */
+/** The mark of a list item: the number of a step, or a bullet. */
 const mark = /^\s*(?:\d{1,2}[.)]|[-–•*])\s+/u;
 
 /** The answer without the sentences that the passages do not support; empty when no sentence is left. */
@@ -81,8 +81,8 @@ function isSupported(sentence: string, known: Known): boolean {
   if (others.length > 0 && (borne.length === 0 || !others.every((forms) => stands(forms, known.toldNumbers))))
     return false;
   const language = languageOf(sentence);
-  // German capitalizes every noun, and translation changes names, so capitals then prove nothing. Codes and numbers
-  // stay the same in every language.
+  // German capitalizes every noun, and a translation may change names. So in German and in translations, a capital
+  // letter does not show that a name was invented. Codes and numbers stay the same in every language.
   const capitalsTell =
     language !== 'de' && (language === undefined || known.language === undefined || language === known.language);
   for (const { 0: token, index } of sentence.matchAll(word)) {

@@ -15,14 +15,14 @@ export type ArgumentGrounds = {
   told: readonly string[];
   /** The results of tools for this message. */
   results: readonly string[];
-  /** The customer's e-mail address, if a backend or signature has verified it. */
+  /** The customer's e-mail address, if the organization's backend or a signature vouches for it. */
   email?: string | undefined;
-  /** Days that the message names in words ("next Friday"), as `2026-11-27`. */
+  /** Days that the customer's last messages name in words ("next Friday"), as `2026-11-27`. */
   days: readonly string[];
 };
 
 type Sources = {
-  /** The folded text that figures and codes may come from, and the numbers in it. */
+  /** The text that numbers and codes may come from, in lower case without accents; and the numbers in it. */
   text: string;
   numbers: Set<string>;
   emails: readonly string[];
@@ -34,14 +34,14 @@ type Sources = {
 const email = /[\p{L}\p{N}._%+-]+@[\p{L}\p{N}.-]+/gu;
 const withDigit = /(?=[\p{L}_-]{0,60}\p{N})[\p{L}\p{N}]+(?:[_-][\p{L}\p{N}]+)*/gu;
 const isoDay = /^(\d{4})-(\d{2})-(\d{2})(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d)?)?$/;
-/** A value of at most this many words is a name; a longer one is prose, which the model may reword. */
+/** A text of at most this many words counts as a name; a longer text is prose, which the model may reword. */
 const namingWords = 6;
 const languages = ['en', 'de', 'fr', 'es'] as const;
 
 /**
- * The arguments that are supported. Results of tools count as support for a tool that only reads, or whose call a
- * person approves: a list of orders gives the number of the last order. A tool that writes without approval gets
- * arguments only from the customer's own words.
+ * Returns the arguments whose values the customer or a result supports, and the required arguments that are missing.
+ * Results of tools count as support for a tool that only reads, or whose call a person approves: a list of orders gives
+ * the number of the last order. A tool that writes without approval gets arguments only from the customer's own words.
  */
 export function borneArguments(
   given: Readonly<Record<string, unknown>>,
@@ -79,7 +79,8 @@ function isBorne(value: unknown, given: unknown, root: JsonSchema, sources: Sour
   if (variants.some((schema) => isOfSchema(value, schema))) return true;
   if (typeof value === 'number') return sources.numbers.has(String(value)) || hasToken(String(value), sources.text);
   if (typeof value === 'string') return isBorneText(value, sources);
-  // With several variants, it is unknown which is meant. So one of them must support the whole value.
+  // With several variants of the schema, it is unknown which one the model means. So under one variant the whole value
+  // must be supported.
   const among = variants.length > 0 ? variants : [{}];
   if (Array.isArray(value))
     return among.some((schema) => value.every((one) => isBorne(one, schema['items'], root, sources)));
@@ -89,7 +90,7 @@ function isBorne(value: unknown, given: unknown, root: JsonSchema, sources: Sour
   });
 }
 
-/** Whether the schema itself contains the value. */
+/** Whether the schema itself gives the value, as `enum`, `const` or `default`. */
 const isOfSchema = (value: unknown, schema: JsonSchema): boolean =>
   (Array.isArray(schema['enum']) && schema['enum'].includes(value)) ||
   (typeof value !== 'object' && (schema['const'] === value || schema['default'] === value));

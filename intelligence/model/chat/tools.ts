@@ -59,7 +59,10 @@ export async function chooseByModel(
   return again ? undefined : { call: { tool, arguments: given } };
 }
 
-/** The tools that may still be called, without those that were just suspended or rate limited. */
+/**
+ * The tools that may still be called: not those that were suspended or rate limited when they were called for this
+ * message.
+ */
 const stillOffered = ({ offered, made }: Toolbox): ApprovedTool[] =>
   offered.filter(
     ({ tool_name }) =>
@@ -83,8 +86,8 @@ async function nearest(
 }
 
 /**
- * Why a call with all required arguments is invalid. A call with missing arguments is no error: the customer is asked
- * for them.
+ * Why the arguments of a call are invalid. Undefined when they are valid, or when required ones are missing, because
+ * the customer is asked for those.
  */
 function problemOf(tool: ApprovedTool, wanted: Record<string, unknown>, grounds: ArgumentGrounds): string | undefined {
   const { arguments: given, missing } = borneArguments(wanted, tool, grounds);
@@ -112,7 +115,7 @@ function daysIn(told: readonly string[], now: Date): string[] {
  * sentence is left.
  */
 function tellResults(model: string, text: string, results: readonly string[], told: readonly string[]): Choice {
-  // Without a result of a tool, only documents may answer.
+  // Without a result of a tool, the model's text is not used, because only documents may answer.
   if (results.length === 0 || text === '') return undefined;
   const held = holdAgainst(text, { cited: results, told });
   const body = plainReply(held.text, [...results, ...told]).trim();

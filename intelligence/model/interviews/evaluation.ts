@@ -32,7 +32,7 @@ const scoresShape = z.object({
   concerns: z.array(z.string().min(1).max(500)).max(20),
   recommendation: z.enum(recommendations),
 });
-/** The model's input: the answers without sentences that address the evaluator. */
+/** The model's input: the answers without sentences that ask for points or give instructions (`isAboutJudging`). */
 const readable = (interviewed: Interviewed) =>
   answersOf(interviewed)
     .filter(({ answered }) => answered)
@@ -81,7 +81,10 @@ export async function scoreByModel(
   };
 }
 
-/** The answers; or all words of the candidate when no answer was matched to a question, as in an external call. */
+/**
+ * The candidate's answers. When no answer was matched to a question, as in a call outside the platform, all words of
+ * the candidate are returned instead.
+ */
 function answersFor(interviewed: Interviewed): unknown {
   const answers = readable(interviewed);
   if (answers.length > 0) return answers;
@@ -94,7 +97,7 @@ function answersFor(interviewed: Interviewed): unknown {
 
 const plain = (text: string): string => text.replaceAll(/\s+/gu, ' ').trim();
 
-/** Whether the candidate said this, word for word. */
+/** Whether the candidate said the quote word for word; white space is ignored. */
 function occurs(quote: string, interviewed: Interviewed): boolean {
   const wanted = plain(quote);
   return wanted.length >= 3 && wordsOf(interviewed).some(({ text }) => plain(text).includes(wanted));

@@ -1,4 +1,6 @@
-/** Has the model summarize a meeting. Its action items are the tasks that it finds. */
+/**
+ * Has the model summarize a meeting. The action items of the summary are the tasks that the model finds in the meeting.
+ */
 import { z } from 'zod';
 import { tasksByModel } from './tasks.ts';
 import type { Structured } from '../ai.ts';

@@ -1,6 +1,6 @@
 /**
  * Has the model find the tasks in a meeting's transcript. The model only points to words: each task must quote the
- * transcript. Due dates are computed here, and assignees are matched here.
+ * transcript. This file computes the due dates and matches the assignees to members.
  */
 import { z } from 'zod';
 import type { Structured } from '../ai.ts';
@@ -15,7 +15,7 @@ import type { Said } from '../../../models/rules/interviews/transcript.ts';
 
 /**
  * The model's input per request, in characters (about 12,000 tokens), and the maximum number of requests. Together they
- * hold an afternoon of speech.
+ * suffice for the transcript of an afternoon.
  */
 const maxRead = 48_000;
 const maxParts = 4;
@@ -88,7 +88,7 @@ function quotesProblem(tasks: readonly Pointed[], said: readonly Said[]): string
 function taskOf(pointed: Pointed, said: readonly Said[], { members, startedAt, zone }: TasksAsk): FoundTask {
   const { id, text } = segmentWith(pointed.quote, said)!;
   const assignee = pointed.assignee === null ? undefined : someoneNamed(pointed.assignee, members);
-  // The words of a due date count only when they occur in the quoted text.
+  // The words of a due date count only when they occur in the quoted segment.
   const words = pointed.due !== null && plain(text).includes(plain(pointed.due)) ? pointed.due : undefined;
   const due = words === undefined ? undefined : findDue(words, startedAt, zone);
   const title = pointed.title.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim() || pointed.quote;

@@ -1,6 +1,6 @@
 /**
- * Has the model review a task: it adds vague points to those that rules find, and rewords the task. The new wording may
- * contain no number that the task does not contain.
+ * Has the model review a task: the model names vague words besides those that rules find, and rewords the task. The new
+ * wording may contain no number that the task does not contain.
  */
 import { z } from 'zod';
 import type { Structured } from '../ai.ts';

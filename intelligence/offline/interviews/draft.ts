@@ -30,7 +30,7 @@ const ofWhat =
 const word = /[\p{L}\p{N}][\p{L}\p{N}+#./'’&-]*/gu;
 const longestTitle = 6;
 
-/** The job title in its original spelling; undefined when none is found. */
+/** The job title as it is written, with a capital first letter; undefined when none is found. */
 function roleIn(prompt: string): string | undefined {
   const text = withoutAddresses(prompt);
   const named =
@@ -117,7 +117,7 @@ function titled(raw: string | undefined): string | undefined {
     : title;
 }
 
-/** A pattern for the end of a list of names. */
+/** A pattern for the end of a list of skills or criteria. */
 const listEnd = String.raw`(?=$|[.;:!?\n]|\s+(?:for|on|at|who|next|tomorrow|today|using|by|in|evaluat\w+|assess\w*|scor\w+|focus\w*|rate|schedul\w+|the candidate|please|ask\w*|with)\b|,?\s+(?:and\s+)?\d+\s+questions?\b)`;
 const skillCue = new RegExp(
   String.raw`\b(?:(?:required\s+)?skills?(?:\s+(?:in|like|such as|are|include|needed|should be))?|experience (?:with|in)|knowledge of|proficien\w+ (?:in|with)|familiar(?:ity)? with|expertise in|must (?:know|have)|covering|strong in|good at|knows)\s*:?\s+([^.;!?\n]{2,300}?)${listEnd}`,
@@ -145,7 +145,7 @@ function listedIn(text: string, cue: RegExp): string[] {
 
 const capital = (name: string): string => name.replace(/^\p{Ll}/u, (letter) => letter.toUpperCase());
 
-/** Removes duplicates; case is ignored. Skills of the vocabulary get the vocabulary's spelling. */
+/** Removes duplicates; case is ignored. Skills that `skillsIn` knows get its spelling. */
 function namesOf(names: readonly string[]): string[] {
   const found = new Map<string, string>();
   for (const name of names) {

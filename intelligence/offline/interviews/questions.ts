@@ -21,7 +21,9 @@ const usualTurns = ['technical', 'behavioral', 'technical', 'situational', 'beha
 const resumeShare = 0.5;
 /** The maximum number of questions about skills that the resume lacks. More would sound like a reproach. */
 const maxLacking = 2;
-/** The default level, at which no question assumes that the candidate leads a team. */
+/**
+ * The experience level when the request names none. At this level, no question assumes that the candidate leads a team.
+ */
 const unnamedLevel: Level = 'mid';
 /** The role title of an interview whose role is unknown. */
 const untitled = 'interview';

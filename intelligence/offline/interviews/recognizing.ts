@@ -32,8 +32,8 @@ export function recognizeQuestion({ questions, asked, text }: RecognizeAsk): str
 }
 
 /**
- * Each question with its answer. Without question ids, the answer is the candidate's speech after the question was
- * asked.
+ * Each question with its answer. When a segment of the candidate has no `question_id`, it answers the question that was
+ * asked last.
  */
 export function answersOf(interviewed: Interviewed): Answered[] {
   const { questions, said } = interviewed;

@@ -7,7 +7,7 @@ import { maxResumeCharacters } from '../../../models/rules/interviews/resume.ts'
 export type ResumePoint = { kind: 'achievement' | 'position'; text: string };
 
 const maxPoints = 40;
-/** The length of a quoted line, in characters. */
+/** The minimum and maximum length of a quoted line, in characters. A longer line is truncated. */
 const quotable = { min: 20, max: 180 } as const;
 
 /** A pattern for words that introduce an achievement. Languages: en, de, fr, es. */

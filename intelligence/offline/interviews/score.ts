@@ -26,8 +26,9 @@ const step = 2;
 const wellTold = 6;
 
 /**
- * The candidate must have said something. Without `embed`, or when `embed` fails, every answer counts for every
- * criterion, because the similarity of answers and criteria is unknown.
+ * Scores each criterion by the answer that tells most about it. The candidate must have said something. Without
+ * `embed`, or when `embed` fails, every answer counts for every criterion, because the similarity of answers and
+ * criteria is unknown.
  */
 export async function score(interviewed: Asked, embed: Embed | undefined): Promise<Scored> {
   const answers = answersIn(interviewed);
@@ -86,7 +87,10 @@ const stemsOf = (text: string): ReadonlySet<string> => new Set(terms(text).map((
 const taken = ({ role, criteria, questions }: Asked): ReadonlySet<string> =>
   stemsOf([role, ...criteria, ...questions.map(({ body }) => body)].join('\n'));
 
-/** A sentence does not count when at least this share of its stems was in the questions or in one earlier sentence. */
+/**
+ * A sentence does not count when at least this share of its stems is in the role, criteria and questions, or in one
+ * earlier sentence.
+ */
 const copiedShare = 0.75;
 /** A text with a smaller share of function words, such as `the` and `we`, is a list of terms and not a sentence. */
 const connectingShare = 0.2;
@@ -131,7 +135,7 @@ function told({ question, lines }: Answer, asked: Asked): number {
 
 /**
  * Counts distinct figures, days and names that are not in `given`. German capitalizes every noun, so capitals do not
- * count there.
+ * count in German text.
  */
 function particularsOf(text: string, given: string): number {
   const forms = languageOf(text) === 'de' ? [...figures, ...named] : [...figures, ...named, capitals];

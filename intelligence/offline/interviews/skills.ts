@@ -35,7 +35,10 @@ const whole = (name: string, flags: string): RegExp =>
  */
 const itemEnd = String.raw`(?=\s*(?:[,;/|)\n]|\.?\s*$))`;
 const use = String.raw`(?=[\s-]+(?:developer|engineer|programmer|(?:back|front)[\s-]?end|experience|skills|knowledge)\b)`;
-/** Excludes the start of a sentence, where a capital letter does not distinguish a skill from an everyday word. */
+/**
+ * A pattern for a skill that is also an everyday word. It does not match at the start of a sentence, where a capital
+ * letter does not distinguish the skill from the word.
+ */
 const inside = (name: string): RegExp => {
   const { source } = whole(name, 'u');
   const afterWord = String.raw`(?<=[\p{L}\p{N},;/(&][^\S\n]{0,3}${escaped(name)})`;
@@ -44,7 +47,10 @@ const inside = (name: string): RegExp => {
 
 type Skill = { name: string; pattern: RegExp };
 let compiled: readonly Skill[] | undefined;
-/** Compiled lazily, because compiling takes 40 ms of CPU time and most processes never read a resume. */
+/**
+ * The patterns are compiled when they are first used, because compiling takes 40 ms of CPU time and most processes
+ * never read a resume.
+ */
 const patterns = (): readonly Skill[] =>
   (compiled ??= [
     ...listed.map((name) => ({ name, pattern: whole(name, 'iu') })),

@@ -19,7 +19,7 @@ export function suggestionsFor({ questions, asked, said, language }: SuggestAsk)
   ];
 }
 
-/** An answer with fewer words is too short to explain how something was done. */
+/** An answer with fewer words than this is too short to explain how something was done. */
 const shortWords = 15;
 const quotable = 90;
 const figure =

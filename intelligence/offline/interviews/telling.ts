@@ -61,7 +61,7 @@ export const happened: readonly RegExp[] = [
   word(spanishOther),
 ];
 
-/** A habit, such as a thing that a person always does, is not an event. */
+/** Matches words for a habit, such as `always`. A sentence about a habit tells no event. */
 export const habit = word(
   `always|usually|often|generally|normally|typically|sometimes|every\\s+(?:time|situation|day|project|customer)|in\\s+general|in\\s+most\\s+cases|most\\s+of\\s+the\\s+time|a\\s+lot\\s+of|all\\s+the\\s+time|somehow|over\\s+the\\s+years|many\\s+(?:times|situations|projects)
   |immer|meistens|oft|normalerweise|grundsätzlich|in\\s+der\\s+regel|generell|stets|irgendwie|jedes\\s+mal

@@ -15,7 +15,7 @@ import { plainReply } from '../../replytext.ts';
 
 /**
  * The most sentences that are embedded for a question, when passages have no stored vectors of their sentences. Each
- * takes 0.8 ms, and the first passages rarely have more sentences than this.
+ * sentence takes 0.8 ms, and the first passages rarely have more sentences than this.
  */
 const maxEmbedded = 8;
 /** The number of the agent's last answers whose text is not repeated. */
@@ -25,8 +25,8 @@ type Comparing = Pick<LocalEmbedding, 'asked' | 'sentences'>;
 type Extracting = { embedding: Pick<Embedding, 'model'> & { local: Comparing | undefined } };
 type Found = Pick<Grounds, 'asking' | 'degraded' | 'sentences'>;
 /**
- * The cosine of the question with sentences of the passages. Undefined when the passages were found lexically. Empty
- * when they were found by embeddings and their sentences need not or cannot be compared.
+ * The cosine of the question with each compared sentence, by sentence. Undefined when the passages were found
+ * lexically. Empty when embeddings found the passages, but their sentences need not or cannot be compared.
  */
 type Closeness = ReadonlyMap<string, number> | undefined;
 
@@ -68,7 +68,7 @@ function extractFrom(
   closeness: Closeness,
 ): ExtractiveAnswer | undefined {
   const passages = hits.map(({ passage }) => passage);
-  // A section that the customer asks for by its name may be quoted again.
+  // A section that the customer asks for by its name may be quoted again, even if an earlier answer quoted it.
   const isAsked = passages[0] !== undefined && isNamed(asking, passages[0]);
   const said = isAsked ? [] : history.filter(({ role }) => role === 'ai').map((answer) => answer.body);
   return extract(asking, passages, { closeness, said: said.slice(-remembered), own: body, language });
@@ -99,7 +99,10 @@ async function closenessOf(
   }
 }
 
-/** Compares by the stored vectors; the sentences of passages without any are embedded, if they are few. */
+/**
+ * Compares the question with the passages' sentences by their stored vectors. Of passages without stored vectors, the
+ * first `maxEmbedded` sentences are embedded.
+ */
 async function compare(
   local: Comparing,
   asking: string,

@@ -12,11 +12,11 @@ export type Chosen = { units: Scored[]; /** Whether the list has more items than
 
 export const maxQuotes = 4;
 /**
- * The most sentences in a quote that answer the question. Sentences that they refer back to are added, up to
+ * The most sentences in a quote that answer the question. Sentences to which these refer back are added, up to
  * `maxQuotes`.
  */
 const maxSentences = 3;
-/** The most characters of quoted prose; a sentence that would exceed this is left out. */
+/** The most characters of quoted prose; a sentence that would exceed this limit is left out. */
 const maxProseLength = 700;
 /**
  * The most characters of a list together with the sentence that introduces it. A list is quoted whole, because steps
@@ -25,19 +25,25 @@ const maxProseLength = 700;
 const maxListLength = 2_000;
 /** A list up to this size is quoted whole, even when the question is about only some of its items. */
 const shortList = { items: 8, characters: 700 } as const;
-/** A further sentence needs at least this share of the best sentence's score. */
+/** A further sentence or list item is quoted only if its score is at least this share of the best score. */
 const shareOfBest = 0.6;
-/** The most rows of a table. */
+/** The most rows of a table that are quoted. */
 const maxRows = 8;
-/** A further row must score almost as well as the best row, because the next row is often about another product. */
+/**
+ * A further row is quoted only if its score is at least this share of the best row's score, because the next row is
+ * often about another product.
+ */
 const rowShareOfBest = 0.95;
-/** A sentence shorter than this, in characters, is rarely a whole answer. */
+/** A sentence shorter than this, in characters, is rarely a whole answer, so its neighbour is quoted too. */
 const shortSentence = 160;
 
 type Place = Pick<Scored, 'source' | 'order'>;
 const inOrder = (a: Place, b: Place): number => a.source - b.source || a.order - b.order;
 
-/** `together`: whether two passages have the same heading, like the parts of a long table. */
+/**
+ * Chooses what to quote around `best`. `together`: whether two passages have the same heading, like the parts of a long
+ * table.
+ */
 export function choose(
   best: Scored,
   scored: readonly Scored[],
@@ -138,7 +144,7 @@ function proseAround(best: Scored, passage: readonly Scored[]): Chosen {
     return unit?.paragraph === best.paragraph ? unit : undefined;
   };
   if (chosen.size === 1 && best.text.length < shortSentence) add(beside(1) ?? beside(-1));
-  // A sentence between two quoted ones is quoted too, so that the text does not jump.
+  // A sentence between two quoted ones is quoted too, so that the quoted text has no gap.
   for (const unit of passage) {
     const around = [passage[unit.order - 1], passage[unit.order + 1]];
     if (around.every((other) => other !== undefined && chosen.has(other)) && unit.text.length < shortSentence)
@@ -154,8 +160,8 @@ function proseAround(best: Scored, passage: readonly Scored[]): Chosen {
 }
 
 /**
- * The units of a passage after this place that were not quoted yet; if there are none, the unquoted units before it. A
- * list comes with all its items.
+ * The next sentences or list items of a passage after the place `after` that were not quoted yet. If none follow, the
+ * first unquoted ones of the passage. A list comes with all its unquoted items.
  */
 export function following(after: Place, passage: readonly Scored[], isSaid: (text: string) => boolean): Scored[] {
   const unsaid = passage.filter(({ text, kind }) => kind !== 'row' && !isSaid(text));

@@ -30,8 +30,9 @@ export type ExtractiveAnswer = {
 
 export type ExtractOptions = {
   /**
-   * The cosine of the question with `comparedTexts` of the sources, if embeddings are available. Without it the match is
-   * lexical, and a question that shares no word with the sources has no answer.
+   * The cosine of the question with each sentence, list item, table row and column name of the sources, if embeddings
+   * are available. Without cosines the match is lexical, and a question that shares no word with the sources has no
+   * answer.
    */
   closeness?: ReadonlyMap<string, number> | undefined;
   /** Earlier answers, which are not repeated. */
@@ -45,20 +46,23 @@ export type ExtractOptions = {
 /** The most passages that are considered; later ones rarely add a sentence and cost time. */
 export const maxSources = 5;
 /**
- * The weight of a question's word in the heading, relative to a word in the sentence, because all sentences under a
- * heading share it.
+ * The weight of a question's word that only the heading contains, relative to a word in the sentence. It is lower,
+ * because all sentences under a heading share the heading.
  */
 const headingShare = 0.6;
 /** The weight of the cosine, relative to the share of the question's words that a sentence has. */
 const closenessWeight = 1.5;
 /**
  * The weight of a passage relative to the previous one. Lexically retrieved passages are reranked by their sentences.
- * For passages retrieved by embeddings the retrieval order is better, so the first one dominates.
+ * For passages retrieved by embeddings the retrieval order is better, so the first passage dominates.
  */
 const nextPassage = { words: 0.96, meaning: 0.01 } as const;
-/** The bonus of a section's first sentence, which usually names the subject. A table's first row has none. */
+/** The bonus of a section's first sentence, which usually names the subject. A table's first row gets no bonus. */
 const firstBonus = 1.1;
-/** A column counts as asked for when its name's cosine is within this distance of the closest one. */
+/**
+ * A table column counts as asked for when the cosine of its name is at most this much below the cosine of the closest
+ * column name.
+ */
 const closeColumn = 0.08;
 
 const figure =
@@ -96,8 +100,8 @@ function saysNothing(unit: Unit, next: Unit | undefined, known: ReadonlySet<stri
 }
 
 /**
- * A sentence with this share of the question's words, weighted by rarity, is the answer; then no embeddings are
- * compared.
+ * A sentence with this share of the question's words, weighted by rarity, counts as the answer, so embeddings need not
+ * be compared.
  */
 const enoughWords = 0.6;
 
@@ -116,7 +120,7 @@ type Asked = {
   closeness: ReadonlyMap<string, number> | undefined;
 };
 
-/** Scores all units of the sources; keeps their order. */
+/** Scores all units (sentences, list items and table rows) of the sources; keeps their order. */
 function score({ terms: asked, forms: wanted, speaksOf, closeness }: Asked, sources: readonly Source[]): Scored[] {
   const all = sources.flatMap(({ text }, source) => unitsOf(text).map((unit) => ({ ...unit, source })));
   const said = all.map((unit) => speaksOf(unit.text));
@@ -136,7 +140,7 @@ function score({ terms: asked, forms: wanted, speaksOf, closeness }: Asked, sour
     }
     let score = total === 0 ? 0 : words / total;
     if (closeness) score += closenessWeight * Math.max(0, closeness.get(text) ?? 0);
-    // A question rarely answers a question.
+    // A question in a passage rarely answers the customer's question.
     if (text.endsWith('?')) score *= 0.5;
     if (wanted.some(({ shows }) => shows.test(text))) score *= formBonus;
     if (unit.order === 0 && unit.kind !== 'row') score *= firstBonus;
@@ -172,7 +176,7 @@ export function extract(
   const quotable = newer ? scored.filter((unit) => considered[unit.source]!.source_id === source.source_id) : scored;
   const chosen = choose(best, quotable, (one, other) => considered[one]!.heading === considered[other]!.heading);
   const { units } = chosen;
-  // Where several rows answer, another passage of the same table may have more.
+  // Where several table rows answer, another passage of the same table may have more such rows.
   const isOfMany = best.kind === 'row' && units.length > 1;
   const quoted = new Set(units.map((unit) => unit.source));
   const isLeft = ({ heading }: Source, at: number): boolean => heading === source.heading && !quoted.has(at);
@@ -188,7 +192,7 @@ export function extract(
   return further(best, scored, about, { source, said, considered }) ?? nothingMore(source, language);
 }
 
-/** Says that the quotation is in another language than the question, where both are known. */
+/** Says that the quotation is in another language than the question, where both languages are known. */
 function opening(question: string, { text }: Source, language: Language): string {
   const [asked, written] = [languageOf(question), languageOf(text)];
   return asked === undefined || written === undefined || asked === written
@@ -197,8 +201,9 @@ function opening(question: string, { text }: Source, language: Language): string
 }
 
 /**
- * A quote from a second passage under another heading. Of passages retrieved by embeddings, the second is among the
- * sources only when it is nearly as likely to answer as the first. Then often only the reader knows which one is meant.
+ * A quote from a second passage under another heading. Retrieval by embeddings keeps a second passage only when it is
+ * nearly as likely to answer as the first. Then both are quoted, because often only the reader knows which one is
+ * meant.
  */
 function besideOf(
   best: Scored,
@@ -236,7 +241,10 @@ function asking(question: string, closeness?: ReadonlyMap<string, number>): Aske
   };
 }
 
-/** `And for students?` asks for one sentence of the previous answer: the one with most of the new question's words. */
+/**
+ * Answers a follow-up question such as `And for students?` with the one sentence of the passage that has most of the
+ * question's words.
+ */
 function narrowed(
   own: string,
   source: number,
@@ -256,7 +264,7 @@ function answerOf(units: readonly Scored[], sources: readonly Source[], text: st
   return { text, quotes, used: [...new Set(quotes.map(({ id }) => id))] };
 }
 
-/** The units as text. Rows have the requested columns, and a heading is added if the text needs one. */
+/** The units as text. Table rows show only the requested columns, and a heading is added if the text needs one. */
 function phrase(units: readonly Scored[], { heading }: Source, about: Asked): string {
   const text = joined(units.map((unit) => ({ unit, text: phraseUnit(unit, about) })));
   const quoted = new Set(units.flatMap(({ spoken }) => [...spoken])).size;

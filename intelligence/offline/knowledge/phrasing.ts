@@ -1,6 +1,6 @@
 /**
  * Joins quotations into readable text: a table row becomes a sentence, and a quotation gets its heading if it needs
- * one. Adds no words. Pure.
+ * one. No words are added. Pure.
  */
 import { isValue } from '../../../models/rules/knowledge/tablehead.ts';
 import type { Cell, Unit } from '../../../models/rules/knowledge/units.ts';
@@ -37,7 +37,7 @@ const said = ({ name, value }: Cell): string => (name === '' ? value : `${name}:
 
 /**
  * The wanted cells with their units (`per month`), and all remarks, because units and remarks change the meaning of a
- * value. When only a unit is wanted, its value is added too. All cells when none is wanted.
+ * value. When only a unit is wanted, its value is added too. When no cell is wanted, all cells are shown.
  */
 function shownCells(cells: readonly Cell[], wanted: (cell: Cell) => boolean): readonly Cell[] {
   const chosen = new Set(cells.filter(wanted));

@@ -1,6 +1,6 @@
 /**
  * Classifies a customer's sentence in any language: a question, a greeting, a request for a human, and so on. Pure. One
- * linear model uses the sentence's embedding and its words. Another uses only the words, for when there is no
+ * linear model uses the sentence's embedding and its words. Another model uses only the words, for when there is no
  * embedding. `npm run calibrate` trains both from bench/calibrate/reading/ and stores the weights in classifier.json.
  */
 import classifiers from './classifier.json' with { type: 'json' };
@@ -8,7 +8,7 @@ import { fold } from '../../../models/rules/language/words.ts';
 
 /**
  * The less obvious classes. `tells`: a statement that asks nothing. `no_person`: mentions a person without asking for a
- * human. `signature`: the sender's name, place or device. `help`: opens a conversation without a subject.
+ * human. `signature`: the sender's name, place or device. `help`: asks for help without naming a subject.
  */
 export const sentenceClasses = [
   'question',
@@ -34,7 +34,10 @@ export type Matrix = { width: number; scales: readonly number[]; bytes: string }
 export type Classifier = { bias: readonly number[]; words: Matrix; embedding?: Matrix };
 export type Classifiers = { embedded: Required<Classifier>; words: Classifier };
 
-/** How a model sees words. Features are hashed into `columns`; `pieces` are the lengths of character n-grams. */
+/**
+ * How a text becomes the features of a model. Features are hashed into `columns` columns; `pieces` are the lengths of
+ * character n-grams.
+ */
 export type WordView = { columns: number; pieces: readonly number[] };
 /**
  * The word features of each model. Next to an embedding a few columns are enough; without one, the model has more
@@ -45,7 +48,7 @@ export const wordViews = {
   words: { columns: 16_384, pieces: [3, 4, 5] },
 } as const satisfies Record<keyof Classifiers, WordView>;
 
-/** FNV-1a, 32 bits. */
+/** The 32-bit FNV-1a hash of a text. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);

@@ -3,8 +3,8 @@ import type { Language } from '../../../models/rules/language/language.ts';
 import { fold } from '../../../models/rules/language/words.ts';
 
 /**
- * First words of a sentence that refer back to the previous one, folded. Words that rarely do are left out ("Sie",
- * "Das").
+ * Words at the start of a sentence that refer back to the previous sentence, in lower case without accents. Words that
+ * rarely refer back are left out ("Sie", "Das").
  */
 const pointing: Partial<Record<Language, string>> = {
   en: 'it|its|this|that|these|those|they|them|their|he|she|then|there|otherwise|also|but|however|so|therefore|instead|both|neither|afterwards|after that|in that case|in this case|if so|if not|yes|no',

@@ -10,7 +10,9 @@ import { sentences } from '../../../models/rules/language/sentences.ts';
 import { fold, terms } from '../../../models/rules/language/words.ts';
 import { knownLanguages, wordsOf } from '../../../models/rules/language/words/index.ts';
 
-/** In order of priority: a message with several courtesies is answered by the first of these. */
+/**
+ * The courtesies in order of priority: a message with several courtesies gets the answer to the first one in this list.
+ */
 const courtesies = ['bot', 'insult', 'small_talk', 'help', 'farewell', 'thanks', 'greeting'] as const;
 export type Courtesy = (typeof courtesies)[number];
 
@@ -86,7 +88,10 @@ export function clausesOf({ text, classified, by }: Sentence): string[] {
  */
 const maybeCalls = 0.05;
 
-/** `by`: the model that classified the sentence. `clauses`: its parts, where one of them may ask for a human. */
+/**
+ * `by`: the model that classified the sentence. `clauses`: the classes of its clauses, if one of them may ask for a
+ * human.
+ */
 export type Sentence = {
   text: string;
   classified: Classified;
@@ -102,7 +107,7 @@ export function understand(message: string, lines: readonly (readonly Sentence[]
   return { intent: intentOf(message, all.slice(0, sentencesForIntent)), askings: askingsOf(message, lines) };
 }
 
-/** As `understand`, with sentences classified by their words only. */
+/** Does the same as `understand`, but classifies the sentences by their words only. */
 export const readByWords = (message: string): Understood =>
   understand(
     message,
@@ -205,8 +210,8 @@ const alone = (text: string): Reading => ({ text, questions: [text, ...parts(tex
 /**
  * The searches for a message, in the order to try them. If the asking sentences, each together with the sentence it
  * refers to, are specific enough, they are searched for first, and the whole message only if they find nothing. If they
- * are vague, or no sentence clearly asks, any sentence may matter: each one and the whole message are alternatives. A
- * message of one sentence is searched for unchanged.
+ * are vague, or no sentence clearly asks, any sentence may matter: each sentence and the whole message are
+ * alternatives. A message of one sentence is searched for unchanged.
  */
 function askingsOf(message: string, lines: readonly (readonly Sentence[])[]): [Asking, ...Asking[]] {
   const content = contentOf(lines);

@@ -28,7 +28,8 @@ const rememberedTurns = 4;
 
 /**
  * Reads a message in its conversation; `history` is oldest first. With embeddings, the retrieval compares the earlier
- * turns with the documents. By words alone, a message that names too little is joined with the last question.
+ * turns with the documents. Without embeddings, a message that names too little is joined with the customer's last
+ * question.
  */
 export async function readMessage(deps: ReadingDeps, text: string, history: Turns): Promise<ReadMessage> {
   const before = history.filter(({ role }) => role === 'customer' || role === 'user').map(({ body }) => body);
@@ -46,8 +47,8 @@ export async function readMessage(deps: ReadingDeps, text: string, history: Turn
 }
 
 /**
- * The turns to which a message may refer, the newest first. Offers and the agent's fixed sentences are left out, because
- * they do not show the topic.
+ * The turns to which a message may refer, the newest first. Offers and the agent's fixed sentences are left out,
+ * because they do not show the topic of the conversation.
  */
 const contextOf = (history: Turns): string[] =>
   history
@@ -64,7 +65,7 @@ async function lastQuestion(deps: ReadingDeps, before: readonly string[]): Promi
   return undefined;
 }
 
-/** `degraded`: embeddings should have been read, but did not come in time. */
+/** Reads a message without its conversation. `degraded`: the embeddings of its sentences did not come in time. */
 async function readAlone(deps: ReadingDeps, message: string): Promise<Understood & { degraded: boolean }> {
   const lines = sentencesOf(message);
   const vectors = await vectorsOf(deps, lines.flat());
@@ -88,8 +89,8 @@ async function readAlone(deps: ReadingDeps, message: string): Promise<Understood
 }
 
 /**
- * Embeddings of the first sentences; undefined when embeddings are unavailable. Sentences without one are classified by
- * their words.
+ * Embeddings of the first sentences; undefined when embeddings are unavailable. Sentences without an embedding are
+ * classified by their words.
  */
 async function vectorsOf(
   { embedding }: ReadingDeps,

@@ -16,8 +16,8 @@ type Property = {
 /** `missing`: names of required arguments that the message does not give. */
 export type Given = { arguments: Record<string, unknown>; missing: string[] };
 /**
- * Values known besides the message. `email`: an address that a backend has verified. `answer`: the customer's reply to
- * a question for one argument, used where the schema takes free text.
+ * Values known besides the message. `email`: an address for which the organization's backend or a signature vouches.
+ * `answer`: the customer's reply to a question for one argument, used where the schema takes free text.
  */
 export type Known = { email?: string | undefined; answer?: string | undefined };
 
@@ -37,7 +37,7 @@ export function argumentsFrom(message: string, schema: JsonSchema, known: Known,
   const found: Record<string, unknown> = {};
   const missing: string[] = [];
   for (const name of required) {
-    // Takes the first of several types for which the message has a value.
+    // Of several types that the schema allows, the first one for which the message has a value counts.
     const values = variantsOf(properties[name], schema).map((one) => valueFor(message, name, one, known, reads));
     const value = values.find((one) => one !== undefined);
     if (value === undefined) missing.push(name);
@@ -95,9 +95,9 @@ function wordsOf(answer: string): string | undefined {
 }
 
 /**
- * Whether the customer can be asked for the missing arguments. An e-mail address cannot be asked for, because a backend
- * must verify it. Free text must be the only thing asked for. Two numbers, dates or codes could not be told apart in a
- * reply.
+ * Whether the customer can be asked for the missing arguments. An e-mail address cannot be asked for, because only an
+ * address counts for which the organization's backend or a signature vouches. Free text must be the only thing asked
+ * for. Two numbers, dates or codes could not be told apart in a reply.
  */
 export function canBeAsked(missing: readonly string[], schema: JsonSchema, { reads }: { reads: boolean }): boolean {
   const properties = (schema['properties'] ?? {}) as Record<string, Property>;
@@ -129,7 +129,7 @@ function namesWord(message: string, value: unknown): boolean {
 const iso = /(?<![\d-])\d{4}-\d{2}-\d{2}(?![\d-])/g;
 const dotted = /(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{4})(?![\d.])/g;
 
-/** Unambiguous dates only: `2026-03-04`, and `04.03.2026`, whose dots mean that the day comes first. */
+/** The unambiguous dates in a message: `2026-03-04`, and `04.03.2026`, whose dots mean that the day comes first. */
 function datesIn(message: string): string[] {
   const found = [...message.matchAll(iso)].map(([text]) => text);
   for (const [, day = '', month = '', year = ''] of message.matchAll(dotted))

@@ -14,7 +14,7 @@ export type Candidate<T> = { tool: T; given: Given; fit: number };
 
 /**
  * `told`: the customer's words about the request. `fits`: how well each tool matches the request, in the order of
- * `offered`. A tool with all its arguments comes before one that must ask for some.
+ * `offered`. A tool whose required arguments are all given comes before a tool for which the customer must be asked.
  */
 export function bestTool<T extends OfferedTool>(
   { told, ...known }: { told: string } & Known,
@@ -28,7 +28,7 @@ export function bestTool<T extends OfferedTool>(
     })
     .filter(({ fit, given: { arguments: found, missing } }) => {
       // An argument that the customer wrote is evidence that the tool is meant. The known e-mail address, and the
-      // answer to a question of the agent, are not.
+      // answer to a question of the agent, are no such evidence.
       const gives =
         missing.length === 0 && Object.values(found).some((value) => value !== known.email && value !== told.trim());
       return fit >= (gives ? bounds.withArguments : bounds.alone);

@@ -64,7 +64,7 @@ export async function fitOf(
       return { fits: told.map((vector) => cosine(asked!, vector)), bounds: fitting.meaning };
     }
   } catch {
-    // Lexical matching is the fallback, as for documents.
+    // When no embedding comes in time, the match is lexical, as in the search of documents.
   }
   return { fits: descriptions.map((text) => wordFit(message, text)), bounds: fitting.words };
 }

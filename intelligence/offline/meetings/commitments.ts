@@ -1,6 +1,6 @@
 /**
- * Reads a commitment in one clause of an English transcript: who is to do something, and what. It knows only the
- * clause; tasks.ts knows the meeting. Pure.
+ * Reads a commitment in one clause of an English transcript: who is to do something, and what. It reads one clause
+ * alone; tasks.ts takes the rest of the meeting into account. Pure.
  */
 import {
   actionVerbs,
@@ -22,7 +22,7 @@ export type Commitment = {
   deed: string;
   /** Whether the task names no object: `do it`. */
   points: boolean;
-  /** Whether the wording is so vague that it counts only with a date or when a person accepts it. */
+  /** Whether the wording is so vague that the task counts only with a date or when a person accepts it. */
   weak: boolean;
 };
 
@@ -112,7 +112,7 @@ function isWork(deed: string, verb: string, { strict }: Pattern): boolean {
   return !strict || actionVerbs.has(verb) || actionVerbs.has(base);
 }
 
-/** The base form of `checking` is `check`. Looked up in the verb list, because the spelling is ambiguous. */
+/** The base form of `checking` is `check`. It is looked up in the verb lists, because the spelling is ambiguous. */
 function baseOf(verb: string): string {
   if (!verb.endsWith('ing')) return verb;
   const stem = verb.slice(0, -3);

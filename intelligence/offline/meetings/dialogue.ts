@@ -10,8 +10,8 @@ import type { Said } from '../../../models/rules/interviews/transcript.ts';
 /** A request can be answered at most this many segments later. */
 const answeredWithin = 3;
 /**
- * The number of earlier task candidates that are searched: `recent` for the one that a sentence refers to, `compared`
- * for one that it repeats.
+ * The number of earlier task candidates that are searched: `recent` for the candidate that a sentence refers to,
+ * `compared` for a candidate that a new one repeats.
  */
 const recent = 30;
 const compared = 300;
@@ -22,7 +22,8 @@ export function answer(reading: Reading, segment: Said, at: number, parts: reado
   const { speaker } = segment;
   const { takes, agrees, approves, refuses, handsTo } = reading.answerOf(parts.slice(0, 2).join(' '));
   const isOpen = (unit: Unit): boolean => !unit.refused && at - unit.at <= answeredWithin && unit.at < at;
-  // The speaker may accept a need that they stated themselves, if nobody else has accepted it.
+  // A reply answers a request of another speaker, first one that is addressed to the replying speaker. A speaker may
+  // also accept a need that they stated themselves, if nobody has accepted it.
   const isTheirs = (unit: Unit): boolean => unit.segment.speaker !== speaker && isOpen(unit);
   const asked =
     units.findLast((unit) => isTheirs(unit) && unit.owner !== undefined && isSame(unit.owner, speaker)) ??
@@ -46,7 +47,7 @@ export function answer(reading: Reading, segment: Said, at: number, parts: reado
     else if (isMine && asked.form !== 'promise') asked.accepted = true;
     else if (mayBeMine && asked.doer === 'you') Object.assign(asked, { owner: speaker, accepted: true });
   }
-  // The reply may also state until when it can be done.
+  // The reply may also state until when the task can be done.
   if (asked.due || asked.refused || handsTo !== undefined || !(takes || agrees || isMine)) return;
   const due = parts
     .map((part) => (part.length < 90 ? dueIn(reading, part) : undefined))

@@ -1,4 +1,6 @@
-/** Condenses a transcript to its own words: the most informative sentences, and a phrase as a title. Pure. */
+/**
+ * Condenses a transcript without adding words: chooses the most informative sentences, and a phrase as a title. Pure.
+ */
 import type { Said } from '../../../models/rules/interviews/transcript.ts';
 import { sentences } from '../../../models/rules/language/sentences.ts';
 import { fold, terms } from '../../../models/rules/language/words.ts';
@@ -37,7 +39,7 @@ const pointing = /^(?:(?:and|so|but|yeah|well|okay)[,.]? )*(?:it|they|he|she|tha
 /** A promise becomes a task, so it counts less in a summary. */
 const promised = /\b(?:I['’]ll|I will|I['’]m going to|can you|could you|please|let['’]s)\b/iu;
 
-/** Scores sentences: words that many other sentences share count, and so do numbers and decisions. */
+/** Scores sentences: words that many sentences share, numbers, decisions and problems raise the score. */
 function weigh(utterances: readonly Utterance[]): number[] {
   const spread = new Map<string, number>();
   for (const { stems } of utterances) for (const stem of stems) spread.set(stem, (spread.get(stem) ?? 0) + 1);

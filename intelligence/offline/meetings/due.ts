@@ -1,6 +1,6 @@
 /**
  * Reads due dates in English speech: `by Friday`, `at the end of the month`. A date without an hour is given as a day,
- * one with an hour as a moment in UTC. An ambiguous phrase gives no date.
+ * a date with an hour as a moment in UTC. An ambiguous phrase gives no date.
  */
 import { DateTime } from 'luxon';
 import { findDate } from '../dates.ts';
@@ -83,7 +83,10 @@ function readDay(match: RegExpExecArray, now: DateTime): (Due & { at: number }) 
   return ahead && { text: match[0], due: ahead.toISODate()!, at: match.index };
 }
 
-/** A working week ends on Friday; on a weekend, the next week's Friday is meant. */
+/**
+ * The last day of a period, as `YYYY-MM-DD`. A working week ends on Friday; on a weekend, the next week's Friday is
+ * meant.
+ */
 function lastDayOf(period: string, now: DateTime): string {
   if (period === 'the week after next') return now.startOf('week').plus({ days: 18 }).toISODate()!;
   if (period === 'next week') return now.startOf('week').plus({ days: 11 }).toISODate()!;

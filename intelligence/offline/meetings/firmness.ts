@@ -12,7 +12,7 @@ export type Signs = {
    * tasks.
    */
   length: number;
-  /** The position in the transcript, from 0 to 1. */
+  /** The candidate's position in the transcript, from 0 to 1. */
   late: number;
   form: Form;
   named: boolean;
@@ -27,7 +27,7 @@ export type Signs = {
 const closing =
   /\b(?:next (?:meeting|time)|before (?:the next|we meet)|individual|instructions?|minutes|wrap up|homework|to do)\b/iu;
 
-/** `I'll do it right after this` states a time without a day. */
+/** `I'll do it right after this` states a time without a day; it counts like a due date. */
 const afterwards = /\b(?:right|straight|directly|just) after\b|\bafter (?:this|the (?:call|meeting))\b/iu;
 
 export function valuesOf(signs: Signs): number[] {
@@ -62,7 +62,7 @@ export type Firmness = { intercept: number; weights: readonly number[]; threshol
 export const firmnessOf = (signs: Signs, { intercept, weights }: Firmness): number =>
   valuesOf(signs).reduce((sum, value, at) => sum + value * weights[at]!, intercept);
 
-/** In a long meeting, each task after the third needs a higher score than the one before. */
+/** In a long meeting, each task after the third highest needs a higher score than the task ranked before it. */
 const before = 3;
 const step = 0.7;
 const longTalk = Math.log(300);

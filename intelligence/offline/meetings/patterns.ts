@@ -27,7 +27,7 @@ export type Pattern = {
   present?: true;
   /** The pattern is a question. */
   asks?: true;
-  /** The task is named by an object only; this is the verb to add. */
+  /** The match names only the object of the task; `named` is the verb to put before the object. */
   named?: string;
 };
 
@@ -333,7 +333,10 @@ export function patternsFor(names: readonly string[]) {
     },
   ];
   const vocative = {
-    /** Patterns for the text after a label. */
+    /**
+     * Patterns that find a named person: after a label (`owner`), or addressed at the start (`first`) or the end
+     * (`last`).
+     */
     owner: named(String.raw`^${who}(?:\s*[:,–-]| to| will| should| needs to|'ll)?\s+(.+)$`),
     first: named(String.raw`^(?:@?${who})(?:,| -| –|:)\s+`),
     last: named(String.raw`,\s*@?${who}(?=,|[.?!]*$)[.?!]*`),

@@ -37,7 +37,10 @@ export type Unit = {
   isDone: boolean;
   /** The sentences before the candidate's sentence, oldest first. */
   before: readonly string[];
-  /** `own`: the candidate's sentence up to the candidate. `ownBefore`: the previous sentences of the same speaker. */
+  /**
+   * `own`: the part of the candidate's sentence before its clause. `ownBefore`: the previous sentences of the same
+   * speaker.
+   */
   own: string;
   ownBefore: readonly string[];
   stems: ReadonlySet<string>;
@@ -81,7 +84,7 @@ export function urgencyOf(text: string): Priority | undefined {
   return urgency.high.test(text) ? 'high' : undefined;
 }
 
-/** In a conversation of two, `you` is the other person. */
+/** The name of the person who is to do a task. In a conversation of two, `you` is the other person. */
 export function ownerOf({ speakers }: Reading, doer: Doer, { speaker }: Said): string | undefined {
   if (typeof doer === 'object') return doer.named;
   if (doer === 'speaker') return speaker;

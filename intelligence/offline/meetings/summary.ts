@@ -44,7 +44,7 @@ const parts = { most: 8, sentences: 4, utterances: 12 } as const;
 
 const wordsIn = (text: string): number => text.split(/\s+/u).filter((word) => word !== '').length;
 
-/** `said`: at least one segment. */
+/** `said`: the transcript, which has at least one segment. */
 export function summarizeMeeting(said: readonly Said[], meeting: Meeting): Summary {
   const utterances = utterancesOf(said);
   const points = (mode: SummaryMode): string[] =>
@@ -70,7 +70,10 @@ const leadIn = /^(?:(?:yeah|yes|yep|okay|ok|so|and|well|but|then|right|alright|n
 const greeting =
   /\b(?:good (?:morning|afternoon|evening)|thanks for (?:joining|coming)|goodbye|bye)\b|^(?:hi|hello|hey|thanks|thank you|welcome|hallo|guten|danke|bonjour|merci|hola|gracias)\b/iu;
 
-/** Whether a text is one sentence, both by our own rule and by a naive one. */
+/**
+ * Whether a text is one sentence, both by `sentences` and by a split after each full stop, question and exclamation
+ * mark.
+ */
 const isOne = (text: string): boolean => sentences(text).length === 1 && text.split(/[.!?…]+["'”)]*\s+/u).length === 1;
 
 function shortOf(utterances: readonly Utterance[], said: readonly Said[], startedAt: Date): string {

@@ -6,7 +6,10 @@ import { thingsIn } from './nouns.ts';
 import { terms } from '../../../models/rules/language/words.ts';
 
 const maxWords = 5;
-/** How much the concentration of a thing in one part counts in its score. */
+/**
+ * The exponent of the share of a thing's mentions that one part has. A larger exponent favours things that only one
+ * part names.
+ */
 const apartness = 0.5;
 
 type Named = { count: number; forms: Map<string, number> };

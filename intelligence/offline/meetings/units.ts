@@ -22,7 +22,7 @@ import { sentences } from '../../../models/rules/language/sentences.ts';
 import { terms } from '../../../models/rules/language/words.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
 
-/** The most characters of a clause; a longer sentence is not speech. */
+/** The most characters of a sentence; a longer sentence is hardly speech, so no commitment is looked for in it. */
 const maxClause = 600;
 /** The number of earlier sentences in which the referents of a clause are looked for. */
 const remembered = 10;
@@ -136,7 +136,7 @@ const addedDue = (reading: Reading, addition: string): Due | undefined =>
     ? dueIn(reading, addition)
     : undefined;
 
-/** Whether two names mean the same person. Caches its comparisons. */
+/** Whether two names mean the same person. Comparisons are cached. */
 function samePerson({ members }: Meeting): (one: string, other: string) => boolean {
   const known = new Map<string, boolean>();
   const words = (name: string): string[] => name.toLowerCase().split(/\s+/u);

@@ -59,7 +59,7 @@ export const urgency = {
   high: /\b(?:high[- ]priority|important|crucial|essential|a priority|quickly|pressing|soon)\b/iu,
 } as const;
 
-/** Phrases that cancel what was spoken of, whoever says them. */
+/** Phrases that cancel the task that was just spoken of, whoever says them. */
 export const calledOff =
   /\b(?:let us not|let's not|(?:we|let's) (?:just )?leave it(?! (?:to|with))|leave it (?:for now|at that)|never ?mind|forget (?:about )?(?:it|that)\b|drop (?:it|that)\b|scrap (?:it|that)\b|don't bother|no need|not necessary|hold off)\b/iu;
 /** Actions that people do in front of the others during the meeting; a task only with a date. */

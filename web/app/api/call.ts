@@ -4,8 +4,8 @@
  */
 
 /**
- * Method, path below `/v1`, and whether the reply is wrapped as `{ success, data }`. `types` has no value at run time;
- * it only declares the types that `call` uses.
+ * An operation of the API: its method, its path below `/v1`, and whether the reply is wrapped as `{ success, data }`.
+ * `types` has no value at run time; it only declares the types that `call` uses.
  */
 export type Operation<P, Q, B, R> = readonly [method: string, path: string, wrapped?: boolean] & {
   readonly types?: { params: P; query: Q; body: B; reply: R };
@@ -34,7 +34,7 @@ type Given<P, Q, B> = {
   params?: P;
   query?: Q extends Record<string, never> ? never : { [K in keyof Q]?: Q[K] | undefined };
   body?: B;
-  /** The idempotency key: a repeated call gets the response to the first one. */
+  /** The idempotency key: a repeated call with the same key gets the response to the first call. */
   once?: string;
   signal?: AbortSignal;
 };

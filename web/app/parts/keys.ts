@@ -20,7 +20,7 @@ export function switchSingleKeys(on: boolean): void {
 }
 
 const heard: Keys[] = [];
-/** The first key of a pair such as `g i`, once it was pressed. */
+/** The first key of a pair such as `g i`, once that key was pressed; empty otherwise. */
 let before = '';
 
 export function useKeys(keys: Keys): void {

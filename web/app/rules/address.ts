@@ -5,7 +5,7 @@ export type Screen = (typeof screens)[number];
 
 export type Address = {
   screen: Screen;
-  /** What is open on the screen: a conversation's id, a tab's name. */
+  /** What is open on the screen: a conversation's id or a tab's name, for example. */
   id: string;
   /** What is open within `id`: in the tab `article`, the document's id or `new`. */
   part: string;

@@ -26,7 +26,7 @@ export function moment(iso: string, now: Date, locale: string): string {
   }).format(at);
 }
 
-/** Whether a moment is within hours such as from 22:00 until 07:00, in their time zone. */
+/** Whether a moment is within quiet hours, which may pass midnight, such as from 22:00 until 07:00 in `timezone`. */
 export function isQuiet(
   { from, until, timezone }: { from: string; until: string; timezone: string },
   at: Date,

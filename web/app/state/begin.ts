@@ -16,7 +16,7 @@ import { attempt } from './toast.ts';
  * that part to servers.
  */
 async function signInFromLink(): Promise<void> {
-  // On other hosts, a link could sign somebody in to another person's account.
+  // This works only on the local host. Elsewhere, a link could sign somebody in to another person's account.
   if (!/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname)) return;
   const given = new URLSearchParams(location.hash.slice(1));
   const [email, password] = [given.get('email'), given.get('password')];
@@ -41,8 +41,8 @@ export async function begin(): Promise<void> {
   user.value ??= null;
   let shown = '';
   effect(() => {
-    // What is shown belongs to one organization and mode, so it is cleared when they change. It stays when somebody
-    // signs in again.
+    // What is shown belongs to one organization and mode, so it is cleared when they change. It stays when the same
+    // organization and mode are open after signing in again.
     const chosen = `${orgId.value} ${mode.value}`;
     if (!user.value || chosen.startsWith(' ')) return;
     if (chosen !== shown) clear();

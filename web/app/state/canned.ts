@@ -1,4 +1,4 @@
-/** Canned replies: the member's own, and those that all members share. */
+/** Canned replies: the member's own replies, and those that all members share. */
 import { signal } from '@preact/signals';
 import { call } from '../api/call.ts';
 import { listCannedReplies, type CannedReply } from '../api/operations.ts';

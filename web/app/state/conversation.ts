@@ -142,7 +142,7 @@ export function type(body: string): void {
     tell({ type: 'viewing', conv_id: openId.value, doing: body ? 'writing' : 'reading' });
 }
 
-/** Sends the reply. It waits while the server cannot be reached. */
+/** Sends the typed reply. The reply waits in `outgoing` while the server cannot be reached. */
 export function reply(): void {
   const body = draft.value.trim();
   if (!body) return;
@@ -186,7 +186,7 @@ effect(() => {
 
 type Act<B> = Operation<{ orgId: string; convId: string }, object, B, { conversation: InboxConversation }>;
 
-/** Performs an action. Its change is shown at once, and undone when the server refuses it. */
+/** Performs an action. `change` is shown at once, and undone when the action fails. */
 async function act<B>(operation: Act<B>, body: B, change: Partial<InboxConversation>): Promise<boolean> {
   const undo = suppose(openId.value, change);
   const made = await attempt(async () => put((await call(operation, { ...at(), body })).conversation));
@@ -202,7 +202,7 @@ export const escalate = (reason?: string) =>
 export const setTags = (tags: string[]) => act(setConversationTags, { tags }, { tags });
 export const setPriority = (priority: InboxConversation['priority']) =>
   act(setConversationPriority, { priority }, { priority });
-/** `until`: a time (ISO 8601), or `reply` for until the customer writes. */
+/** `until`: a time (ISO 8601), or `reply` to snooze until the customer writes. */
 export const snooze = (until: string) =>
   act(snoozeConversation, { until }, { snoozed: { until: until === 'reply' ? null : until, by: user.value!.userId } });
 export const wake = () => act(unsnoozeConversation, undefined, { snoozed: null });
@@ -225,10 +225,13 @@ export const dropNote = (noteId: string): Promise<boolean> =>
     await readAgain();
   });
 
-/** The agent's draft; null when the documents answer nothing. */
+/** The agent's draft of a reply; null when the documents do not answer the customer. */
 export const suggest = () => call(suggestReply, { ...at(), body: {} }).then(({ suggestion }) => suggestion);
 
-/** How long somebody is shown as writing, in ms, unless another frame arrives. The agent may stop without an answer. */
+/**
+ * How long somebody is shown as writing, in ms, unless another frame arrives. The time is limited, because the writer
+ * may stop without sending anything.
+ */
 const writingMs = { customer: 5_000, agent: 20_000 };
 const timers: Partial<Record<keyof typeof writingMs, ReturnType<typeof setTimeout>>> = {};
 function until(who: keyof typeof writingMs, ended: () => void): void {

@@ -73,8 +73,8 @@ export async function readView(): Promise<void> {
 }
 
 /**
- * Reads the next page of the current view, if there is one. If it adds nothing to the list, the page after it is read,
- * too.
+ * Reads the next page of the current view, if there is one. If that page adds no conversation to the list, the next
+ * page is read, too.
  */
 export async function readMore(): Promise<void> {
   const wanted = JSON.stringify(view.value);

@@ -44,7 +44,8 @@ export function connect({ anew }: { anew: boolean }): void {
       for (const listener of listeners.get(frame.type) ?? []) listener(frame as never);
     },
     state(state) {
-      // The login has ended, or the members have changed. Requesting a new address shows which.
+      // `ended` means that the login has ended or that the members have changed. Requesting a new address shows which
+      // of the two happened.
       if (state === 'ended') setTimeout(() => connect({ anew: false }));
       else link.value = state;
     },

@@ -1,4 +1,4 @@
-/** German. */
+/** The texts of the page in German. */
 import type { Texts } from './en.ts';
 
 export const de: Texts = {

@@ -1,7 +1,7 @@
-/** The English texts; those of a screen are under its name. */
+/** The texts of the page in English. Most screens have a group of their own, such as `settings`. */
 export const en = {
   title: 'Support',
-  // Signing in.
+  // Texts of the sign-in form.
   signIn: 'Sign in',
   signInAgain: 'Sign in again to go on. What you typed is kept.',
   signOut: 'Sign out',
@@ -12,12 +12,12 @@ export const en = {
   forgotSent: 'If there is such an account, a mail with a link is on its way.',
   noOrganization: 'You are in no organization. Ask an admin of yours to invite you.',
   loading: 'Loading …',
-  // What went wrong.
+  // Error messages.
   unreachable: 'The server does not answer. Nothing is lost; try again in a moment.',
   slowDown: (seconds: number) => `That was too much at once. Try again in ${seconds} s.`,
   notFound: 'There is no such thing here, or no longer.',
   lost: 'No connection. Lists may be old; replies wait and go out when it is back.',
-  // Everywhere.
+  // Texts that several screens use.
   organization: 'Organization',
   mode: 'Data',
   test: 'Test',
@@ -34,7 +34,7 @@ export const en = {
   none: 'None',
   copy: 'Copy',
   copied: 'Copied.',
-  // Screens.
+  // Texts of the rail and of the keyboard commands.
   screens: {
     inbox: 'Inbox',
     knowledge: 'Knowledge',
@@ -50,7 +50,7 @@ export const en = {
   commands: 'Go to or do …',
   here: 'here',
   away: 'away',
-  // Inbox.
+  // Texts of the inbox's list.
   boxes: {
     waiting: 'Waiting',
     mine: 'Mine',
@@ -87,7 +87,7 @@ export const en = {
   found: (words: string) => `Found for ${words}`,
   foundNothing: 'Nothing has all of these words.',
   places: { message: 'Message', note: 'Note', customer: 'Customer' } as Record<string, string>,
-  // A conversation.
+  // Texts of an open conversation.
   messages: 'Messages',
   reply: 'Reply',
   replyTo: (name: string) => `Reply to ${name}`,
@@ -245,7 +245,7 @@ export const en = {
     deleted: 'Deleted.',
     noDocuments: 'No document yet. Upload one, or write an article.',
     shown: (shown: number, all: number) => `${shown} of ${all}`,
-    // Pages.
+    // Texts of the tab for crawled pages.
     crawl: 'Crawl a site',
     url: 'Address',
     maxPages: 'Pages at most',
@@ -267,7 +267,7 @@ export const en = {
     every: (hours: number, next: string) => `every ${hours} h, next ${next}`,
     noPages: 'No page yet. Crawl a site.',
     crawledAt: 'Crawled',
-    // Gaps.
+    // Texts of the tab for questions that no document answered.
     gapStates: { open: 'Open', acknowledged: 'Seen', resolved: 'Resolved' } as Record<string, string>,
     question: 'Question',
     asked: (count: number) => (count === 1 ? 'once' : `${count} times`),
@@ -283,7 +283,7 @@ export const en = {
     acknowledge: 'Seen',
     resolve: 'Resolved',
     reopen: 'Open again',
-    // Asking.
+    // Texts of the tab to ask a question.
     ask: 'Ask',
     segment: 'As a customer of the segment',
     answer: 'Answer',
@@ -293,7 +293,7 @@ export const en = {
     relevant: 'relevant',
     degraded: 'Some vectors were missing: judged by words alone.',
     thresholds: (answer: number, offer: number) => `Answers from ${answer}, offered from ${offer}.`,
-    // The editor.
+    // Texts of the editor for articles.
     newArticle: 'New article',
     title: 'Title',
     text: 'Text (Markdown)',
@@ -330,7 +330,7 @@ export const en = {
     awayHint: 'Beside when the team is back, which is said in their language.',
     onlyAdmins: 'Admins change this.',
     shownOnce: 'Copy it now; it is shown this once.',
-    // Notices.
+    // Texts of the tab for the member's notifications.
     browser: 'Notifications of the browser',
     browserBlocked: 'The browser blocks them for this page; allow them in its settings.',
     sound: 'A sound',
@@ -343,7 +343,7 @@ export const en = {
     availability: 'Whom the team tells first',
     here: 'I am told first while I am connected',
     away: 'Others are told before me',
-    // Members.
+    // Texts of the tab for members.
     name: 'Name',
     email: 'E-mail',
     role: 'Role',
@@ -357,13 +357,13 @@ export const en = {
     withdraw: 'Withdraw',
     removeAsk: (name: string) => `Take ${name} out of the organization? The keys that they made are revoked.`,
     keepKeys: 'Keep their keys, as mine',
-    // Replies.
+    // Texts of the tab for canned replies.
     shortcut: 'Shortcut',
     body: 'Text',
     shared: 'For all members',
     addReply: 'Add a reply',
     noReplies: 'None yet. In a reply, / and a shortcut puts one in.',
-    // Chat.
+    // Texts of the tab for the chat's script tag.
     embed: 'Put this before </body> of your page:',
     tryIt: 'Try it on a page',
     publishable: 'Publishable key',
@@ -372,7 +372,7 @@ export const en = {
     origins: 'Origins of pages that may embed the chat, one a line',
     originsHint: 'Such as https://www.example.com. In live mode, no other page may.',
     strict: 'Customers of a segment see documents of that segment only',
-    // Widget.
+    // Texts of the tab for the widget's look.
     accent: 'Colour',
     accentHint: 'Text in it must be readable on a light ground.',
     agentName: 'Name of the agent',
@@ -395,7 +395,7 @@ export const en = {
     pictures: { logo: 'Logo', avatar: 'Picture of the agent' },
     pictureHint: 'PNG, JPEG or WebP, at most 100 KB.',
     preview: 'The chat as it is saved',
-    // Integrations.
+    // Texts of the tab for connected services.
     providers: {
       slack: 'Slack',
       linear: 'Linear',
@@ -420,7 +420,7 @@ export const en = {
       smtp_url: 'SMTP address (smtps://user:password@host)',
       from: 'Sender',
     } as Record<string, string>,
-    // Keys.
+    // Texts of the tab for secret API keys.
     scopes: 'May',
     newKey: 'New key',
     keyMode: 'For',
@@ -429,7 +429,7 @@ export const en = {
     revoke: 'Revoke',
     revokeAsk: (name: string) => `Revoke “${name}”? What uses it stops working at once.`,
     noKeys: 'No key yet.',
-    // Going live.
+    // Texts of the tab to go live.
     isLive: 'The organization is live.',
     isTest: 'The organization is not live yet: live keys see test data only.',
     has: (documents: number, pages: number) => `${documents} documents, ${pages} pages`,
@@ -498,7 +498,7 @@ export const en = {
     } as Record<string, string>,
     differences: 'What differs',
     fields: { added: 'added', removed: 'removed', changed: 'changed' } as Record<string, string>,
-    // Approvals.
+    // Texts of the tab for calls that wait for an approval.
     noApprovals: 'No call waits.',
     until: 'Until',
     openConversation: 'Conversation',
@@ -509,7 +509,7 @@ export const en = {
     noArguments: 'No values.',
     approved: 'Approved.',
     denied: 'Denied.',
-    // Audit.
+    // Texts of the tab for the audit log.
     verify: 'Check the chain',
     intact: (count: number) => `Intact: ${count} entries checked.`,
     broken: (seq: number, reason: string) => `Broken at entry ${seq}: ${reason}.`,

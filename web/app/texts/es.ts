@@ -1,4 +1,4 @@
-/** Spanish. */
+/** The texts of the page in Spanish. */
 import type { Texts } from './en.ts';
 
 export const es: Texts = {

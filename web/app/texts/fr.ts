@@ -1,4 +1,4 @@
-/** French. */
+/** The texts of the page in French. */
 import type { Texts } from './en.ts';
 
 export const fr: Texts = {

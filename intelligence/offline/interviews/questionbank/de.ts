@@ -1,4 +1,4 @@
-/** Questions in German. Pure data; see bank.ts. */
+/** The question templates in German. bank.ts describes the fields. */
 import { all, of, type Bank } from './bank.ts';
 
 export const de: Bank = {

@@ -1,4 +1,4 @@
-/** Questions in English. Pure data; see bank.ts. */
+/** The question templates in English. bank.ts describes the fields. */
 import { all, of, type Bank } from './bank.ts';
 
 export const en: Bank = {

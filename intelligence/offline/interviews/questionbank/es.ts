@@ -1,4 +1,4 @@
-/** Questions in Spanish. Pure data; see bank.ts. */
+/** The question templates in Spanish. bank.ts describes the fields. */
 import { all, of, type Bank } from './bank.ts';
 
 export const es: Bank = {

@@ -1,4 +1,4 @@
-/** Questions in French. Pure data; see bank.ts. */
+/** The question templates in French. bank.ts describes the fields. */
 import { all, of, type Bank } from './bank.ts';
 
 export const fr: Bank = {

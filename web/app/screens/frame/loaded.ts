@@ -16,8 +16,8 @@ export type Loaded<T> = {
 };
 
 /**
- * Reads when the component is shown, and whenever the organization, the mode or one of `given` changes. The response to
- * an earlier read is ignored.
+ * Reads the data when the component is shown, and whenever the organization, the mode or one of `given` changes. The
+ * response to an earlier read is ignored.
  */
 export function useLoaded<T>(
   read: (signal: AbortSignal) => Promise<T>,

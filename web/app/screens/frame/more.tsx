@@ -1,4 +1,4 @@
-/** Long lists: they are read page by page, and show a button while there is more. */
+/** Long lists, which are read page by page. A button is shown while there are more pages. */
 import type { Signal } from '@preact/signals';
 import { texts } from '../../texts/texts.ts';
 

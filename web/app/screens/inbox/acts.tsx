@@ -93,7 +93,7 @@ type Choices = {
   choose: (id: string) => void;
 };
 
-/** A dialog to choose one of a few options. Each is a button, and the first has the focus. */
+/** A dialog to choose one of a few options. Each option is a button, and the first button has the focus. */
 const Choose = ({ title, closed, choices, choose }: Choices) => (
   <Dialog title={title} closed={closed}>
     <form method="dialog" class="stack">

@@ -16,8 +16,8 @@ export type Writing = 'reply' | 'note';
 type Given = {
   one: InboxConversation;
   /**
-   * A signal that is read at each key press, because a key may be pressed before the effect of the previous one is
-   * rendered.
+   * Whether a reply or a note is written. It is a signal that is read at each key press, because a key may be pressed
+   * before the effect of the previous key is rendered.
    */
   writing: ReadonlySignal<Writing>;
   write: (what: Writing) => void;

@@ -2,7 +2,7 @@
 import { lexer, type Token, type Tokens } from 'marked';
 import type { ComponentChildren } from 'preact';
 
-/** Whether a link may lead to this address. */
+/** Whether a link may lead to this address. Other schemes, such as `javascript:`, could run code. */
 const isSafe = (href: string): boolean => /^(?:https?:|mailto:)/i.test(href);
 
 const inside = (tokens: readonly Token[] | undefined): ComponentChildren => tokens?.map(shown);

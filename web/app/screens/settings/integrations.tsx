@@ -1,4 +1,4 @@
-/** Services that are connected: what works, what is broken and why. */
+/** The other services that the organization connects: which work, and which are broken and why. */
 import { useSignal } from '@preact/signals';
 import { call, type Operation } from '../../api/call.ts';
 import {

@@ -1,4 +1,4 @@
-/** Settings: a member's own, and the organization's. */
+/** The member's own settings, and the settings of the organization. */
 import { Chat } from './chat.tsx';
 import { TeamHours } from './hours.tsx';
 import { Integrations } from './integrations.tsx';

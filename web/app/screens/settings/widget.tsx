@@ -22,7 +22,7 @@ const plainAccent = '#1d57a8';
 const pictures = ['logo', 'avatar'] as const;
 type Picture = (typeof pictures)[number];
 
-/** The page in the preview, once its chat is loaded. */
+/** The window of the preview. It has `SupportWidget` once the chat in it is loaded. */
 type Previewed = Window & { SupportWidget?: { open: () => Promise<void> } };
 
 /** Opens the chat in the preview. The focus stays where it was on this page. */
