@@ -384,7 +384,7 @@ export function readConfig(env: Record<string, string | undefined>) {
     socketsPerAddress: limit('sockets_per_address'),
     drainSeconds,
     logLevel: v.LOG_LEVEL,
-    /** Where spans are exported to. */
+    /** The URL to which spans are exported; undefined when they are not exported. */
     tracesUrl: v.OTEL_EXPORTER_OTLP_ENDPOINT,
     removedSentence: removedSentence(given),
   });
@@ -451,7 +451,10 @@ function secretKeysOf(given: readonly string[], dataDir: string): readonly [Buff
   return [bytes(current), ...older.map(bytes)];
 }
 
-/** The key in DATA_DIR, created by the first process that needs it. A hard link appears completely or not at all. */
+/**
+ * The key in DATA_DIR, created by the first process that needs it. A hard link makes the file appear with its whole
+ * content, so that no process reads half a key.
+ */
 function keptSecretKey(dataDir: string): string {
   const path = join(dataDir, 'secret.key');
   const draft = `${path}.${randomBytes(6).toString('hex')}`;

@@ -136,8 +136,8 @@ function usedIn(body: { answer: string; sources: { id: string }[] }, candidates:
 }
 
 /**
- * The passage with the most words and numbers of the answer. Used when the answer contains no whole line of a passage,
- * such as some columns of a row.
+ * The passage with the most words and numbers of the answer. It is used when the answer contains no whole line of a
+ * passage, for example only some columns of a row.
  */
 function nearestTo(answer: string, cited: readonly Candidate[]): Candidate[] {
   const wordsOf = (text: string): Set<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}.,]+/gu));
@@ -166,7 +166,7 @@ async function inChat(api: Api, { orgId, key }: Stage, question: AskedQuestion):
     const said =
       (seen.body.messages as { role: string; record?: { searched: string | null; escalate?: string } }[]) ?? [];
     const reply = said.find(({ role }) => role === 'ai');
-    // The answer is stored before the escalation that it announces.
+    // The answer is stored before the escalation that it announces, so the ticket is awaited, too.
     const whole = reply && (reply.record?.escalate === undefined || conversation.ticket !== null);
     return whole && { conversation, answer: reply };
   }, `an answer to ${question.text}`);
@@ -178,9 +178,9 @@ async function inChat(api: Api, { orgId, key }: Stage, question: AskedQuestion):
 }
 
 /**
- * Asks the questions to public services in a chat instead, each question in a session of its own. The customer's
- * earlier turns are sent first, each after the reply to the one before. The goals are 3 points lower, and at most
- * `mostCalls` customers may get a person whom they did not ask for.
+ * Asks the questions to public services in a chat instead of by `/kb/query`, each in a session of its own. The
+ * customer's earlier messages are sent first, each after the reply to the previous one. The goals are 3 points lower,
+ * and at most `mostCalls` customers may get a person whom they did not ask for.
  */
 async function compareInChat(stage: Stage, set: AnswerSet, known: readonly Passage[]): Promise<void> {
   const passages = new Map(known.map((passage) => [passage.id, passage]));

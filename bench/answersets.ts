@@ -1,7 +1,7 @@
 /**
- * Sets of questions to help centres, with the passages that are accepted as answers: real questions of a bank's
- * customers (in the folder BANKING), of people to public services (SUPPORT), and the tests' fixtures, one of them in four
- * languages.
+ * Sets of questions to help centres, with the passages that are accepted as answers. There are questions of a bank's
+ * real customers (in the folder BANKING), questions of people to public services (SUPPORT), and the tests' fixtures.
+ * One of the fixtures is in four languages.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

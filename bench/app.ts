@@ -1,7 +1,7 @@
 /**
- * Benchmark of the page `/app` in Chromium: the time from a key press to the painted change with 10,000 conversations
- * and the processor slowed four times, the page's memory, the size of its files, and the time from an escalation at one
- * API process to the row in a page that is connected to another one.
+ * Benchmark of the page `/app` in Chromium. It measures the time from a key press to the painted change, with 10,000
+ * conversations and the processor slowed four times. It also measures the page's memory, the size of its files, and the
+ * time from an escalation at one API process to the row in a page that is connected to another one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
@@ -50,7 +50,8 @@ async function weigh(): Promise<void> {
 }
 
 /**
- * Measures the time from an escalation at one API process to the row in the page that is connected to the other one.
+ * Measures the time from an escalation at one API process to the row in the page that is connected to the other
+ * process.
  */
 async function notice(stage: Stage, owner: TestOrg, { page }: AppPage): Promise<void> {
   const api = apiAt(stage.url);
@@ -73,14 +74,14 @@ async function notice(stage: Stage, owner: TestOrg, { page }: AppPage): Promise<
     await act(org, convId, 'escalate');
     const at = await until(() => page.evaluate(`window.seen['${convId}']`) as Promise<number>, `${convId} on the page`);
     waits.push(at - began);
-    // The conversation is resolved, so that the next one gets a row: the inbox lists the longest waiting first, and
+    // The conversation is resolved, so that the next one gets a row. The inbox lists the longest waiting first, and
     // only rows near the visible ones are in the document.
     await act(org, convId, 'resolve');
   }
   say('escalation to the row in a page at another process', waits, 1_000);
 }
 
-/** Measures the keys that move the selection, in a list of all conversations. */
+/** Measures the time of the keys that move the selection, in a list of all conversations. */
 async function type(stage: Stage, org: TestOrg, { page }: AppPage): Promise<void> {
   const client = await MongoClient.connect(stage.mongodbUri, { directConnection: true });
   try {

@@ -1,7 +1,7 @@
 /**
- * Benchmark of what the system costs on one machine: the processor time of a chat message and of a document, by
- * process; the time to the first frame of an answer and to an indexed document; the memory when idle and the time of a
- * warm start. `npm run bench -- cost [message|document|idle]`
+ * Benchmark of what the system costs on one machine. It measures the processor time of a chat message and of a
+ * document, by process. It also measures the time to the first frame of an answer, the time to an indexed document, the
+ * memory when idle and the time of a warm start. `npm run bench -- cost [message|document|idle]`
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,7 +37,7 @@ export async function run(): Promise<void> {
       {},
       { help: true },
     );
-  // Without vectors: the models' processor time would hide that of everything else.
+  // Documents are measured without vectors, because the models' processor time would hide that of everything else.
   if (chosen('document'))
     await onStage(async (stage) => void missed.push(...(await costOfDocuments(stage))), { EMBEDDING: 'off' });
   if (chosen('idle')) missed.push(...(await whenIdle()));
@@ -53,7 +53,7 @@ async function costing(stage: Stage, count: number, work: () => Promise<void>): 
   const before = await cpuByKind(stage);
   await work();
   const after = await cpuByKind(stage);
-  // `start` is this benchmark's own process. Readers that have ended cannot be counted.
+  // Two kinds are left out: `start` is this benchmark's own process, and readers that have ended cannot be counted.
   const ours = (Object.keys(after) as Kind[]).filter((kind) => kind !== 'start' && kind !== 'readers');
   const each = ours.map((kind) => ({ kind, ms: (after[kind] - before[kind]) / count }));
   const sum = each.reduce((total, { ms }) => total + ms, 0);
@@ -142,7 +142,7 @@ async function costOfDocuments(stage: Stage): Promise<string[]> {
   ];
 }
 
-/** The embedding models of a worker are given up after five minutes without work. */
+/** A worker ends its embedding models after five minutes without work. So the memory is measured after six. */
 const idleMs = 6 * 60_000;
 
 /**

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 export type Cranfield = {
   documents: { id: number; title: string; text: string }[];
-  /** Numbered by position, like in the judgements, because the collection's own ids have gaps. */
+  /** The questions are numbered by position, as in the judgements, because the collection's own ids have gaps. */
   questions: { number: number; text: string }[];
   /** Question -> document -> grade. Grade 1 is a complete answer, 4 is of minimum interest, -1 is not relevant. */
   judgements: Map<number, Map<number, number>>;

@@ -1,8 +1,9 @@
 /**
- * Benchmark of the time from the upload of a 5-page Markdown file until it answers questions, one document at a time:
- * by lexical search with EMBEDDING=off, and by meaning with the embedded models, when idle and while the pages of a
- * crawled site are embedded. Goals: p50 under 200 ms by lexical search; by meaning at most 2 s when idle and 6 s during
- * the embedding of a site; without vectors at most 17 events and 3 actions in the workflow's history.
+ * Benchmark of the time from the upload of a 5-page Markdown file until it answers questions, one document at a time.
+ * With EMBEDDING=off, the file answers by lexical search. With the embedded models it answers by meaning, which is
+ * measured when idle and while the pages of a crawled site are embedded. Goals: p50 under 200 ms by lexical search. By
+ * meaning, p50 at most 2 s when idle and 6 s during the embedding of a site. Without vectors, at most 17 events and 3
+ * actions in the workflow's history.
  */
 import { readFile } from 'node:fs/promises';
 import { Client, Connection } from '@temporalio/client';
@@ -62,7 +63,10 @@ async function uploader({ url, orgId, key }: Stage) {
   return { text, uploaded };
 }
 
-/** From upload to answers by meaning: idle, and while the pages of a site are embedded in the background. */
+/**
+ * Measures the time from upload to answers by meaning, when idle and while the pages of a site are embedded in the
+ * background.
+ */
 async function measureMeaning(stage: Stage, site: string): Promise<void> {
   const { uploaded } = await uploader(stage);
   const api = apiAt(stage.url);
@@ -102,8 +106,8 @@ async function measure(stage: Stage, temporal: Client): Promise<void> {
   const alone = [];
   for (let n = 0; n < documents; n++) {
     alone.push(await uploaded());
-    // Pauses between uploads like a person. The next file reader is started after each upload, and its start is not
-    // measured.
+    // The benchmark pauses between uploads, as a person would. The next file reader is started after each upload, and
+    // its start is not measured.
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
   const accepted = alone.map((d) => d.accepted).toSorted((a, b) => a - b);

@@ -87,7 +87,7 @@ async function throughTheProduct(local: Local, passages: readonly Passage[], que
   const background = embedAll(local, passages).finally(() => done.abort());
   const meanwhile: number[] = [];
   for (let at = questionCount; !done.signal.aborted && at < questions.length; at += 1) {
-    // Random moments, independent of when passages begin and end.
+    // The moments are random, so that they do not depend on when the embedding of a passage begins and ends.
     await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 100));
     meanwhile.push(await timed(() => local.parts(questions[at]!, modelNames)));
   }
@@ -118,7 +118,7 @@ async function direct(folder: string, passages: readonly Passage[], questions: r
     times.push(await timed(() => opened.embed({ kind: 'question', text }, modelNames)));
   console.log(`the models directly: question ${described(times)}`);
   const before = process.cpuUsage();
-  // Taken evenly from all passages, because the first ones, from a help centre, are short.
+  // The passages are taken evenly from all passages, because the first ones, from a help centre, are short.
   const some = passages.filter((_, at) => at % directShare === 0);
   for (const { text, heading } of some) {
     await opened.embed({ kind: 'passage', text }, modelNames);
@@ -152,7 +152,10 @@ function described(times: readonly number[]): string {
   return `p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms of ${times.length}`;
 }
 
-/** Passages with headings as the product chunks them, and customers' questions. Abstracts fill up the rest. */
+/**
+ * Passages with headings as the product chunks them, and customers' questions. If there are too few passages, abstracts
+ * of the Cranfield collection are added.
+ */
 async function realTexts(): Promise<{ passages: Passage[]; questions: string[] }> {
   const sets = [await readBanking(), await readFixtures()].filter((set) => set !== undefined);
   const passages = (await Promise.all(sets.map(chunksOf))).flat();

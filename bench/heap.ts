@@ -1,6 +1,7 @@
 /**
- * Loaded into a process with `--import` when a benchmark measures memory from inside. It reports over a Unix socket how
- * much memory is live after a garbage collection. It does nothing until it is asked, and nothing in other processes.
+ * This module is loaded into a process with `--import` when a benchmark measures memory from inside. It reports over a
+ * Unix socket how much memory is live after a garbage collection. It does nothing until it is asked, and nothing in
+ * other processes.
  */
 import { rmSync } from 'node:fs';
 import { createServer, connect } from 'node:net';
@@ -11,12 +12,12 @@ import { isMainThread } from 'node:worker_threads';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** In bytes. Live memory is the objects (`heap`) and their buffers outside the heap (`external`). */
+/** Sizes in bytes. Live memory is the objects (`heap`) and their buffers outside the heap (`external`). */
 export type Alive = { heap: number; external: number; resident: number };
 
 /** A program whose memory is measured, given by its path from the project's root. */
 export type Watched = {
-  /** Environment variables for the measured program. It does no harm when other processes get them, too. */
+  /** Environment variables for the measured program. They do no harm in other processes. */
   settings: Record<string, string>;
   /** Collects garbage, which pauses the program for some tenths of a second, and returns the live memory. */
   alive(): Promise<Alive>;

@@ -1,17 +1,17 @@
 /**
  * Benchmark of GET one document with an API key, compared with bare Koa and one findOne. Goal: at least 0.7 of Koa's
- * requests per second. Each connection starts at a different one of many documents: concurrent reads of one id would be
- * merged into a single read, which would improve our numbers unfairly.
+ * requests per second. Each connection starts at a different document, because concurrent reads of one id would be
+ * merged into a single read. That would improve our numbers unfairly.
  */
 import autocannon from 'autocannon';
 import { inLanes, onStage, quantile, type Stage } from './stage.ts';
 import { apiAt } from '../test/kit/harness.ts';
 import { startProcess } from '../test/kit/processes.ts';
 
-// Many short alternating rounds, because the machine's speed varies by the minute.
+// There are many short alternating rounds, because the machine's speed varies by the minute.
 const rounds = 20;
 const seconds = 1;
-/** Long enough for both servers to be fully JIT-compiled, which took ten seconds on a slow machine. */
+/** The warm-up is long enough for both servers to be fully JIT-compiled, which took ten seconds on a slow machine. */
 const warmUpSeconds = 15;
 const connections = 16;
 const documentCount = 64;

@@ -1,7 +1,8 @@
 /**
- * Benchmark of many interviews starting in the same minute, and of response times meanwhile. Goals: 500 start within 60
- * s; a start or a cancel is answered in p50 under 60 ms and p99 under 300 ms with 500 open; at most 80 history events
- * from scheduled to completed. `npm run bench -- interviews 50` uses another number than 500.
+ * Benchmark of many interviews starting in the same minute, and of response times meanwhile. Goals: 500 interviews
+ * start within 60 s. With 500 open, a start or a cancel is answered in p50 under 60 ms and p99 under 300 ms. An
+ * interview has at most 80 history events from scheduled to completed. `npm run bench -- interviews 50` uses another
+ * number than 500.
  */
 import { Client, Connection } from '@temporalio/client';
 import { countActions, inLanes, onStage, quantile, type Stage } from './stage.ts';
@@ -38,7 +39,7 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Schedules all interviews for one moment, waits until all have started, and reports how late each one was. */
 async function startTogether({ db }: Kit, mine: Member): Promise<string[]> {
-  // Enough time to create all interviews, at about 30 a second on a busy machine.
+  // This leaves enough time to create all interviews, at about 30 a second on a busy machine.
   const due = new Date(Date.now() + 15_000 + count * 40);
   const order = { scheduled_at: due.toISOString(), meeting_url: 'https://meet.example/1' };
   const began = performance.now();

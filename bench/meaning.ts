@@ -1,7 +1,8 @@
 /**
- * Benchmark of how a crawl of 1,000 URLs slows down questions about other documents: their p99 when idle, while the
- * site is crawled, and while its passages wait for embeddings. Also measures whether the lexical search finds a crawled
- * page, and how fast the background embeds the passages. No question is repeated, so each one is embedded.
+ * Benchmark of how a crawl of 1,000 URLs slows down questions about other documents. It measures p99 of the questions
+ * when idle, while the site is crawled, and while its passages wait for embeddings. It also measures whether the
+ * lexical search finds a crawled page, and how fast the background embeds the passages. No question is repeated, so
+ * each one is embedded.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { siteShape } from './site.ts';

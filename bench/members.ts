@@ -1,7 +1,7 @@
 /**
- * Benchmark of a large team: the processor time and memory of an API process under 50 conversations a minute, first
- * without any open page, then with the open pages of 200 members. Each page does what `/app` does: it follows the
- * inbox, and after each change it rereads the open conversation.
+ * Benchmark of a large team. It measures the processor time and memory of an API process under 50 conversations a
+ * minute, first without any open page, then with the open pages of 200 members. Each page does what `/app` does: it
+ * follows the inbox, and after each change it rereads the open conversation.
  */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,7 +30,7 @@ export async function run(): Promise<void> {
       const key = (await api.newKey(org)).token;
       const users = [org.owner];
       await inLanes(Array.from({ length: members - 1 }), 4, async () => void users.push(await api.join(org)));
-      // A warm-up: the first conversations load what later ones share.
+      // This warms up the process: the first conversations load what later ones share.
       await converse(api, org, key, 10, []);
       const without = await measure(pid, () => converse(api, org, key, seconds, []));
       const pages: Page[] = [];

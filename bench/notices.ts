@@ -1,7 +1,7 @@
 /**
- * Benchmark of the time from an escalation to the notification of a member, in the list and on the socket, through two
- * API processes that share MongoDB and Temporal. One process handles the act, the other shows the notification. Goal:
- * p99 under a second.
+ * Benchmark of the time from an escalation to the notification of a member, in the list and on the socket. It is
+ * measured with one API process, and with two that share MongoDB and Temporal: one handles the escalation, the other
+ * shows the notification. Goal: p99 under a second.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onStage, quantile, startBeside, type Stage } from './stage.ts';

@@ -1,7 +1,7 @@
 /**
- * Benchmark of what operators require of the product. Goals: exporting traces adds at most 5 % to the time to the first
- * frame of an answer and to the CPU time of a message, and spans that are not exported at most 1 % to that CPU time; a
- * process that gets SIGTERM under load fails no request in flight and ends within 30 s; while the model endpoint hangs,
+ * Benchmark of what operators require of the product. Goals: Exporting traces adds at most 5 % to the time to the first
+ * frame of an answer and to the CPU time of a message. Spans that are not exported add at most 1 % to that CPU time. A
+ * process that gets SIGTERM under load fails no request in flight and ends within 30 s. While the model endpoint hangs,
  * the answer from the documents comes at most 2 s after the model's time limit, and the answer's record says why.
  */
 import { once } from 'node:events';
@@ -115,7 +115,7 @@ async function traces(): Promise<string[]> {
       const spansBefore = spans;
       for (let n = 0; n < rounds; n += 1) for (const pair of n % 2 === 0 ? pairs : pairs.toReversed()) await turn(pair);
       const count = rounds * messages;
-      // The median turn, because other programs and garbage collections lengthen some turns.
+      // The median turn counts, because other programs and garbage collections lengthen some turns.
       const cpu = pairs.map(({ spent }) => p50(spent) / messages);
       const first = pairs.map((pair) => p50(pair.first));
       const perMessage = (spans - spansBefore) / count;
@@ -303,7 +303,7 @@ async function stopping(): Promise<string[]> {
   return missed;
 }
 
-/** The model endpoint accepts requests and never answers. */
+/** Measures the answers while the model endpoint accepts requests and never answers them. */
 async function silence(): Promise<string[]> {
   const limitMs = 5_000;
   const customers = 10;

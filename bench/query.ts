@@ -132,7 +132,7 @@ function questionsOfSet({ questions }: AnswerSet): Questions {
 
 type Measured = { perSecond: number; p50: number; p99: number };
 
-/** Eight callers, each of which asks its next question as soon as the last one is answered. */
+/** Measures eight callers, each of which asks its next question as soon as the last one is answered. */
 async function drive(questions: Questions, ask: (question: string) => Promise<unknown>): Promise<Measured> {
   const times: number[] = [];
   const began = performance.now();
@@ -205,7 +205,10 @@ async function post(agent: Agent, url: string, stage: Stage, body: string): Prom
   return promise;
 }
 
-/** `answered`, `surely` and `degraded` are shares of the questions. `cpu` is the processor time of a question in ms. */
+/**
+ * `answered`, `surely` (with high confidence) and `degraded` are shares of the questions. `cpu` is the processor time
+ * of a question in ms.
+ */
 type Served = Measured & {
   answered: number;
   surely: number;

@@ -1,7 +1,7 @@
 /**
- * Benchmark of frames and rate limits over Redis, compared with MongoDB in the same run: the delay of frames and the
- * CPU time in a process that follows one stream in a hundred, and the time and CPU time of counting a request for a
- * limit.
+ * Benchmark of frames and rate limits over Redis, compared with MongoDB in the same run. For frames it measures their
+ * delay and the CPU time of a process that follows one stream in a hundred. For rate limits it measures the time and
+ * CPU time of counting a request.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

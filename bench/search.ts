@@ -1,7 +1,7 @@
 /**
- * Benchmark of searching 1,000,000 messages: a text index of MongoDB, which the inbox uses, beside the full-text index of
- * LanceDB, over the same messages. One organization has 300,000 of them, the others 1,000 each. Words come as in natural
- * language (Zipf): the n-th word is 1/n as frequent as the first.
+ * Benchmark of searching 1,000,000 messages: a text index of MongoDB, which the inbox uses, beside the full-text index
+ * of LanceDB, over the same messages. One organization has 300,000 of them, the others 1,000 each. Words come as in
+ * natural language (Zipf): the n-th word is 1/n as frequent as the first.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ function randomFrom(seed: number): () => number {
 }
 
 const harmonic = Math.log(vocabulary);
-/** A word by its rank; a frequent one has a low rank. */
+/** Draws the rank of a word. A frequent word has a low rank. */
 const rankOf = (random: number): number => Math.floor(Math.exp(random * harmonic));
 const wordOf = (rank: number): string => `w${rank.toString(36)}`;
 
@@ -51,8 +51,8 @@ function* messages(): Generator<Stored[]> {
 }
 
 /**
- * The searches: a word that a third of the messages have, one that a thirtieth have, one that a few have, and two words
- * together.
+ * The searches: a word that six in ten messages have, one that a thirtieth have, one that one in ten thousand has, and
+ * two words together.
  */
 const queries: Record<string, string[]> = {
   'a common word': [wordOf(2)],

@@ -20,7 +20,7 @@ export type Stage = {
   orgId: string;
   key: string;
   publishableKey: string;
-  /** Includes the name of the database. */
+  /** The URI of MongoDB with the name of the database. */
   mongodbUri: string;
   temporalAddress: string;
   searchUri: string;
@@ -74,7 +74,7 @@ export async function onStage(
       const demo = await demoOrganization(system.url, dataDir, demoOptions);
       const { url, temporalAddress } = system;
       const mongodb = new URL(system.mongodbUri);
-      // The name of the system's database when the URI contains none.
+      // This is the name of the system's database when the URI contains none.
       if (mongodb.pathname.length <= 1) mongodb.pathname = '/support_platform';
       await play({
         base: `${url}/v1`,
@@ -187,9 +187,9 @@ const commands: readonly [RegExp, Kind][] = [
 ];
 
 /**
- * The processes of a stage or of `npm start` in `dataDir`. A reader reads one file and ends, so of most there is
- * nothing to find but the one that waits for a file. Guards (engines/child.ts) are included, because they have the same
- * command lines as their processes; they use far less of everything. The kind `start` is this process, or that of `npm
+ * The processes of a stage or of `npm start` in `dataDir`. A reader ends after one file, so most readers are not found,
+ * only the one that waits for a file. Guards (engines/child.ts) are included, because they have the same command lines
+ * as their processes; they use little memory and processor time. The kind `start` is this process, or that of `npm
  * start`.
  */
 export async function processesOf(dataDir: string): Promise<Process[]> {

@@ -26,7 +26,9 @@ export type StoredVectors = {
 
 const batch = 250;
 
-/** `vectors`: one entry for each model, the platform's own model first. Without any, passages have no vectors. */
+/**
+ * `vectors`: one entry for each model, the platform's own model first. When none is given, passages have no vectors.
+ */
 export async function storeDocuments(
   stage: Stage,
   documents: readonly Stored[],

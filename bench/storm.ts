@@ -1,6 +1,6 @@
 /**
- * Benchmark of a storm: two workers are killed in turns, thirty times, while documents are uploaded, customers write and
- * a site is crawled. Goal: everything that was accepted is done within 30 s of the last kill.
+ * Benchmark of a storm: two workers are killed in turns, thirty times, while documents are uploaded, customers write
+ * and a site is crawled. Goal: everything that was accepted is done within 30 s of the last kill.
  * `npm run bench -- storm [embedding]`: with the embedded models, too.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

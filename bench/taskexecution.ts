@@ -1,7 +1,7 @@
 /**
- * Benchmark of executing 200 tasks in Linear and GitHub (local emulators) while a tenth of all requests fails: a third
- * with 500; a third is executed but never answered; a third with 429 and `Retry-After`. Goals: all tasks succeed, and
- * exactly 200 issues exist in each service at the end.
+ * Benchmark of executing 200 tasks in Linear and GitHub (local emulators) while a tenth of all requests fails. Of the
+ * failing requests, a third gets 500, a third is executed but never answered, and a third gets 429 with `Retry-After`.
+ * Goals: all tasks succeed, and exactly 200 issues exist in each service at the end.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';

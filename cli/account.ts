@@ -68,7 +68,7 @@ export function addAccountCommands(program: Command, act: Act): void {
     .argument('<email>', 'the address of the account')
     .action(
       act(async ({ env, output }, email: string) => {
-        // Loaded lazily, because this code needs the database, which most commands do not.
+        // This module is loaded lazily, because it needs the database driver, which most commands do not need.
         const { passwordLink } = await import('./operator/secrets.ts');
         const made = await passwordLink(env, email, new Date());
         output.result(made, () => [

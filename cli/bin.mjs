@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The installed command `support-platform`. Plain JavaScript, because it may run under an old Node. */
+/** The installed command `support-platform`. It is plain JavaScript, because it may run under an old Node. */
 import { runEntry } from '../engines/run.mjs';
 
 await runEntry('cli/main.ts', process.argv.slice(2));

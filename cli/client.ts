@@ -18,7 +18,7 @@ export type RequestOptions = {
    * and restarts at 0 on a retry.
    */
   form?: { data: FormData; onSent?: (bytes: number) => void };
-  /** For a POST that must never be repeated, not even with an Idempotency-Key: it gets no key and is not retried. */
+  /** Marks a POST that must never be repeated, not even with an Idempotency-Key: it gets no key and is not retried. */
   once?: boolean;
 };
 
@@ -170,7 +170,10 @@ function counted({ data, onSent }: NonNullable<RequestOptions['form']>): { body:
 
 const isTransient = (status: number): boolean => status === 429 || status === 503;
 
-/** After a broken connection the first attempt may still be running with our key, so its answer is awaited. */
+/**
+ * After a broken connection, the first attempt may still be running with the same Idempotency-Key, so its answer is
+ * awaited.
+ */
 function isStillRunning(status: number, text: string, tries: number): boolean {
   return tries > 1 && status === 409 && text.includes('IDEMPOTENCY_KEY_IN_PROGRESS');
 }

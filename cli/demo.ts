@@ -46,7 +46,7 @@ type Question = z.infer<typeof script>['questions'][number];
 
 /** Describes what is wrong with an answer, one sentence each. `docIds`: the ids of the uploaded documents by file. */
 export function judge(question: Question, answer: Answer, docIds: ReadonlyMap<string, string>): string[] {
-  // An offer counts as no answer, because it says that nothing certain was found.
+  // An answer of low confidence counts as no answer, because it says that nothing certain was found.
   if (question.source === null)
     return answer.has_context && answer.confidence !== 'low'
       ? ['expected no answer: the documents do not say this']

@@ -44,11 +44,14 @@ export type Described = {
    * or `body`, or additional inputs of `runs`.
    */
   args?: Readonly<Record<string, string>>;
-  /** The allowed values of a path parameter. Without this it must be an id. */
+  /** The allowed values of a path parameter. A parameter without `choices` must be an id. */
   choices?: Readonly<Record<string, readonly string[]>>;
   query?: z.ZodObject;
   body?: z.ZodType;
-  /** The schema of options, and how they become the body. For bodies whose own fields would be hard to type. */
+  /**
+   * The schema of the options, and the function that makes the body from their values. It is for bodies whose own
+   * fields would be hard to type.
+   */
   fields?: { of: z.ZodObject; body: (given: Given, session: Session) => unknown };
   /** Other option names for fields whose name is already a global option. */
   names?: Readonly<Record<string, string>>;
@@ -64,7 +67,7 @@ export type Noun = { name: string; description: string; commands: readonly Descr
 
 type Definition<R extends z.ZodType> = Omit<Described, 'reply' | 'shown'> & { reply: R };
 
-/** A command that prints a record, or what `lines` makes of the reply. */
+/** A command that prints the reply as a record, or as the lines that `lines` makes of it. */
 export function command<R extends z.ZodType>(
   definition: Definition<R> & { lines?: (reply: z.infer<R>, given: Given, width: number) => readonly string[] },
 ): Described {

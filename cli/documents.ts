@@ -133,7 +133,10 @@ function documentTable(documents: readonly Document[]): string[] {
 /** Error codes after which every further file would fail too. */
 const hopeless = new Set(['NO_SERVER', 'UNAUTHENTICATED', 'MISSING_SCOPE', 'NOT_FOUND']);
 
-/** Uploads one file after another. A failed file does not stop the others, but the command then fails. */
+/**
+ * Uploads one file after another. A failed file stops the others only if they would fail too (`hopeless`). The command
+ * fails if one of the files failed.
+ */
 async function addAll(
   session: Session,
   files: string[],

@@ -49,7 +49,7 @@ export function errorJson(error: CliError): Record<string, unknown> {
   };
 }
 
-/** The sentence, then a line for each detail that adds information. */
+/** The message, then a line for each detail that adds information, and after an internal error the request's id. */
 export function errorLines(error: CliError): string[] {
   const lines = error.details
     .filter(({ message }, at) => !(at === 0 && error.message.includes(message)) && message !== error.message)

@@ -1,5 +1,6 @@
 /**
- * The examples in the help of the commands that are written by hand. The tables in cli/nouns/ hold those of all others.
+ * The examples in the help of the commands that are written by hand. The tables in cli/nouns/ contain the examples of
+ * all other commands.
  */
 const doc = 'doc_01M7YGT1Y2M8Q0Z6V3C4K5R7XA';
 const page = 'page_01M7YGT1Y2M8Q0Z6V3C4K5R7XA';

@@ -1,6 +1,6 @@
 /**
  * Turns fields of the contract's schemas into arguments and options of a command, and parses their values. Only types
- * are checked here; the server validates the rest.
+ * are checked here; the server checks the values.
  */
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';

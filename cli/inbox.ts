@@ -90,7 +90,7 @@ async function show(session: Session, convId: string): Promise<void> {
   const client = await session.client();
   const path = await at(session, `/${convId}`);
   const pages: z.infer<typeof conversationReply>[] = [];
-  // The pages come newest first.
+  // The API returns the page with the newest messages first. Within a page, the oldest message comes first.
   const newestFirst = await allPages(async (query) => {
     const page = await client.request('GET', path, conversationReply, { query: { ...query, mode: session.mode } });
     pages.push(page);

@@ -6,7 +6,7 @@ import type { Deployment } from './operator/deployment.ts';
 import type { NotWorking } from './operator/organizations.ts';
 import type { Attempt, Busy, Explained } from './operator/workflows.ts';
 
-/** These functions are loaded lazily, because they need the database and Temporal, which most commands do not. */
+/** These modules are loaded lazily, because they need the database and Temporal, which most commands do not. */
 const workflows = () => import('./operator/workflows.ts');
 const organizations = () => import('./operator/organizations.ts');
 async function onDeployment<T>(

@@ -11,7 +11,7 @@ export type Output = {
   json: boolean;
   /** Whether a progress bar may be drawn: output is text and goes to a terminal. */
   live: boolean;
-  /** For bars and prompts, so that stdout has only results. */
+  /** The stream for progress bars and prompts, so that stdout has only results. */
   stderr: Stream;
   /** Maximum characters of a line: the terminal's width, at most 100; 100 without a terminal. */
   width: number;
@@ -87,7 +87,7 @@ export function table(header: readonly string[], rows: readonly (readonly string
   );
 }
 
-/** As `wrap`, but text in backquotes stays on one line, so that a command can be copied. */
+/** Wraps text like `wrap`, but text in backquotes stays on one line, so that a command can be copied. */
 function wrapAround(text: string, width: number): string[] {
   const joined = text.replaceAll(/`[^`]*`/g, (code) => code.replaceAll(' ', '\u00a0'));
   return wrap(joined, width).map((line) => line.replaceAll('\u00a0', ' '));

@@ -101,7 +101,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   const print = (stream: Stream, text: string): void => void stream.write(visibleLines(text).join('\n'));
   const program = createProgram(io, {
     out: (text) => print(io.stdout, text),
-    // With --json the message becomes part of the error's JSON.
+    // With --json, commander's message is not printed, because the error's JSON contains it.
     err: (text) => (json ? said.push(text) : print(io.stderr, text)),
   });
   try {

@@ -30,7 +30,8 @@ export async function ask(
         reject(new CliError('Interrupted.', { code: 'INTERRUPTED', exitCode: exitCodes.interrupted }));
       reader.once('SIGINT', interrupted);
       reader.question(`${label}: `, resolve);
-      // Ctrl-D closes the input without an answer. After an answer this has no effect.
+      // Ctrl-D closes the input without an answer. The input also closes after an answer, when `interrupted` has no
+      // effect.
       reader.once('close', interrupted);
       muted = options.hidden === true;
     });

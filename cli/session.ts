@@ -41,7 +41,10 @@ export type Session = {
   modeSeen(what: 'answer' | 'list'): Promise<string | undefined>;
 };
 
-/** Makes a commander action of a command that uses a session. The arguments are the command's own, then its options. */
+/**
+ * Converts the function of a command to an action of commander, and gives it a session. The other arguments are the
+ * command's own, then its options.
+ */
 export type Act = <A extends unknown[]>(
   run: (session: Session, ...args: A) => Promise<void>,
 ) => (...args: [...A, ...unknown[]]) => Promise<void>;

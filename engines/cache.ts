@@ -1,6 +1,7 @@
 /**
- * Shared parts of all engine installers: the cache folder, a lock so that one installer runs at a time, atomic
- * installs, checksums, and running another program. It knows no engine by name and starts no server.
+ * Helpers that all installers of engines share: the cache folder, a lock so that one installer runs at a time, atomic
+ * installs, checksums, and running another program. An engine is a program that the system or its tests need, such as
+ * MongoDB.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -21,8 +22,8 @@ export class EngineError extends Error {
 }
 
 /**
- * The cache folder, which all clones of this project share. Engines belong to the machine, not to one system's
- * configuration. So this is the only place besides config.ts that reads the environment.
+ * The cache folder, which all clones of this project on this machine share. Its place is read from `XDG_CACHE_HOME` and
+ * not from config.ts, because engines belong to the machine, not to one system's configuration.
  */
 export function cacheRoot(env: NodeJS.ProcessEnv = process.env): string {
   return resolve(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'support-platform', 'engines');
@@ -214,5 +215,5 @@ export async function run(
   }
 }
 
-/** The key of all tables of checksums: `linux-x64`, `darwin-arm64`, … */
+/** This machine's platform, by which tables of checksums are keyed: `linux-x64`, `darwin-arm64`, … */
 export const platform = `${process.platform}-${process.arch}`;

@@ -6,15 +6,15 @@ import { importViolations } from '../test/house/imports.ts';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** The cached results of the last run, so that only changed files are checked again. */
+/** The path of a tool's cached results. With the results of the last run, the tool checks only changed files again. */
 const cache = (name: string): string => join(root, 'node_modules', '.cache', name);
 
 /** The result of one check. `output` is shown when the check failed. */
 export type CheckResult = { name: string; passed: boolean; output: string; seconds: number };
 
 /**
- * Only one checker thread. The default is several, which compute the same types repeatedly and take twice the processor
- * time and memory.
+ * The options of `tsc`. One checker thread is enough: several threads, the default, compute the same types repeatedly
+ * and take twice the processor time and memory.
  */
 const types = ['--noEmit', '--pretty', 'false', '--incremental', '--checkers', '1'];
 const prettierCache = ['--cache', '--cache-strategy', 'content', '--cache-location', cache('prettier-check')];
@@ -37,7 +37,7 @@ const checks: readonly { name: string; run: () => Promise<{ passed: boolean; out
 /** Runs a tool from node_modules with this Node in the project's root. */
 async function tool(name: string, args: readonly string[]): Promise<{ passed: boolean; output: string }> {
   const { promise, resolve } = Promise.withResolvers<{ passed: boolean; output: string }>();
-  // Some tools are scripts that use the first `node` on PATH.
+  // Some tools are scripts that use the first `node` on PATH, so the folder of this Node comes first.
   const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
   const child = spawn(join(root, 'node_modules', '.bin', name), args, {
     cwd: root,

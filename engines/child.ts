@@ -48,17 +48,17 @@ export type Guarded = {
   stop(graceMs?: number): Promise<void>;
   /** Sends SIGKILL without waiting. */
   kill(): void;
-  /** Receives messages of a Node child; needs `ipc`. */
+  /** Calls `listener` with each message of a Node child; needs `ipc`. */
   onMessage(listener: (message: unknown) => void): void;
   /** The last lines of the log that this run wrote. */
   lastLines(count?: number): Promise<string>;
-  /** The last lines as sentences for people, which can follow another sentence. */
+  /** Says why the server ended, from the last lines of its log, in sentences that an error message can append. */
   explain(): Promise<string>;
 };
 
 /**
- * A larger log is rotated at the next start. One old log is kept, so the maximum is twice this size plus the output of
- * one run.
+ * The size in bytes above which a log is renamed to `NAME.1` at the next start. Only one old log is kept, so the logs
+ * of a server take at most twice this size plus the output of two runs.
  */
 const logLimit = 10 * 1024 * 1024;
 /** The number of bytes read from a log's end. mongod writes about 50 KiB before it aborts. */
@@ -77,7 +77,7 @@ export async function startGuarded(options: {
   ipc?: boolean;
   /** Converts the last lines to sentences; `lastWords` by default. */
   explain?: (lines: string) => string;
-  /** A folder that the guard removes if this process was killed before it could. */
+  /** A folder that the guard removes if this process is killed before removing the folder itself. */
   removeAfter?: string;
 }): Promise<Guarded> {
   if (process.platform === 'win32') {
@@ -121,7 +121,7 @@ export async function startGuarded(options: {
     try {
       process.kill(pid, name);
     } catch {
-      // The server has just ended; `exited` reports it.
+      // There is no process to signal, because the server has just ended. `exited` reports the end.
     }
   };
   return {

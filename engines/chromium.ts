@@ -9,7 +9,7 @@ import { EngineError, cacheRoot, cached, exists, onPath, platform, run } from '.
 import type { Report } from './cache.ts';
 
 const version = '153.0.0';
-/** The checksum that npm's lock file must have after the install. */
+/** The checksum of the package that npm's lock file must contain after the install. */
 const integrity = 'sha512-jiGWqSvPMdu4+P9TilYqAR7yEGPEHINx+lCvE/NqNO/EHYzF/x1hUiI5T6ioVIt7dEy7n88byyT0vk+dnsgQwA==';
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome-headless-shell'];
 const macChrome = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
@@ -58,8 +58,9 @@ async function fromPuppeteer(): Promise<string | undefined> {
 }
 
 /**
- * Makes puppeteer download its browser. Puppeteer's install script would do the same, but it is never run. Undefined
- * when the download is unreachable or turned off (PUPPETEER_SKIP_DOWNLOAD).
+ * Makes puppeteer download its browser. Puppeteer's install script would do the same, but packages are installed with
+ * `--ignore-scripts`. Returns undefined when the download fails, is unreachable or is turned off
+ * (PUPPETEER_SKIP_DOWNLOAD).
  */
 async function downloaded(report: Report): Promise<string | undefined> {
   if (process.env['PUPPETEER_SKIP_DOWNLOAD']) return undefined;
@@ -121,7 +122,10 @@ async function fromPackage(temporary: string, report: Report): Promise<void> {
   }
 }
 
-/** Installs two libraries that a fresh Debian lacks, if this process is root. */
+/**
+ * Verifies that Chromium runs. If it does not and this process is root, two libraries that a fresh Debian lacks are
+ * installed. @throws EngineError that names the libraries
+ */
 async function ensureRuns(path: string, report: Report): Promise<void> {
   if (await runs(path)) return;
   if (process.getuid?.() === 0 && (await onPath('apt-get')) !== undefined) {

@@ -1,4 +1,6 @@
-/** Fetches programs from Debian's packages without installing them: no root is needed, and the machine stays as it was. */
+/**
+ * Fetches programs from Debian's packages without installing them. No root is needed, and the machine stays as it was.
+ */
 import { readdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EngineError, cached, cacheRoot, makeFolder, onPath, run } from './cache.ts';

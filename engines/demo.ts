@@ -20,8 +20,8 @@ export type Demo = {
 const scopes = ['mcp:read', 'mcp:write', 'support:read', 'support:write', 'sessions:mint'];
 
 /**
- * Returns the stored demo organization if this system knows its key, otherwise a new one. With `help`, a new one gets the
- * documents of a bank's help centre, so that its chat can answer. @throws EngineError with the API's answer
+ * Returns the stored demo organization if this system knows its key, otherwise a new one. With `help`, a new one gets
+ * the documents of a bank's help centre, so that its chat can answer. @throws EngineError with the API's answer
  */
 export async function demoOrganization(url: string, dataDir: string, { help = false } = {}): Promise<Demo> {
   const path = join(dataDir, 'demo.json');
@@ -41,7 +41,9 @@ async function readDemo(path: string): Promise<Demo | undefined> {
   }
 }
 
-/** The stored key may be unknown, because the data was removed or MONGODB_URI names another database. */
+/**
+ * Whether the API accepts the stored key. It does not when the data was removed or MONGODB_URI names another database.
+ */
 async function isKnown(url: string, demo: Demo): Promise<boolean> {
   const response = await fetch(`${url}/v1/orgs/${demo.org_id}/documents?limit=1`, {
     headers: { authorization: `Bearer ${demo.key}` },
@@ -94,7 +96,10 @@ async function post<T>(url: string, body: unknown, token?: string): Promise<T> {
   return call(url, init, token);
 }
 
-/** Calls the API and returns the body without its envelope. */
+/**
+ * Calls the API and returns the body, or its field `data` when the body has one. @throws EngineError with the API's
+ * answer
+ */
 async function call<T>(url: string, init: RequestInit, token?: string): Promise<T> {
   const headers = new Headers(init.headers);
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`);

@@ -51,7 +51,7 @@ export async function buildWithGo(
       GOBIN: join(work, 'bin'),
       // Without this flag Go's module cache is read-only and cannot be deleted.
       GOFLAGS: '-modcacherw',
-      // A built program that builds another one looks for Go here.
+      // A target that is a build tool (`builds`) looks for Go on this PATH.
       PATH: `${dirname(go)}:${process.env['PATH'] ?? ''}`,
     },
     onLine,

@@ -1,4 +1,7 @@
-/** Fetches GreenMail (Java), an in-memory mail server with SMTP and IMAP, for tests. test/kit/greenmail.ts starts it. */
+/**
+ * Fetches GreenMail (Java), an in-memory mail server with SMTP and IMAP, for tests. It is started by
+ * test/kit/greenmail.ts.
+ */
 import type { Report } from './cache.ts';
 import { findJar } from './maven.ts';
 

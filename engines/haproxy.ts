@@ -3,7 +3,10 @@ import { onPath } from './cache.ts';
 import type { Report } from './cache.ts';
 import { fromDebian, type Program } from './debian.ts';
 
-/** Debian's stable release has one version of HAProxy, with fixes. A fresh Debian lacks the libraries in this list. */
+/**
+ * `version` names no exact release, because a Debian release has one version of HAProxy and only adds fixes to it.
+ * `packages` includes the libraries that a fresh Debian lacks.
+ */
 const debian = {
   name: 'haproxy',
   version: '2-debian',

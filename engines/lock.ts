@@ -11,11 +11,13 @@ export type DataDirLock = {
 };
 
 /**
- * How long to wait, in ms, for a holder that has not recorded that it is stopping: a signal that was just sent may not
- * have reached it yet.
+ * How long to wait, in ms, for a holder that has not recorded that it is stopping. The signal that stops the holder may
+ * have just been sent and not have arrived yet.
  */
 const patienceMs = 1500;
-/** How long to wait for a holder that is stopping, in ms: longer than draining and stopping both engines take. */
+/**
+ * How long to wait, in ms, for a holder that is stopping. Draining and stopping MongoDB and Temporal take less time.
+ */
 const stoppingMs = 60_000;
 
 /**

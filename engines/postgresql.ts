@@ -33,7 +33,10 @@ export const unprivileged = (command: string, args: readonly string[]): { comman
     ? { command: 'setpriv', args: [`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', command, ...args] }
     : { command, args: [...args] };
 
-/** Makes an empty database for the user `temporal`, who needs no password on this machine. Does nothing if it exists. */
+/**
+ * Makes an empty database for the user `temporal`, who needs no password on this machine. Does nothing if the database
+ * exists.
+ */
 export async function createDatabase(program: Program, folder: string): Promise<void> {
   if (await exists(join(folder, 'PG_VERSION'))) return;
   await makeFolder(folder);

@@ -1,10 +1,10 @@
-/** Builds promtool, the checker of Prometheus. For tests only: it checks and runs the alert rules of monitoring/. */
+/** Builds promtool, the checker of Prometheus, with which tests check and run the alert rules of monitoring/. */
 import { join } from 'node:path';
 import { cached } from './cache.ts';
 import type { Report } from './cache.ts';
 import { buildWithGo } from './go.ts';
 
-/** Stands for Prometheus 3.16.0, whose Go modules have versions of their own. */
+/** The version of the Go modules of Prometheus 3.16.0, which differs from the version of the release. */
 const version = '0.316.0';
 
 /** The path of the program. @throws EngineError without Go. */
@@ -16,8 +16,8 @@ export async function findPromtool(report: Report): Promise<string> {
         name: 'promtool',
         targets: [`github.com/prometheus/prometheus/cmd/promtool@v${version}`],
         packages: 1050,
-        // Leaves out the service discovery of clouds. It would be most of the build, and promtool checks rules without
-        // it.
+        // This tag leaves out the service discovery of clouds. It would be most of the build, and promtool checks rules
+        // without it.
         tags: 'remove_all_sd',
       },
       temporary,

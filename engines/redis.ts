@@ -14,8 +14,8 @@ import { fromDebian, type Program } from './debian.ts';
 import { accepts, freePort } from './ports.ts';
 
 /**
- * Debian has one program for the server and the tools, and its name decides what it does. The packages include the
- * libraries that a fresh Debian lacks.
+ * Debian has one program for the server and its tools. The name under which the program is started decides what it
+ * does, so it gets the name `redis-server`. The packages include the libraries that a fresh Debian lacks.
  */
 const debian = {
   name: 'redis-server',
@@ -35,7 +35,7 @@ export async function findRedis(report: Report): Promise<Program> {
 
 export type RedisServer = { url: string; port: number; child: Guarded; stop(): Promise<void> };
 
-/** Starts a server that stores nothing. */
+/** Starts a Redis server that stores nothing on disk. */
 export async function startRedis({ port, report }: { port?: number; report: Report }): Promise<RedisServer> {
   const { command, env } = await findRedis(report);
   const chosen = port ?? (await freePort());

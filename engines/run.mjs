@@ -68,14 +68,14 @@ function isCurrent(kind) {
   try {
     writeStamp(kind);
   } catch {
-    // The stamp only saves this check. In a container the packages may belong to somebody else.
+    // The stamp only saves this check, so a failed write is ignored. In a container another user may own the packages.
   }
   return true;
 }
 
 /**
- * Replaces the stamp file by a rename instead of writing it in place, because clones may share node_modules by hard
- * links and each clone needs its own stamp.
+ * Replaces the stamp file by a rename instead of writing it in place. Clones may share node_modules by hard links, and
+ * each clone needs its own stamp.
  */
 function writeStamp(kind) {
   writeFileSync(`${stamp}.new`, stampOf(kind));
@@ -101,7 +101,8 @@ function matchesLock(kind) {
     const installed = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8')).packages;
     const missing = wanted(kind).some(([path, entry]) => {
       if (installed[path] !== undefined) return installed[path].version !== entry.version;
-      // `devOptional` marks packages required by both development and optional packages.
+      // An optional package may be missing. Without development packages, so may a `devOptional` one, which only
+      // development packages and optional packages require.
       return !entry.optional && !(kind === 'start' && entry.devOptional);
     });
     return !missing && existsSync(join(modules, kind === 'all' ? 'typescript' : 'koa', 'package.json'));
@@ -112,7 +113,8 @@ function matchesLock(kind) {
 
 async function ensureModules(kind) {
   if (isCurrent(kind)) return;
-  // The lock is outside node_modules, which npm is about to change. The lock's name depends on this clone.
+  // The lock file is outside node_modules, which npm is about to change. Its name contains a hash of this clone's path,
+  // so that clones do not wait for each other.
   const lock = join(
     tmpdir(),
     `support-platform-npm-${createHash('sha256').update(root).digest('hex').slice(0, 16)}.lock`,
@@ -157,7 +159,7 @@ async function install(kind) {
       '--loglevel=error',
     ];
     const env = { ...process.env, NODE_ENV: 'development' };
-    // Registered before npm starts; otherwise an early signal would end only this process.
+    // The signal handlers are registered before npm starts; otherwise an early signal would end only this process.
     stopped = passSignalsTo(() => child);
     const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.on('data', (chunk) => output.push(chunk));
@@ -182,7 +184,7 @@ async function install(kind) {
   }
 }
 
-/** A signal stopped this command during the install; the exit reports that signal. */
+/** Thrown when a signal stopped this command during the install. The exit code reports that signal. */
 class Stopped extends Error {
   constructor(signal) {
     super('stopped while the packages were being installed; the next start goes on');
@@ -192,7 +194,7 @@ class Stopped extends Error {
 
 /**
  * Passes signals that stop this process on to the child, so that npm does not keep changing a folder in which the next
- * start runs npm too. The returned function ends this, and returns the first signal that arrived.
+ * start runs npm too. The returned function stops passing signals on, and returns the first signal that arrived.
  */
 function passSignalsTo(child) {
   let first;
@@ -233,8 +235,8 @@ function countPackages() {
 }
 
 /**
- * Starts the entry and ends the way it ends. At a terminal the child gets Ctrl-C directly, so it is forwarded only
- * without a terminal. SIGTERM and SIGHUP reach only this process and are always forwarded.
+ * Starts the entry, and ends with its exit code or signal. At a terminal the child gets Ctrl-C directly, so it is
+ * forwarded only without a terminal. SIGTERM and SIGHUP reach only this process and are always forwarded.
  */
 function handOver(node, args) {
   const env = { NODE_COMPILE_CACHE: compileCache, ...process.env };
@@ -242,7 +244,7 @@ function handOver(node, args) {
   const atTerminal = Boolean(process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY);
   let lastInterrupt = 0;
   process.on('SIGINT', () => {
-    // npm forwards signals, so one Ctrl-C may arrive twice.
+    // npm forwards signals, so one Ctrl-C may arrive twice. The second one, within half a second, is not forwarded.
     const now = Date.now();
     if (!atTerminal && now - lastInterrupt > 500) child.kill('SIGINT');
     lastInterrupt = now;

@@ -58,7 +58,7 @@ function short(path: string): string {
   return fromHere === '' || fromHere.startsWith('..') || isAbsolute(fromHere) ? path : fromHere;
 }
 
-/** A failure as a person should read it. */
+/** The text that a person sees for a failure: one message for an expected error, otherwise the stack. */
 export function sentence(error: unknown): string {
   const known = readable(error);
   if (known instanceof EngineError || known instanceof ConfigError) return known.message;
@@ -93,7 +93,7 @@ async function untilFailure<T>(work: Promise<T>, system: System): Promise<T> {
 }
 
 async function main(): Promise<number> {
-  // The program that reads the output may end first, as in `npm start | head`.
+  // The program that reads the output may end first, as in `npm start | head`. Writes then fail and are ignored.
   process.stdout.on('error', () => undefined);
   const stopAsked = Promise.withResolvers<void>();
   const abort = new AbortController();
@@ -130,5 +130,5 @@ async function main(): Promise<number> {
   }
 }
 
-// An explicit exit, because some client libraries keep sockets open. All work is finished by now.
+// The process exits explicitly, because some client libraries keep sockets open. All work is finished at this point.
 if (import.meta.main) process.exit(await main());

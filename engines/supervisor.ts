@@ -15,7 +15,7 @@ export type Watched = {
   stop(child: Guarded): Promise<void>;
   /** Processes are stopped layer by layer, from the highest to the lowest. */
   layer: 0 | 1 | 2;
-  /** Restarts the process. Without this, its death ends the system. */
+  /** Restarts the process. Without `restart`, the death of the process ends the system. */
   restart?: () => Promise<Guarded>;
 };
 
@@ -23,7 +23,7 @@ export type Supervisor = {
   watch(one: Watched): void;
   /** Resolves when a process that is not restarted ends unexpectedly; stays pending otherwise. */
   failed: Promise<Failure>;
-  /** From now on, processes with `restart` are restarted. */
+  /** After this call, processes with `restart` are restarted when they die. */
   keepUp(): void;
   pids(): number[];
   stop(): Promise<void>;
@@ -59,7 +59,7 @@ export function createSupervisor(
     await sleep(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
     if (stopping.signal.aborted) return;
     one.child = await restart();
-    // A stop that began during the restart did not include this process.
+    // A stop that began during the restart did not include this process, so it is stopped here.
     if (stopping.signal.aborted) return one.stop(one.child);
     // The new process id is stored before the restart is reported.
     await restarted();

@@ -32,7 +32,9 @@ export type System = {
   logDir: string;
   /** Resolves when a process that is not restarted ends unexpectedly; stays pending otherwise. */
   failed: Promise<Failure>;
-  /** From now on the API and the workers are restarted when they die; before, their death is a failure. */
+  /**
+   * After this call, the API and the workers are restarted when they die. Before it, such a death resolves `failed`.
+   */
   keepUp(): void;
   /** Drains the API and the workers, then stops Temporal, then MongoDB. */
   stop(): Promise<void>;

@@ -59,8 +59,8 @@ const dynamicConfig = [
 const pragmas = ['journal_mode=wal', 'synchronous=full'] as const;
 
 /**
- * The path of a usable `temporal`. Searched on PATH, in our cache, in the project's releases; otherwise built from
- * source with Go.
+ * The path of a usable `temporal`: the one on PATH, in the cache or from the project's releases, in this order. If
+ * there is none, `temporal` is built from source with Go.
  */
 export async function findTemporal(report: Report): Promise<string> {
   const installed = await onPath('temporal');

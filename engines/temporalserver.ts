@@ -1,4 +1,4 @@
-/** Builds the Temporal server and the tool that makes its tables. `npm run cluster` runs it; `npm start` does not. */
+/** Builds the Temporal server and the tool that makes its tables. `npm run cluster` runs both; `npm start` does not. */
 import { join } from 'node:path';
 import { cached } from './cache.ts';
 import type { Report } from './cache.ts';

@@ -1,6 +1,6 @@
 /**
- * Builds Temporal's time-skipping test server (Java), in which thirty days pass in two seconds. For tests only: it has
- * no schedules, no listing and no storage.
+ * Builds Temporal's time-skipping test server (Java), in which thirty days pass in two seconds. The server is for tests
+ * only, because it has no schedules, no listing and no storage.
  */
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ public class Loopback {
 }
 `;
 
-/** A small heap and one compiler tier, because the server runs for seconds beside other test processes. */
+/** The server gets a small heap and one compiler tier, because it runs for seconds beside other test processes. */
 const script = `#!/bin/sh
 here=$(cd "$(dirname "$0")" && pwd)
 exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx512m -cp "$here/classes:$here/lib/*" Loopback "$@"

@@ -1,6 +1,6 @@
 /**
- * Builds versitygw, a server that speaks the S3 protocol and stores objects in a folder. For tests and `npm run
- * cluster`.
+ * Builds versitygw, a server that speaks the S3 protocol and stores objects in a folder. Tests and `npm run cluster`
+ * use it.
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ export async function findVersitygw(report: Report): Promise<string> {
 }
 
 export type ObjectStore = {
-  /** The environment of processes that store the index here. */
+  /** The environment of processes that store the search index in this server. */
   env: Record<string, string>;
   url: string;
   child: Guarded;

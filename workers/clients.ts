@@ -27,7 +27,7 @@ import { createSecretBox } from '../models/base/secretbox.ts';
 import type { Config } from '../config.ts';
 import { defined } from '../models/rules/base/defined.ts';
 
-/** No creation of an index table takes longer than this, in ms. */
+/** How long the lease for creating an index table is held, in ms. No creation takes longer. */
 const creationMs = 30_000;
 
 /**
@@ -43,9 +43,9 @@ export function openClients(
     userAgent: userAgent(config),
     egressAllow: config.egressAllow,
     // A request's timeout includes its wait for a connection. So a crawl's requests wait in the crawler's queue, and
-    // there are enough connections for all that leave the queue.
+    // there are enough connections for all requests that leave the queue.
     connectionsPerOrigin: Math.max(4, config.crawlConcurrency),
-    // A span for each page of each crawl would bury the other spans.
+    // A span for each page of each crawl would hide the other spans.
     traced: false,
   });
   const outbound = createHttp({

@@ -225,7 +225,7 @@ const workflowOptions = ({ maxWorkflowTasks }: Fleet, workflowBundle: WorkflowBu
  */
 const deadWorkerAfter = '2 seconds';
 
-/** Starts embedding of passages that were stored without an embedding model or with a former one. */
+/** Starts the embedding of passages that have no vectors of this model. */
 async function embedWhatLacks(model: string, now: Date): Promise<void> {
   for (const owner of await listLackingOwners(model)) await wakeEmbedding(owner, now);
 }

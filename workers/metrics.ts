@@ -3,13 +3,13 @@ import type { MetricMeter } from '@temporalio/common';
 import { counters, histograms, type Meter } from '../clients/base/meter.ts';
 import type { EmbeddingMeter } from '../clients/embedding/embedding.ts';
 
-/** Temporal's default buckets are for milliseconds. */
+/** The histograms measure seconds, but Temporal's default buckets are for milliseconds. */
 export const histogramBuckets: Record<string, number[]> = {
   embedding_seconds: [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30],
   ...Object.fromEntries(Object.entries(histograms).map(([name, { buckets }]) => [name, [...buckets]])),
 };
 
-/** Counts into Temporal's metrics. */
+/** A meter whose counters and histograms are served together with Temporal's metrics. */
 export function workerMeter(metrics: MetricMeter): Meter {
   const counted = mapped(counters, (name, { help }) => metrics.createCounter(name, '1', help));
   const measured = mapped(histograms, (name, { help }) => metrics.createHistogram(name, 'float', 's', help));
@@ -22,7 +22,7 @@ export function workerMeter(metrics: MetricMeter): Meter {
 const mapped = <K extends string, V, R>(table: Readonly<Record<K, V>>, make: (name: K, value: V) => R) =>
   Object.fromEntries(Object.entries<V>(table).map(([name, value]) => [name, make(name as K, value)])) as Record<K, R>;
 
-/** The metrics have the same names as in an API process. */
+/** A meter for the embedding models. Its metrics have the same names as in an API process. */
 export function embeddingMeter(metrics: MetricMeter): EmbeddingMeter {
   const texts = metrics.createCounter(
     'embedding_texts_total',

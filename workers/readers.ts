@@ -28,7 +28,7 @@ export async function buildReaders(folder: string): Promise<Readers> {
   const kept = join(folder, `readers-${await fingerprintOf('workers/readers.ts', ['clients', 'models/rules'])}`);
   if (!(await touched(kept))) await buildInto(folder, kept);
   await removeOld(folder);
-  // The sandbox's permissions apply to the real path.
+  // The sandbox's permissions apply to the real path, so symbolic links are resolved.
   const real = await realpath(kept);
   return { files: join(real, 'files.mjs'), pages: join(real, 'pages.mjs') };
 }
@@ -47,7 +47,7 @@ async function buildInto(folder: string, kept: string): Promise<void> {
   try {
     const args = ['--disable-warning=ExperimentalWarning', fileURLToPath(import.meta.url), draft];
     await promisify(execFile)(process.execPath, args);
-    // The rename fails when another worker was faster; its result is the same.
+    // The rename fails when another worker was faster. That worker's programs are the same.
     await rename(draft, kept).catch(() => undefined);
   } finally {
     await rm(draft, { recursive: true, force: true });
@@ -80,7 +80,7 @@ if (import.meta.main) {
     target: 'node24',
     logLevel: 'error',
     // `keepNames` is off because it renames each function whenever it is created, also in loops, which doubles the time
-    // for a page. The banner serves CommonJS packages.
+    // for a page. The banner defines `require` for CommonJS packages, because an ES module has none.
     banner: { js: `import { createRequire as $require } from 'node:module'; const require = $require(${requiring});` },
   });
   await stop();

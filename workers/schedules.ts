@@ -49,13 +49,13 @@ export function createRecrawlSchedules({ schedule }: Client, taskQueuePrefix: st
     return {
       spec: {
         intervals: [{ every: everyMs, offset: phaseMs }],
-        // The caller has started the crawl at the anchor. Temporal's clock may be behind; without the extra second it
-        // would start that crawl again.
+        // The caller has started the crawl at the anchor. Temporal's clock may be behind; without the extra second, the
+        // schedule would start that crawl again.
         startAt: new Date(recrawl.anchor_at.getTime() + 1_000),
       },
-      // A firing ends as soon as its crawl has started. A longer firing is waiting for an outage to end, and another
-      // one would add nothing. After an outage of Temporal, firings that were missed in the last hour, the shortest
-      // possible interval, are made up for.
+      // A run of the schedule ends as soon as its crawl has started. A longer run is waiting for an outage to end, and
+      // a second run would add nothing. After an outage of Temporal, runs that were missed in the last hour, the
+      // shortest possible interval, are made up for.
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 hour' },
       action: {
         type: 'startWorkflow' as const,

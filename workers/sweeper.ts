@@ -22,8 +22,8 @@ const lease = 'sweeper';
 const batch = 500;
 const lanes = 20;
 /**
- * A start that takes longer fails. No request waits for these starts, and Temporal is slow after an outage; but a start
- * must be shorter than a lease.
+ * In ms. A start that takes longer fails. The limit is long, because no request waits for these starts and Temporal is
+ * slow after an outage. It must be shorter than the lease of an intent.
  */
 const startDeadlineMs = 4_000;
 

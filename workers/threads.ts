@@ -1,7 +1,7 @@
 /**
- * The threads that run workflows. The SDK gives each worker threads of its own; a process has one worker for each
- * fleet, and a thread takes some 25 MiB and a quarter of a second of processor time to start. So the workers of one
- * process share theirs.
+ * The threads that run workflows. The SDK gives each worker threads of its own, and a process has one worker for each
+ * fleet. A thread takes some 25 MiB and a quarter of a second of processor time to start. So the workers of one process
+ * share their threads.
  */
 import { Worker } from '@temporalio/worker';
 
@@ -12,8 +12,8 @@ import { Worker } from '@temporalio/worker';
 export const sharedThreads = 2;
 
 /**
- * The SDK's `Worker`, whose workers share threads until the last of them has stopped. `activityNames`: the activities of
- * all of them, because the threads refuse local activities that they do not know.
+ * The SDK's `Worker`, whose workers share threads until the last of them has stopped. `activityNames`: the activities
+ * of all of them, because the threads refuse local activities that they do not know.
  */
 export function sharingThreads(activityNames: readonly string[]): typeof Worker {
   let users = 0;

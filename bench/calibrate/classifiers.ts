@@ -21,8 +21,8 @@ const path = join(import.meta.dirname, '../../intelligence/offline/language/clas
 const fixtures = join(import.meta.dirname, '../../test/fixtures');
 const classes = sentenceClasses.length;
 /**
- * The strength of the L2 regularization, chosen on the training sentences and the DEV questions. A lower value overfits
- * to rare phrases; a higher one ignores them.
+ * The strength of the L2 regularization, chosen on the training sentences and on development questions of real
+ * customers (the folder BANKING). A lower value overfits to rare phrases; a higher one ignores them.
  */
 const ridge = 3e-5;
 const rounds = 250;
@@ -57,7 +57,7 @@ export async function calibrateClassifiers(
   const shifted = bias.map(
     (start, k) => start - mean.reduce((sum, value, at) => sum + value * applied[k * mean.length + at]!, 0),
   );
-  // Without lower-case variants: the word classifier ignores case, so they would only count sentences twice.
+  // Lower-case variants are left out: the word classifier ignores case, so they would only count sentences twice.
   const spoken = [...examples, ...joined, ...(await readExamples('words', without))];
   const alone = train(
     spoken.map((example) => rowOf(example, wordViews.words)),
@@ -75,7 +75,7 @@ export async function calibrateClassifiers(
   console.log(`${path} is written.`);
 }
 
-/** The sentences on which the classifiers are evaluated. */
+/** The sentences on which the classifiers are evaluated. They are not trained on these sentences. */
 async function heldOut(): Promise<string[]> {
   const texts = (value: unknown): string[] =>
     typeof value === 'string' ? [value] : typeof value === 'object' ? Object.values(value ?? {}).flatMap(texts) : [];

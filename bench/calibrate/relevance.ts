@@ -37,8 +37,8 @@ const start: Calibration = {
 };
 
 /**
- * Which cosines a calibration uses: those of all embedding models or, with `part`, only those of one model, which
- * stands for an unknown one.
+ * Which cosines a calibration uses: those of all embedding models or, with `part`, only those of one model. That model
+ * stands for an unknown model, which an operator may configure.
  */
 export type View = { kind: keyof Calibrations; part?: number };
 

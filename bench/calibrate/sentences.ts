@@ -1,8 +1,8 @@
 /**
  * The training sentences of the classifiers for messages: bench/calibrate/reading/LANGUAGE.txt. A line `== NAME` begins
- * a class; each following line is a sentence. `{a|b}` means either alternative; a few of all combinations are used. The
- * sentences in words/ are only for the word classifier, which recognizes a kind of sentence only by words that it has
- * seen.
+ * a class; each following line is a sentence. `{a|b}` means either alternative; of all combinations of a line, a few
+ * are used. The sentences in words/ are only for the word classifier, which recognizes a kind of sentence only by words
+ * that it has seen.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -40,7 +40,9 @@ async function samplesOf(sets: ToolSet, fitsOf: (message: string, told: string[]
 const range = (from: number, to: number, by: number): number[] =>
   Array.from({ length: Math.round((to - from) / by) + 1 }, (_, at) => Math.round((from + at * by) * 1000) / 1000);
 
-/** The bounds with the highest value. Among equal ones, those in the middle, which have the widest margin. */
+/**
+ * The bounds with the highest value. Among bounds of equal value, these are in the middle, which has the widest margin.
+ */
 function bestBounds(samples: readonly Sample[]): Bounds {
   let most = -Infinity;
   let best: Bounds[] = [];

@@ -7,7 +7,10 @@ import * as contract from '../../api/integrations/contract/integrations.ts';
 const path = '/orgs/{orgId}/integrations';
 const provider = contract.integration.shape.provider.options;
 
-/** The command that connects a service. `example` reads secrets from stdin. */
+/**
+ * The command that connects a service. `example`: the arguments of the example in its help, with secrets read from
+ * stdin.
+ */
 const connect = (
   service: string,
   {

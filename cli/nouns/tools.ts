@@ -27,7 +27,7 @@ const terms = contract.serverBody.shape.approved_tools.unwrap().element.omit({
   notes: true,
 });
 
-/** The server without its schemas, followed by its tools. */
+/** The fields of the tool server, followed by a table of its approved tools without their schemas. */
 function serverLines({ server, authorization_url }: Reply, width: number): string[] {
   if (server === null) return ['No tool server is connected: connect one with tools set.'];
   const { approved_tools, ...connection } = server;

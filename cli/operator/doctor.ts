@@ -26,7 +26,7 @@ const ok = (check: string, said: string): Finding => ({ check, state: 'ok', said
 const wrong = (check: string, said: string, mend: string): Finding => ({ check, state: 'wrong', said, mend });
 const warning = (check: string, said: string, mend: string): Finding => ({ check, state: 'warning', said, mend });
 
-/** If clocks differ by more than this, logins and signed requests of other services are refused. */
+/** If clocks differ by more than this, in ms, logins and signed requests of other services are refused. */
 const clockSkewMs = 5_000;
 /** A worker polls at least once a minute. One that has not polled for this many ms counts as gone. */
 const pollMs = 70_000;

@@ -12,7 +12,7 @@ import { findUserByEmail } from '../../models/access/user.ts';
 import { modes } from '../../models/rules/access/keys.ts';
 import { CliError } from '../errors.ts';
 
-/** `since`: ISO 8601. */
+/** `since`: when the organization was created, in ISO 8601. */
 type FoundOrganization = { org_id: string; name: string; environment: string; since: string };
 /** `what`: a destination of deliveries with its mode, or an integration. `since`: ISO 8601. */
 export type NotWorking = { provider: string; what: string; status: string; since: string; reason: string };
@@ -27,8 +27,8 @@ const shown = ({ _id, name, environment, created_at }: Organization): FoundOrgan
 });
 
 /**
- * The organization with that id, those of the member with that e-mail address, or those whose name contains the text;
- * at least one and at most 50. @throws CliError NOT_FOUND
+ * The organization whose id is `text`, those of the member with this e-mail address, or those whose name contains
+ * `text`; at least one and at most 50. @throws CliError NOT_FOUND
  */
 export async function find(text: string): Promise<FoundOrganization[]> {
   const found = await matching(text);

@@ -115,7 +115,8 @@ export const unfinished: readonly Unfinished[] = [
       $or: [
         { execution_status: 'running' },
         { 'unannounced.0': { $exists: true } },
-        // All tasks with issues are included: their workflow sends only differences to an issue.
+        // All tasks with issues are included. This does no harm, because their workflow sends only differences to an
+        // issue.
         { 'external_links.0': { $exists: true } },
         { removed_at: { $exists: true } },
       ],
@@ -166,7 +167,7 @@ export async function restart({ temporal, config }: Deployment, now: Date): Prom
           startUnsettled({ temporal, config }, record, intentFor(work, now), deadlineMs, { again: true }),
         ),
       );
-    // Reads whole collections, because it runs once after a restore.
+    // This loop reads whole collections, which is acceptable because it runs once after a restore.
     for await (const record of acrossShards(model).find(filter, everyRecord)) {
       counts[model.collection.name] = (counts[model.collection.name] ?? 0) + 1;
       const fresh = worksOf(record).filter(({ id }) => !begun.has(id));

@@ -1,6 +1,6 @@
 /**
- * Commands for operators on the server's machine, which use the database directly: a password link for a person who
- * cannot receive mail, and a change of the secret key. Anyone who can run them can read the database anyway.
+ * Commands for operators on the server's machine: a password link for a person who cannot receive mail, and a change of
+ * the secret key. They use the database directly. Anyone who can run them can read the database anyway.
  */
 import { randomBytes } from 'node:crypto';
 import { CliError } from '../errors.ts';

@@ -147,7 +147,7 @@ async function busiestOf(open: readonly WorkflowExecutionInfo[]): Promise<Busy[]
 async function explained(temporal: Client, listed: Listed): Promise<Explained> {
   const failing = (await attemptsOf(temporal, listed.id)).find(({ failed }) => failed !== null);
   if (failing) return { ...listed, status: 'retrying', says: `${failing.activity}: ${failing.failed}` };
-  // Such workflows have nothing to explain, and querying hundreds of them takes long.
+  // Running and completed workflows have nothing to explain, and querying hundreds of them takes long.
   if (['running', 'completed'].includes(listed.status)) return { ...listed, says: null };
   const details = (await detailsOf(temporal, listed.id)) ?? '';
   const cell = (name: string): string | undefined => new RegExp(`^\\| ${name} \\| (.*) \\|$`, 'm').exec(details)?.[1];
@@ -205,15 +205,15 @@ export async function shown({ temporal }: Deployment, id: string): Promise<Shown
   const details = await detailsOf(temporal, id);
   const attempts = await attemptsOf(temporal, id, description);
   const failing = attempts.find(({ failed }) => failed !== null);
-  // These are the details that Temporal's UI shows. There they refer to this command for the attempts, so the reference
-  // is left out here.
+  // Temporal's UI shows the same details. There they refer to this command for the attempts, so the reference is left
+  // out here.
   const here = details?.replace(`${seeAttempts(id)}<br>`, '').replace(seeAttempts(id), '') ?? null;
   const attributes = description.typedSearchAttributes;
   const [orgId, uses = []] = [attributes.get(searchAttributes.organization), attributes.get(searchAttributes.provider)];
   const broken = orgId !== undefined && uses.length > 0 ? await notWorkingOf(orgId) : [];
   return {
     ...listedOf(description),
-    // The workflow does not know that its activity fails.
+    // The workflow does not know that its activity fails, so its own status is replaced.
     ...(failing && { status: 'retrying' }),
     does: kindOf(description.type)?.does ?? '',
     not_working: broken.filter(({ provider }) => uses.includes(provider)),

@@ -38,7 +38,7 @@ export type Cluster = {
   services: readonly string[];
   /** Kills the process of a service. It is started again after a second. */
   kill(service: string): Promise<void>;
-  /** The process id of a service now. */
+  /** The current process id of a service. */
   pid(service: string): number;
   /** Resolves when a service cannot be started again. */
   failed: Promise<Failure>;
@@ -127,7 +127,8 @@ export async function startCluster(options: Options): Promise<Cluster> {
   const done = (what: string): void => report(`${what} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
   const context: Context = { options, programs, place, keys, start, failed };
   try {
-    // After a cluster was killed, its processes may still be ending and using their ports.
+    // After a cluster was killed, its processes may still be ending and using their ports. So the start waits until the
+    // ports are free.
     for (const used of Object.values(ports)) await until(`port ${used} is free`, failed, () => isFree(used));
     await Promise.all([startMongo(context), startPostgresql(context), startRedis(context), startIndex(context)]);
     done('MongoDB, PostgreSQL, Redis and the index are ready');
@@ -317,8 +318,8 @@ async function startTemporal({ options, programs, place, start, failed }: Contex
     await writeFile(join(folder, 'cluster.yaml'), config);
     const args = ['--root', '/', '--config', folder.slice(1), '--env', 'cluster', '--allow-no-auth', 'start'];
     await start({ name, layer: 1, command: programs.temporal.server, args });
-    // Nodes start one after the other, because the first one stores the description of the Temporal cluster, and two
-    // that store it at once fail.
+    // Nodes start one after the other. The first node stores the description of the Temporal cluster, and two nodes
+    // that store it at the same time fail.
     await untilAccepts(name, place(name, 7233), failed);
   }
   const file = join(dataDir, 'haproxy.cfg');
@@ -329,7 +330,7 @@ async function startTemporal({ options, programs, place, start, failed }: Contex
   await ensureNamespace(place('balancer', 7233), failed);
 }
 
-/** Creates or updates Temporal's tables. The tool contains the schemas. */
+/** Creates or updates Temporal's tables. `schemaTool` is Temporal's own program for this and contains the schemas. */
 async function makeTables(schemaTool: string, database: string, failed: Promise<Failure>): Promise<void> {
   const [host, port] = database.split(':') as [string, string];
   const tool = (...args: string[]) =>
@@ -344,7 +345,7 @@ async function makeTables(schemaTool: string, database: string, failed: Promise<
     ['temporal_visibility', 'visibility'],
   ] as const) {
     const update = ['--db', db, 'update-schema', '--schema-name', `postgresql/v12/${name}`];
-    // Succeeds once PostgreSQL accepts connections, even if the database exists already.
+    // `create-database` succeeds once PostgreSQL accepts connections, even if the database exists already.
     await until('PostgreSQL takes connections', failed, () => works('--db', db, 'create-database'));
     if (await works(...update)) continue;
     await tool('--db', db, 'setup-schema', '-v', '0.0');
@@ -370,7 +371,7 @@ async function ensureNamespace(address: string, failed: Promise<Failure>): Promi
       } catch (error) {
         if (!/already/i.test((error as Error).message)) return false;
       }
-      // Other nodes learn of a new namespace some seconds later.
+      // The namespace must also answer. A node other than the one that registered it learns of it some seconds later.
       await ask(() => connection.workflowService.describeNamespace({ namespace }));
       return true;
     });
@@ -413,8 +414,8 @@ async function startOurs({ options, programs, place, keys, start, failed }: Cont
   });
   await Promise.all(shape.embeddingServices.map((name) => node(name, 'workers/embedding.ts', embedding(name))));
   await Promise.all(shape.apis.map((name) => node(name, 'api/server.ts', { ...env, ...listening(name) })));
-  // The first worker starts alone, because it builds what the others use. Then two start at a time, because a start
-  // keeps a core busy for seconds.
+  // The first worker starts alone, because it builds the workflow bundle and the reader programs, which the others take
+  // from the data folder. Then two start at a time, because a start keeps a core busy for seconds.
   const [first, ...others] = shape.workers;
   const worker = ({ name, fleet }: (typeof shape.workers)[number]) =>
     node(name, 'workers/main.ts', workerEnv({ ...env, FLEETS: fleet }));

@@ -63,7 +63,8 @@ const app = {
   build: '.',
   image: 'support-platform',
   restart,
-  // Longer than the 20 s for which a stopping process waits for running work, so that Docker does not kill it earlier.
+  // This is longer than the 20 s for which a stopping process waits for running work, so that Docker does not kill the
+  // process earlier.
   stop_grace_period: '30s',
 };
 
@@ -88,7 +89,7 @@ function mongo() {
   ]);
 }
 
-/** The first node creates the tables and the namespace; the others start after it. */
+/** The nodes of Temporal. The first node creates the tables and the namespace; the other nodes start after it. */
 function temporal() {
   return shape.temporal.nodes.map((name, n) => [
     name,
@@ -164,7 +165,8 @@ export function compose(): string {
         restart,
         environment: {
           TEMPORAL_ADDRESS: at('balancer', 7233),
-          // The browser calls this endpoint; the UI's server does not.
+          // The operator's browser calls this endpoint, so the URL must be the public one. The server of the Temporal
+          // UI does not call it.
           TEMPORAL_CODEC_ENDPOINT: '${PUBLIC_URL}/codec',
           TEMPORAL_CODEC_INCLUDE_CREDENTIALS: 'true',
         },
@@ -187,7 +189,8 @@ export function compose(): string {
     ...shape.embeddingServices.map((name) => [name, { '<<': app, command: ['node', 'workers/embedding.ts'] }] as const),
     ...shape.apis.map((name) => ours(name, 'api/server.ts', environment, { ...needs, ...answers })),
     ...shape.workers.map(({ name, fleet }) =>
-      // Chromium leaves processes behind, which an init process must reap.
+      // Chromium leaves processes behind, which an init process must reap. So the worker that runs Chromium gets an
+      // init process.
       ours(
         name,
         'workers/main.ts',

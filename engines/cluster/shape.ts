@@ -1,6 +1,6 @@
 /**
  * The production shape as data: the services of a deployment and their settings. docker-compose.yml (compose.ts) and
- * `npm run cluster` (cluster.ts) are both made from it, so that the described deployment is the one that was run.
+ * `npm run cluster` (cluster.ts) are both made from this file. So the described deployment is the one that was run.
  */
 import { queues } from '../../models/rules/base/work.ts';
 
@@ -20,8 +20,8 @@ export const redisOptions: readonly string[] = ['--save', '', '--appendonly', 'n
 export const temporal = {
   nodes: ['temporal1', 'temporal2'],
   /**
-   * Cannot be changed after the first start. 512 shards are enough for three nodes of four cores, and take 0.1 core
-   * when idle.
+   * The number of shards cannot be changed after the first start. 512 are enough for three nodes of four cores, and
+   * take 0.1 core when idle.
    */
   historyShards: 512,
   dynamicConfig: [
@@ -77,8 +77,8 @@ export function appEnvironment(at: (service: string, port: number) => string): R
 /**
  * The configuration of HAProxy, which balances the API and Temporal. A server that fails its health check gets no
  * requests until it passes again. The API's metrics cannot be read through the balancer. An answer must begin within 75
- * s; sockets and connections to Temporal may be silent for an hour. `docker`: container names are resolved again while
- * HAProxy runs, because their addresses change.
+ * s; WebSockets and connections to Temporal may be silent for an hour. `docker`: container names are resolved again
+ * while HAProxy runs, because their addresses change.
  */
 export function haproxyConfig(
   at: (service: string, port: number) => string,

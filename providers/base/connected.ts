@@ -1,4 +1,7 @@
-/** Shared by senders to connected services: reading the current connection, and reacting to a refused credential. */
+/**
+ * Functions that the senders to connected services share: they read the current connection, and react to a refused
+ * credential.
+ */
 import type { SenderDeps } from './sender.ts';
 import { breakConnection } from './broken.ts';
 import type { ServiceError } from '../../clients/http/serviceerror.ts';

@@ -10,9 +10,9 @@ type Said = { source: TaskSource; note: string; outcome: string };
 type Followed = { change: TaskChange; facts: Partial<IssueFacts> };
 
 /**
- * Changes the task. Before that, the issue's new content is noted with the link as `coming`, so that it is not sent
- * back to the issue. Only afterwards it is noted as known; otherwise a retry after a crash in between would ignore the
- * change.
+ * Changes the task. Before the change, the issue's new content is stored in the link as `coming`, so that it is not
+ * sent back to the issue. After the change, it is stored as known. If it were known earlier, a retry after a crash
+ * would ignore the change.
  */
 export async function follow(
   { _id, org_id, subject_id }: Link,

@@ -90,8 +90,8 @@ export type Sender<What> = {
 
 export type DeliverySender = Sender<Delivery> & {
   /**
-   * Prepares a ticket event for the destination; null when there is none. Senders without `compose` get no ticket
-   * events.
+   * Prepares a ticket event for the destination; null when the organization has no such destination. Senders without
+   * `compose` get no ticket events.
    */
   compose?(news: TicketNews, deps: SenderDeps): Promise<Composed | null>;
 };

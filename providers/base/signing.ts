@@ -1,4 +1,4 @@
-/** Shared by the verification of signed requests: HMACs, compared in constant time. */
+/** Functions for verifying signed requests. HMACs are compared in constant time. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Problem } from '../../models/rules/base/errors.ts';

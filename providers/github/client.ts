@@ -129,7 +129,7 @@ export function createGithub({ http, url }: { http: Http; url: string }) {
         if (found) return found;
         if (issues.length < perPage) return undefined;
       }
-      // Creating the issue now could create a duplicate.
+      // The issue may be on a later page, so creating it could create a duplicate.
       throw new GithubError('GitHub has too many issues that changed lately to tell whether this one was made.');
     },
   };

@@ -53,7 +53,10 @@ export async function handleGithub(inbound: Inbound, deps: GithubDeps, signal: A
   return handled;
 }
 
-/** Reads the linked issue from GitHub; null when the issue no longer exists. @throws GithubError */
+/**
+ * Reads the linked issue from GitHub; null when the issue no longer exists, `unasked` when GitHub is not connected.
+ * @throws GithubError
+ */
 async function issueAt(link: Link, deps: GithubDeps, signal: AbortSignal): Promise<GithubIssue | 'unasked' | null> {
   const integration = await findIntegration(link.org_id, 'github');
   const sealed = integration?.sealed;

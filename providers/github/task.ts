@@ -1,6 +1,6 @@
 /**
- * Keeps a task and its GitHub issue in step. The link stores the last known content of the issue. So only changes made
- * here are sent, and changes that came from GitHub are not sent back.
+ * Synchronizes a task with its GitHub issue. The link stores the last known content of the issue. So only changes made
+ * in this system are sent to the issue, and changes that came from GitHub are not sent back.
  */
 import { GithubError } from './client.ts';
 import type { GithubCredentials } from './connect.ts';
@@ -32,7 +32,7 @@ export const carryToGithub: Carry = async ({ link, known, task, told, deps, sign
     const { integration, credentials } = await connection(task.org_id, 'github', deps);
     const { token } = credentials as GithubCredentials;
     const number = numberOfIssue(link.external);
-    // In a repository that was connected later, the issue of this number is another one.
+    // If another repository has been connected since, its issue of this number is a different one.
     if (link.external !== githubIssueExternal(integration.workspace ?? '', number)) return false;
     try {
       await noteIssue(link._id, noteOf(news, known));

@@ -79,7 +79,8 @@ export async function githubArrival(sender: GithubSender, body: Buffer, ownedBy:
   return {
     provider: 'github',
     sender: id,
-    // The header is not signed. A request replayed under another id is recognized by the hash of its body.
+    // The delivery id comes from a header that is not signed. A request replayed under another id is recognized by the
+    // hash of its body.
     keys: [...(delivery === undefined ? [] : [delivery.slice(0, 200)]), sha256(body)],
     owner: await ownedBy(id),
     lane: `github:${issueIn(event) ?? 'repository'}`,

@@ -32,7 +32,7 @@ export type LinearIssue = {
   state: LinearState;
 };
 export type NewIssue = {
-  /** The caller may choose the id; creating an issue with an existing id returns that issue. */
+  /** The caller may choose the id, so that a retry creates no second issue. */
   id?: string;
   teamId: string;
   title: string;

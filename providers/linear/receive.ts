@@ -31,7 +31,7 @@ export type IssuePort = {
     signal: AbortSignal,
   ): Promise<Handled>;
   removed(link: Link, inbound: Inbound, deps: LinearDeps): Promise<Handled>;
-  /** Called when other fields than the state changed (`event.details`). */
+  /** Handles a change of other fields than the state (`event.details`). */
   changed?(link: Link, event: IssueEvent, inbound: Inbound, deps: LinearDeps): Promise<Handled>;
 };
 export type IssuePorts = Readonly<Partial<Record<LinkKind, IssuePort>>>;

@@ -17,7 +17,7 @@ export type IssueEvent = {
   /** Whether this event reports a status change. */
   moves: boolean;
   updatedAt: Date | undefined;
-  /** The other fields that changed, limited to those that tasks have. */
+  /** The changed fields other than the state, limited to those that tasks have. */
   details: { title?: string; priority?: number; dueDate?: string | null };
 };
 
@@ -74,7 +74,10 @@ function detailsOf(
 }
 const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
 
-/** An event without previous values may report a status change. */
+/**
+ * Whether an event reports a status change. An event without previous values counts as one, because the state may have
+ * changed.
+ */
 function movesState(updatedFrom: SentIssueEvent['updatedFrom'], stateId: string | undefined): boolean {
   if (!updatedFrom || Object.keys(updatedFrom).length === 0) return true;
   if (isRecord(updatedFrom['state'])) return textOf(updatedFrom['state']['id']) !== stateId;

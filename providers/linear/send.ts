@@ -20,7 +20,7 @@ type Payload = { title: string; description: string; comment: string };
 
 const issueIdOf = ({ subject }: Delivery): string => idFrom(`issue of ${subject.ticket_id}`);
 const commentIdOf = ({ event_id }: Delivery): string => idFrom(`comment on ${event_id}`);
-/** Whether the event creates the issue. Its description is then complete, so no comment is needed. */
+/** Whether the event creates the issue. The issue's description is then complete, so no comment is needed. */
 const isFirst = ({ event_type }: Delivery): boolean => event_type === 'ticket.created';
 
 const newIssue = (delivery: Delivery, { settings }: Integration, { title, description }: Payload) => ({
@@ -164,8 +164,8 @@ async function move(
   const resolved = delivery.event_type === 'ticket.resolved';
   const finished = ['completed', 'canceled', 'duplicate'].includes(issue.state.type);
   if (resolved === finished) {
-    // An unanswered earlier attempt may have changed the state. Linear's event about that, which may arrive late, must
-    // be ignored.
+    // An unanswered earlier attempt may have changed the state. Linear's event about that change, which may arrive
+    // late, must be ignored.
     if (delivery.attempts.length > 0) await noteState(linked, { seenAt: new Date(issue.updatedAt) });
     return;
   }

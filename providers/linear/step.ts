@@ -76,7 +76,7 @@ export const linear: StepSender = {
         signal,
       });
       const linked = await link(issue.id);
-      // A new issue has the team's initial state, whatever the task's status is.
+      // A new issue has the team's initial state, whatever the task's status is. So `pending` is noted as its status.
       await noteIssue(linked, { ...linearFacts(told, 'pending') });
       await noteState(linked, { stateId: issue.state.id });
       return { result: { id: issue.identifier, url: issue.url } };

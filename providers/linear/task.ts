@@ -1,6 +1,6 @@
 /**
- * Keeps a task and its Linear issue in step. The link stores the last known content of the issue. So only changes made
- * here are sent, and changes that came from Linear are not sent back.
+ * Synchronizes a task with its Linear issue. The link stores the last known content of the issue. So only changes made
+ * in this system are sent to the issue, and changes that came from Linear are not sent back.
  */
 import { LinearError, type LinearIssue } from './client.ts';
 import type { LinearCredentials } from './connect.ts';
@@ -70,13 +70,13 @@ export const carryToLinear: Carry = async ({ link, known, task, told, deps, sign
 
 /**
  * Applies to the task what a person has just changed in Linear. Linear's event about that change is then ignored as
- * stale. When the process dies before this ends, the retry does it again.
+ * stale. If the process dies in between, the retry applies the change again.
  */
 async function takeOver({ external }: Link, issue: LinearIssue, deps: IssueDeps): Promise<void> {
   // The link is read again, because an event that arrived meanwhile may have changed it.
   const link = await findLink('linear', external);
   if (!link?.known) return;
-  // A later change is already known.
+  // The link already knows a later change, so this one is not applied.
   if (link.seen_at && new Date(issue.updatedAt) < link.seen_at) return;
   const { facts, changeOf } = changeByStanding(issue, link.known, link.state_id);
   if (Object.keys(facts).length > 0) {

@@ -52,8 +52,8 @@ export async function verifyLinear({ headers, body, now }: SignedRequest, known:
 }
 
 /**
- * The signature from Linear's own header or from the header in the specification. When both are present, they must be
- * equal.
+ * The signature from Linear's own header (`linear-signature`) or from that of the specification (`x-linear-signature`).
+ * When both are present, they must be equal.
  */
 function signatureIn(headers: IncomingHttpHeaders): string {
   const named = [headers['linear-signature'], headers['x-linear-signature']].filter((value) => value !== undefined);
@@ -106,7 +106,8 @@ export async function linearArrival(
   return {
     provider: 'linear',
     sender,
-    // The header is not signed. A request replayed under another id is recognized by the hash of its body.
+    // The delivery id comes from a header that is not signed. A request replayed under another id is recognized by the
+    // hash of its body.
     keys: [...(delivery === undefined ? [] : [delivery.slice(0, 200)]), sha256(body)],
     owner: await ownerOf(ownedBy, own, event, issue),
     lane: `linear:${issue ?? 'workspace'}`,

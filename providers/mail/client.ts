@@ -54,7 +54,7 @@ export function createMailer({ egressAllow, lookup = dnsLookup, timeoutMs = 15_0
     const { createTransport } = await import('nodemailer');
     const { host, port, secure, user, password } = server;
     const bracketed = host.includes(':') ? `[${host}]` : host;
-    // Without this, an attacker on the network could strip the offer of STARTTLS and read the password.
+    // Without `requireTLS`, an attacker on the network could strip the offer of STARTTLS and read the password.
     const requireTLS = user !== undefined && isPublicHost(bracketed) && !isEgressAllowed(bracketed, port, egressAllow);
     const connect = async (give: Parameters<NonNullable<SMTPTransportOptions['getSocket']>>[1]): Promise<void> => {
       try {

@@ -1,6 +1,6 @@
 /**
- * For mails to people who are no members: adds a text that says who sends them and why, and limits how many are sent.
- * See models/rules/events/outsidemail.ts.
+ * Adds to a mail to somebody who is no member a text that says who sends it and why, and limits how many such mails are
+ * sent. See models/rules/events/outsidemail.ts.
  */
 import type { MailSettings, RouteOf } from './settings.ts';
 import { count } from '../../clients/base/meter.ts';
@@ -44,7 +44,7 @@ export function inFrame(
 
 /**
  * Counts the mail against the daily quotas. An organization's server is exempt from the quotas only if it requires a
- * login, because a server without one may belong to anybody.
+ * login, because a server without a login may belong to anybody.
  * @throws DeliveryRefused when the mail must not be sent
  */
 export async function admit(

@@ -13,7 +13,7 @@ export type SnsVerifier = {
   isSigned(message: SnsMessage, now: Date): Promise<boolean>;
 };
 
-/** A certificate has about 2 kB. */
+/** The maximum size of a certificate. Real certificates have about 2 kB. */
 const maxCertBytes = 16 * 1024;
 const certTimeoutMs = 5_000;
 const keptMs = 24 * 3_600_000;

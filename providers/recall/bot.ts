@@ -13,7 +13,10 @@ export type BotOrder = {
   metadata: Readonly<Record<string, string>>;
   /** The idempotency key: a second order with the same key sends no second bot. */
   key: string;
-  /** The number of the order. For an order with a known number, a service only repeats its earlier response. */
+  /**
+   * The number of this order for the same `key`. A service answers a known number by repeating its earlier response, so
+   * another order needs another number.
+   */
   order: number;
   /** Whether an earlier attempt may have ordered this bot. */
   again: boolean;

@@ -18,7 +18,7 @@ const attendeeToleranceSeconds = 86_400;
 const same = (given: Buffer, expected: Buffer): boolean =>
   given.length === expected.length && timingSafeEqual(given, expected);
 
-/** The message's id if the secret signed it recently; undefined otherwise. For Recall.ai. */
+/** The id of a Recall.ai webhook if the secret signed it recently; undefined otherwise. */
 export function verifiedId(headers: Headers, body: Buffer, secret: string, now: Date): string | undefined {
   const read = (name: string): string | undefined => {
     const value = headers[`webhook-${name}`] ?? headers[`svix-${name}`];
@@ -39,7 +39,7 @@ const dated = z.object({
   data: z.object({ created_at: z.string().optional().catch(undefined) }).optional(),
 });
 
-/** The message's id if the secret signed it recently; undefined otherwise. For Attendee, whose secret is Base64. */
+/** The id of an Attendee webhook if the secret, which is Base64, signed it recently; undefined otherwise. */
 export function attendeeId(headers: Headers, body: Buffer, secret: string, now: Date): string | undefined {
   const signature = headers['x-webhook-signature'];
   if (typeof signature !== 'string') return undefined;

@@ -59,7 +59,7 @@ export type SlackGrant = {
   scopes: string[];
   /** The channel that the person chose while installing the app, if Slack asked for one. */
   channel?: { id: string; name: string };
-  /** Only for an app with token rotation, whose tokens expire. */
+  /** Present only for an app with token rotation, whose tokens expire. */
   rotation?: SlackRotation;
 };
 /** The refresh token can be used once. */

@@ -12,8 +12,8 @@ import { defined } from '../../models/rules/base/defined.ts';
 type Candidates = { code?: string; redirect_uri?: string };
 
 /**
- * Joins the channel, so that Slack reports replies there. Returns the channel's name. Private channels need an
- * invitation.
+ * Joins the channel, so that Slack reports replies there. A failed join is ignored, because private channels need an
+ * invitation. Returns the channel's id and name as settings.
  */
 async function enter(token: string, id: string, { slack }: ConnectorDeps): Promise<Record<string, unknown>> {
   const channel = await slack.channel(token, id);
@@ -22,8 +22,8 @@ async function enter(token: string, id: string, { slack }: ConnectorDeps): Promi
 }
 
 /**
- * A valid token for revoking the connection. An expired one is refreshed here, because nothing else refreshes the token
- * of a removed connection.
+ * A valid token for revoking the connection. An expired token is refreshed here, because nothing else refreshes the
+ * token of a removed connection.
  */
 async function working(
   standing: SlackCredentials,
@@ -101,12 +101,13 @@ export const slackConnector: Connector = {
     );
   },
   async release({ credentials, workspace }, keep, deps) {
-    // Organizations in the same workspace share one installation of the app, which revoking a token may end.
+    // Organizations in the same workspace share one installation of the app, and revoking a token may end the
+    // installation. So the token is revoked only when no other organization uses the workspace.
     if (workspace === undefined || (await countWorkspace('slack', workspace)) > 0) return;
     try {
       await deps.slack.revoke((await working(credentials as SlackCredentials, keep, deps)).token);
     } catch (error) {
-      // A token that Slack rejects is already revoked.
+      // A token that Slack rejects is already revoked, so the error is only logged.
       if (!(error instanceof SlackError) || !(error.unauthorized || error.permanent)) throw error;
       deps.log.warn({ reason: error.message }, 'Slack did not take a token back');
     }

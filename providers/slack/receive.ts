@@ -26,7 +26,10 @@ import { maxBodyLength } from '../../models/rules/chat/conversation.ts';
 import { isWritten, mentions, plainSlack, slackAnswer, threadExternal } from './rules.ts';
 
 export type SlackDeps = AgentDeps & Starter & SlackTokenDeps;
-/** The payload of a delivery that posts an answer. Deliveries for events of tickets have none. */
+/**
+ * The payload of a delivery that posts an answer. Deliveries of ticket events have another payload, with `ticket:
+ * true`.
+ */
 export type SlackPayload =
   { channel: string; thread_ts?: string; text: string } | { response_url: string; text: string; privately?: true };
 
@@ -50,7 +53,10 @@ const message = z.object({
   event: z.object({ subtype: text, user: text, bot_id: text, text, channel: text, ts: text, thread_ts: text }),
 });
 const command = z.object({ text, channel_id: text, response_url: text });
-/** A person pressed or chose something; other fields are not read. `message_action` is a shortcut on a message. */
+/**
+ * The fields that are read of an interaction, in which a person pressed or chose something. The type `message_action`
+ * is a shortcut on a message.
+ */
 const interaction = z.object({ type: text, response_url: text, message: z.object({ text }).nullish() });
 const maxQuestion = 2_000;
 
@@ -194,7 +200,10 @@ async function replyFromThread(
 }
 const replied = 'The customer got it as a reply.';
 
-/** The member whose e-mail address Slack has for this user; otherwise only the user's name. */
+/**
+ * The author of the reply: the member with the e-mail address that Slack has for this user, otherwise only the user's
+ * name.
+ */
 async function replierOf(team: string, user: string, integration: Integration, deps: SlackDeps): Promise<Replier> {
   const { org_id: orgId } = integration;
   const asked = withSlackToken(integration, deps, ({ token }) => deps.slack.user(token, user));

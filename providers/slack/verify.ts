@@ -52,7 +52,8 @@ export async function slackArrival(
     const thread = textMember(event, 'thread_ts') ?? textMember(event, 'ts');
     return {
       ...shared,
-      // A retry has the same body and another timestamp.
+      // When Slack repeats an event, the body is the same but the timestamp differs. So the key is a hash of the body
+      // alone.
       keys: [...(eventId === undefined ? [] : [eventId]), sha256(body)],
       owner: await ownerOf(ownedBy, team, channel, thread),
       lane: `slack:${channel ?? 'workspace'}:${thread ?? ''}`,

@@ -1,6 +1,6 @@
 /**
- * Sends answers to Microsoft Teams as the bot, with the bot's own token. They go to the service URL of the verified
- * message.
+ * Sends answers to Microsoft Teams as the bot, with the bot's own token. An answer goes to the service URL of the
+ * verified message.
  */
 import { z } from 'zod';
 import type { Http } from '../../clients/http/http.ts';

@@ -13,7 +13,10 @@ export type TeamsDeps = AgentDeps & { teams: TeamsBot | undefined };
 /** `said`: the outcome of a message that was already answered in the response to the webhook. */
 export type StoredActivity = { activity: string; said?: string };
 
-/** The fields that `readActivity` reads. Missing fields and fields of another type count as empty. */
+/**
+ * The documented types of the fields that `readActivity` reads. `readActivity` treats a field of another type as empty,
+ * so only this schema finds messages in an undocumented form.
+ */
 const id = z.string().nullish();
 const party = z.object({ id, name: id }).nullish();
 const message = z.object({

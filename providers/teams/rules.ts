@@ -88,7 +88,7 @@ export const questionIn = ({ text }: Pick<TeamsActivity, 'text'>): string =>
 export const teamsExternal = (tenantId: string): string => `tenant:${tenantId}`;
 
 const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789';
-/** About 77 bits of entropy. */
+/** The number of letters in a code. They give about 79 bits of entropy. */
 export const codeLength = 16;
 
 /** Makes a code with one letter for each random byte. Letters that look alike are not used. */

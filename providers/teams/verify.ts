@@ -97,7 +97,7 @@ export function createTeamsVerifier(
           currentDate: now,
           requiredClaims: ['exp', 'iss', 'aud'],
         });
-        // Otherwise a token for one service URL could redirect answers to another.
+        // Without this check, a token for one service URL could redirect answers to another URL.
         return activity.serviceUrl !== '' && payload['serviceurl'] === activity.serviceUrl;
       } catch {
         return false;

@@ -1,4 +1,7 @@
-/** The headers by which receivers of webhooks verify that a request is ours, according to Standard Webhooks 1.0. */
+/**
+ * The headers by which receivers of webhooks verify that this system sent a request, according to Standard Webhooks
+ * 1.0.
+ */
 import { createHmac } from 'node:crypto';
 
 /** The bytes of a secret: the base64 after `whsec_`, otherwise the text's own bytes. */

@@ -7,12 +7,12 @@ import { ErasureModel } from '../../models/chat/erasure.ts';
 import { MessageModel } from '../../models/chat/message.ts';
 
 export const chat = {
-  // Messages come first, because a customer waits for the answer.
+  // The sweeper starts the workflows of messages first, because a customer waits for the answer.
   launchable: [launchable(MessageModel), launchable(ConversationModel), launchable(ErasureModel)],
   fleets: {
     conversations: {
       activities: (deps) => ({ ...createConversationActivities(deps), ...createErasureActivities(deps) }),
-      // A turn mostly waits for MongoDB or a model; this many keep two cores busy with extractive answers.
+      // An activity mostly waits for MongoDB or a model. With extractive answers, 40 activities keep two cores busy.
       maxActivities: 40,
       maxWorkflowTasks: 20,
     },

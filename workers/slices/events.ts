@@ -38,7 +38,7 @@ export const events = {
         ...createIntegrationActivities({ ...deps, connected: enableDestination }),
         ...createReleaseActivities(deps),
       }),
-      // An activity mostly waits. It processes one part of an organization's events, up to ten of them in parallel.
+      // An activity mostly waits. It processes a part of an organization's events, up to ten events in parallel.
       maxActivities: 20,
       maxWorkflowTasks: 10,
     },

@@ -8,5 +8,5 @@ import { mcp } from './mcp.ts';
 import { tasks } from './tasks.ts';
 import type { Slice } from './slice.ts';
 
-/** In the sweeper's order: work that people wait for comes first. */
+/** The slices in the order in which the sweeper starts their workflows: work that people wait for comes first. */
 export const slices = [chat, mcp, events, interviews, tasks, knowledge, crawl] as const satisfies readonly Slice[];

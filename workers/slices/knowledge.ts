@@ -24,7 +24,7 @@ export const knowledge = {
   ],
   fleets: {
     documents: {
-      // Includes the source activities for workflows that started on this queue before sources had their own.
+      // The source activities are for workflows that were started on this queue instead of the queue `sources`.
       activities: (deps) => ({ ...createDocumentActivities(deps), ...createSourceActivities(deps) }),
       readerReady: true,
       // Each file is read in a child process of up to 512 MiB. Four such processes (two of them for the fleet

@@ -13,9 +13,10 @@ export const mcp = {
         ...createToolServerActivities(deps),
         ...createToolCallActivities({ ...deps, audit: auditWriter(deps) }),
       }),
-      // A call waits for its tool server; calls to a server that hangs must not block the others.
+      // A call waits for its tool server. Calls to a server that hangs must not block calls to other servers.
       maxActivities: 100,
-      // Steps of a call run as local activities in workflow tasks, which wait for the tool server.
+      // Steps of a call run as local activities within a workflow task, so the workflow task waits for the tool server,
+      // too.
       maxWorkflowTasks: 100,
     },
   },

@@ -59,7 +59,10 @@ export type WorkerDeps = {
   /** Private hosts that requests may reach. */
   egressAllow: readonly string[];
   start: StartSaved;
-  /** Like `start`, for work that a customer waits for. Preferably a worker of this process runs the workflow. */
+  /**
+   * Starts workflows as `start` does, for work that a customer waits for. If possible, a worker of this process runs
+   * the workflow.
+   */
   startNear: StartSaved;
   quotas: Quotas;
   testRepliesPerMinute: number;
