@@ -70,7 +70,7 @@ export async function claimStep(ref: StepRef, step: Step, now: Date): Promise<Ta
     },
     {
       $set: { 'steps.$.trying_at': now, 'steps.$.first_at': step.first_at ?? now },
-      $inc: { 'steps.$.attempts': 1, 'steps.$.tries': 1 },
+      $inc: { 'steps.$.attempts': 1, 'steps.$.tries': 1, rev: 1 },
     },
     { returnDocument: 'after' },
   );
@@ -83,7 +83,7 @@ export async function claimStep(ref: StepRef, step: Step, now: Date): Promise<Ta
 export async function noteTarget({ orgId, taskId, integration }: StepRef, target: string): Promise<void> {
   await collectionOf(TaskModel).updateOne(
     { _id: taskId, org_id: orgId, 'steps.integration': integration },
-    { $set: { 'steps.$.target': target } },
+    { $set: { 'steps.$.target': target }, $inc: { rev: 1 } },
   );
 }
 
@@ -113,6 +113,7 @@ export async function settleStep(ref: StepRef, began: Date, end: StepEnd, now: D
           ...defined({ 'steps.$.url': url }),
         },
         $unset: { 'steps.$.error': '', 'steps.$.trying_at': '' },
+        $inc: { rev: 1 },
         ...(link ? { $push: { external_links: link } } : {}),
       },
     );
@@ -129,6 +130,7 @@ export async function settleStep(ref: StepRef, began: Date, end: StepEnd, now: D
     {
       $set: { ...('status' in end ? { 'steps.$.status': end.status } : {}), ...error },
       $unset: { 'steps.$.trying_at': '', ...('error' in end ? {} : { 'steps.$.error': '' }) },
+      $inc: { rev: 1 },
     },
   );
 }

@@ -88,7 +88,7 @@ export const TaskModel = defineModel(
     executed_at: optional(date),
     steps: optional(list(mixed<Step>())),
     external_links: list(mixed<ExternalLink>()),
-    /** For optimistic locking: `changeTask` and `removeTask` increment this number. */
+    /** For optimistic locking: each write that may race with `changeTask` increments this number. */
     rev: number,
     /** The latest changes, oldest first. */
     history: list(mixed<TaskChanged>()),
