@@ -189,7 +189,7 @@ export const ConversationModel = defineModel(
     { fields: { org_id: 1, created_at: 1 } },
     { fields: tagIndex, partialFilterExpression: { tags: { $exists: true } } },
     { fields: waitingIndex, partialFilterExpression: { waiting_since: { $exists: true } } },
-    { fields: { status: 1, 'ticket.created_at': 1 }, partialFilterExpression: { status: 'escalated' } },
+    { fields: { status: 1, waiting_since: 1 }, partialFilterExpression: { status: 'escalated' } },
     { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
     pendingIndex,
   ],
@@ -306,17 +306,17 @@ export async function listConversations(
 }
 
 /**
- * The number of live-mode conversations that wait for a person (`waiting`), and when the oldest of their tickets was
- * created (`since`).
+ * The number of live-mode conversations that wait for a person (`waiting`), and since when the longest-waiting customer
+ * waits (`since`).
  */
 export async function countEscalated(): Promise<{ waiting: number; since: Date | undefined }> {
   const escalated = { status: 'escalated', mode: 'live' } as const;
   const [waiting, oldest] = await Promise.all([
     acrossShards(ConversationModel).countDocuments(escalated),
     acrossShards(ConversationModel).findOne(escalated, {
-      sort: { 'ticket.created_at': 1 },
-      projection: { 'ticket.created_at': 1 },
+      sort: { waiting_since: 1 },
+      projection: { waiting_since: 1 },
     }),
   ]);
-  return { waiting, since: oldest?.ticket?.created_at };
+  return { waiting, since: oldest?.waiting_since };
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { modelsIn } from '../kit/database.ts';
 import { actOn, leftIntents, type ActOptions } from '../../models/chat/act.ts';
-import { ConversationModel, findConversation } from '../../models/chat/conversation.ts';
+import { ConversationModel, countEscalated, findConversation } from '../../models/chat/conversation.ts';
 import { findStanding, provideConversation, removeEmpty } from '../../models/chat/current.ts';
 import { addNote } from '../../models/chat/triage.ts';
 import { countMissed, markRead, uncountMessage } from '../../models/chat/unread.ts';
@@ -242,7 +242,7 @@ describe('marking a conversation as read', () => {
     expect(await unread(convId)).toBe(0);
   });
 
-  it('removing an earlier duplicate from the unread count after the conversation was read leaves later messages unread', async () => {
+  it('a duplicate that is taken off the unread count after the conversation was read leaves later messages unread', async () => {
     const convId = await begin();
     await act(convId, 'message', said('One'));
     const { reads } = await act(convId, 'message', said('One'));
@@ -313,7 +313,7 @@ describe('a customer with several unresolved conversations', () => {
 });
 
 describe('the context that a session was minted with', () => {
-  it('each session’s first message stores the context of the session, or removes the stored one when the session has no context', async () => {
+  it('the first message of a session stores the session’s context, or removes the stored one when the session has none', async () => {
     const convId = await begin();
     const say = (id: string, context?: Record<string, unknown>) =>
       act(convId, 'message', { ...said(id), session: { id, context } });
@@ -446,7 +446,7 @@ describe('the claim to answer a message', () => {
     expect(held).toEqual(claimed);
   });
 
-  it('an attempt can take the claim to answer from the attempt that it saw holding it, but not from a later one, and not once the message is answered', async () => {
+  it('an attempt can take the claim to answer a message only from the attempt that it saw holding the claim, and never once the message is answered', async () => {
     const message = await waiting();
     expect(await claimAnswer(message, 'first')).toBe(true);
     const second = { ...message, attempt: 'first' };
@@ -470,4 +470,15 @@ describe('a note on a conversation that is deleted at the same time', () => {
     const gone = { orgId, convId: newId('conversation') };
     await expect(addNote(gone, note(), intent('note'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
+});
+
+it('a conversation that is escalated again counts as waiting since then, not since its ticket was created', async () => {
+  const [before, again] = [new Date('2026-01-01T10:00:00Z'), new Date('2026-01-03T10:00:00Z')];
+  const { _id: convId } = await provideConversation(orgId, 'live', newId('customer'), before);
+  await act(convId, 'escalate', { reason: 'member', now: before });
+  expect(await countEscalated()).toEqual({ waiting: 1, since: before });
+  await act(convId, 'resolve', { now: before });
+  expect(await countEscalated()).toEqual({ waiting: 0, since: undefined });
+  await act(convId, 'escalate', { reason: 'member', now: again });
+  expect(await countEscalated()).toEqual({ waiting: 1, since: again });
 });
