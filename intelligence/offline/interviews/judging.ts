@@ -10,6 +10,6 @@ const judging: readonly RegExp[] = [
   /\b(?:system prompt|as an ai|language model|(?:dear|attention|note to the?) (?:ai|evaluator|model|assistant|grader))\b/iu,
   /\b(?:gib|geben|vergib|verdiene)\b.{0,50}\b(?:punkte?|punktzahl|noten?|10|zehn)\b|\bbewerte\w*\s+(?:mich|sie mich|alles)|\bstell\w*\s+(?:sie\s+)?mich\s+ein\b|\b(?:volle|höchste)\s+(?:punkt\w*|noten?)|\bignorier\w*\b.{0,60}\b(?:anweisung\w*|regeln)/iu,
   /\b(?:donne\w*|mérite|attribue\w*)\b.{0,50}\b(?:points?|notes?|10|dix)\b|\bnotez?[- ]moi|\bembauche\w*[- ]moi|\bignore\w*\b.{0,60}\b(?:instructions?|consignes|règles)/iu,
-  /\b(?:dame|deme|denme|merezco|asigna\w*)\b.{0,50}\b(?:puntos?|notas?|10|diez)\b|\bcalifí?ca\w*me|\bcontrát[ae]\w*me|\bignor[ae]\w*\b.{0,60}\b(?:instrucciones|reglas)/iu,
+  /\b(?:dame|deme|denme|merezco|asigna\w*)\b.{0,50}\b(?:puntos?|notas?|10|diez)\b|\bcalif[ií]ca\w*me|\bcontr[aá]t[ae]\w*me|\bignor[ae]\w*\b.{0,60}\b(?:instrucciones|reglas)/iu,
 ];
 export const isAboutJudging = (sentence: string): boolean => judging.some((form) => form.test(sentence));

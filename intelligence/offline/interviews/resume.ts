@@ -12,7 +12,7 @@ const quotable = { min: 20, max: 180 } as const;
 
 /** A pattern for words that introduce an achievement. Languages: en, de, fr, es. */
 const achieved =
-  /\b(?:led|built|designed|developed|managed|reduced|increased|launched|created|implemented|migrated|improved|introduced|taught|trained|organi[sz]ed|delivered|saved|grew|founded|wrote|maintained|automated|negotiated|coordinated|supervised|established|leitete|entwickelte|baute|führte|verantwort\w+|erhöhte|senkte|dirigé|développé|conçu|géré|réduit|augmenté|lideré|desarroll\w+|dirig\w+|gestion\w+|reduj\w+)\b|\d\s?%/iu;
+  /\b(?:led|built|designed|developed|managed|reduced|increased|launched|created|implemented|migrated|improved|introduced|taught|trained|organi[sz]ed|delivered|saved|grew|founded|wrote|maintained|automated|negotiated|coordinated|supervised|established|leitete|entwickelte|baute|führte|verantwort\w+|erhöhte|senkte|dirigé|développé|conçu|géré|réduit|augmenté|lideré|desarroll\w+|dirig\w+|gestion\w+|reduj\w+)(?!\p{L})|\d\s?%/iu;
 /** A pattern for the period of a position, such as a span of years. */
 const span =
   /\b(?:19|20)\d\d\b\s*(?:[-–—]|to|bis|à|a)\s*(?:(?:19|20)\d\d\b|present|today|now|heute|aujourd'hui|actualidad)/iu;

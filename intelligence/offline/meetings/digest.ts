@@ -26,7 +26,7 @@ export function utterancesOf(said: readonly Pick<Said, 'speaker' | 'text'>[]): U
 
 /** Words that announce decisions: en, de, fr, es. */
 const decisive =
-  /\b(?:decid\w+|decision|agree\w*|approved?|deadline|budget|instead|from now on|let's say|so we (?:go|stay|keep)|in summary|to sum up|conclusion|beschlossen|entschieden|einig\w*|frist|décid\w+|d'accord|échéance|decidi\w+|acord\w+|plazo)\b/iu;
+  /(?<!\p{L})(?:decid\w+|decision|agree\w*|approved?|deadline|budget|instead|from now on|let's say|so we (?:go|stay|keep)|in summary|to sum up|conclusion|beschlossen|entschieden|einig\w*|frist|décid\p{L}+|d'accord|échéance|decidi\w+|acord\w+|plazo)(?!\p{L})/iu;
 /** English words that describe problems and their causes. */
 const trouble =
   /\b(?:no|not|never|nobody|none|problem|wrong|broken|only|still|because|cause|since|failed|lost)\b|n['’]t\b/iu;

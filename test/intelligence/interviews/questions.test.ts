@@ -75,7 +75,7 @@ describe.each(interviewLanguages)('questions in %s', (language) => {
   /** The placeholders of a sentence, sorted. */
   const slots = (text: string) => [...text.matchAll(/\{\w+\}/gu)].map(([slot]) => slot).toSorted();
 
-  it('the question bank has as many sentences as the English one, with the same levels and placeholders', () => {
+  it('the question bank of each language has as many sentences as the English one, with the same levels and placeholders', () => {
     const shapeOf = (value: unknown): unknown => {
       if (typeof value === 'string') return slots(value);
       if (Array.isArray(value)) return value.map(shapeOf);
@@ -204,7 +204,7 @@ describe('questionsFor', () => {
     expect([...junior].filter((body) => lead.has(body)).length).toBeLessThan(6);
   });
 
-  it('questions quote the resume, name a skill that it lacks, and omit contact data and instructions to the evaluator', () => {
+  it('questions quote the resume, name a skill that the resume lacks, and omit contact data and instructions to the evaluator', () => {
     const made = bodies(questionsFor({ ...order, resume })).join('\n');
     expect(made).toContain('Reduced the p95 latency of the payment service by 40 % with PostgreSQL indexes');
     expect(made).toContain('Your resume does not mention “Go”');
@@ -298,6 +298,10 @@ describe('resumePoints', () => {
       { kind: 'achievement', text: 'Reduced the p95 latency of the payment service by 40 % with PostgreSQL indexes' },
       { kind: 'achievement', text: 'Led a team of five people who moved the shop to Kubernetes' },
     ]);
+  });
+  it('a line with a French or Spanish verb that ends in an accented letter is an achievement', () => {
+    const lines = ['Dirigé une équipe de cinq personnes', 'Lideré un equipo de cinco personas'];
+    expect(resumePoints(lines.join('\n'))).toEqual(lines.map((text) => ({ kind: 'achievement', text })));
   });
   it('a resume of a megabyte of blanks and dashes is read in linear time', () => {
     expect(resumePoints(' -'.repeat(500_000))).toEqual([]);

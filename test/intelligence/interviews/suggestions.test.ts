@@ -21,7 +21,7 @@ const saying = (role: 'candidate' | 'interviewer', text: string): Said => ({
 });
 
 describe('suggestionsFor', () => {
-  it('the first suggestion is the first question', () => {
+  it('the first suggestion to the interviewer is the first question', () => {
     expect(suggestionsFor({ questions, asked: [], said: [] })).toEqual([
       { kind: 'question', body: questions[0]!.body, question_id: 'q0' },
     ]);
@@ -52,7 +52,9 @@ describe('followUp', () => {
     [`I chose Kubernetes ${long}`, 'You mentioned Kubernetes. Why that, and what else did you consider?'],
     [`I wrote the plan for it. Then ${long} ${long}.`, 'You said: “I wrote the plan for it.” What happened then?'],
     [' ', undefined],
-  ])('the follow-up fits the answer %j', (answer, question) => expect(followUp(answer)).toBe(question));
+  ])('the answer %j gets the expected follow-up question', (answer, question) =>
+    expect(followUp(answer)).toBe(question),
+  );
 });
 
 describe('followUp in other languages', () => {
@@ -78,7 +80,7 @@ describe('followUp in other languages', () => {
       'Hablé mucho con el equipo de Kubernetes y después buscamos un camino que fuera bueno para todas las personas del grupo.',
       'Ha mencionado Kubernetes. ¿Por qué eso, y qué más consideró?',
     ],
-  ] as const)('the follow-up in language %s fits the answer %j', (language, answer, question) =>
+  ] as const)('in the language %s the answer %j gets the expected follow-up question', (language, answer, question) =>
     expect(followUp(answer, language)).toBe(question),
   );
 });
