@@ -21,8 +21,8 @@ const { summarizeInterview, scoreInterview } = proxyActivities<InterviewActiviti
 });
 
 /**
- * The pauses after requests for a transcript, in ms. After the last pause, the evaluation uses the segments that are
- * stored.
+ * The pauses after requests for a transcript, in ms. After the last pause it is requested once more; then the
+ * evaluation uses the segments that are stored.
  */
 const transcriptPauses = [5_000, 15_000, 30_000, 60_000, 120_000, 240_000, 480_000, 900_000];
 
@@ -51,6 +51,7 @@ async function collect({ ref, state, heard, isRemoved }: Run, bot: CalledBot): P
     });
     if (isRemoved() || state().status !== 'evaluating') return;
   }
+  await collectTranscript({ ...ref, bot });
 }
 
 export async function summarize({ ref, work }: Run): Promise<void> {
