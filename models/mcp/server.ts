@@ -115,17 +115,18 @@ export async function recentToolServer(orgId: string): Promise<ToolServer | null
 /** Stores the server with optimistic locking: false when it changed since `version` was read (0: there was none). */
 export async function saveToolServer(server: ToolServer, version: number): Promise<boolean> {
   const stored: Stored = { ...server, version: version + 1, tools: JSON.stringify(server.tools) };
-  recent.forget(server._id);
-  if (version > 0) {
-    const { matchedCount } = await collectionOf(ToolServerModel).replaceOne({ _id: server._id, version }, stored);
-    return matchedCount === 1;
-  }
   try {
+    if (version > 0) {
+      const { matchedCount } = await collectionOf(ToolServerModel).replaceOne({ _id: server._id, version }, stored);
+      return matchedCount === 1;
+    }
     await collectionOf(ToolServerModel).insertOne(stored);
     return true;
   } catch (error) {
     if (isDuplicate(error)) return false;
     throw error;
+  } finally {
+    recent.forget(server._id);
   }
 }
 
