@@ -97,12 +97,11 @@ function commandAt(program: Command, path: string): Command {
 /** Runs one command. Returns its exit code: 0 success, 1 the request failed, 2 wrong usage, 130 interrupted. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const json = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length).includes('--json');
-  const said: string[] = [];
   const print = (stream: Stream, text: string): void => void stream.write(visibleLines(text).join('\n'));
   const program = createProgram(io, {
     out: (text) => print(io.stdout, text),
     // With --json, commander's message is not printed, because the error's JSON contains it.
-    err: (text) => (json ? said.push(text) : print(io.stderr, text)),
+    err: (text) => void (json || print(io.stderr, text)),
   });
   try {
     await program.parseAsync(argv, { from: 'user' });

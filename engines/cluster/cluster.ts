@@ -372,8 +372,10 @@ async function ensureNamespace(address: string, failed: Promise<Failure>): Promi
         if (!/already/i.test((error as Error).message)) return false;
       }
       // The namespace must also answer. A node other than the one that registered it learns of it some seconds later.
-      await ask(() => connection.workflowService.describeNamespace({ namespace }));
-      return true;
+      return ask(() => connection.workflowService.describeNamespace({ namespace })).then(
+        () => true,
+        () => false,
+      );
     });
   } finally {
     await connection.close();

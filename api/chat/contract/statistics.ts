@@ -24,7 +24,7 @@ const numbers = z.object({
   conversations: count.meta({ description: 'That began in this time and have a message.' }),
   escalated: count.meta({ description: 'For which a person was called.' }),
   deflected: count.meta({
-    description: 'Answered from documents without a person being called, and resolved or quiet for a day.',
+    description: 'Answered by the agent without a person being called, and resolved or quiet for a day.',
   }),
   resolved: count.meta({ description: 'That are resolved now.' }),
   reopened: count.meta({ description: 'That went on after they were resolved.' }),

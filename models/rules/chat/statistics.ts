@@ -12,7 +12,7 @@ export type Counted = {
   /** When the conversation was resolved; absent unless it is resolved now. */
   resolved?: number | undefined;
   reopened: number;
-  /** Whether the agent has answered from documents. */
+  /** Whether the agent has answered a question, from documents or with a tool. */
   answered: boolean;
   csat?: number | undefined;
   assignee?: string | undefined;
@@ -34,7 +34,8 @@ export type Statistics = Waits & {
   conversations: number;
   escalated: number;
   /**
-   * Conversations that the agent answered from documents without a person, and that are resolved or quiet for a day.
+   * Conversations that the agent answered, from documents or with a tool, without a person, and that are resolved or
+   * quiet for a day.
    */
   deflected: number;
   resolved: number;
