@@ -181,20 +181,20 @@ export const narrow: Readonly<Record<string, readonly string[]>> = {
   'test/knowledge/hostile.test.ts': ['clients/files/', 'api/knowledge/routes/documents.ts'],
 };
 
-/** Rooms whose files outside of slices belong to the slices of the files that import them. */
+/** Top-level folders whose files outside of a slice's folder belong to the slices of the files that import them. */
 const serving = /^(clients|intelligence|providers)\//;
 
-/** Rooms whose tests are in a folder of the same name. */
+/** Top-level folders whose tests are in the folder of the same name below test/. */
 const ownFolder: readonly string[] = ['cli', 'engines'];
-/** Files that only the tests of the house cover. */
+/** Path prefixes of files that only the tests in test/house/ cover. */
 const onlyHouse = ['bench/', 'docs/', '.ci/', '.github/'];
 
 /** Tests of pure functions. They are fast, so an indirect import is enough to run them. */
 const pure = ['test/rules/', 'test/intelligence/'];
 
-/** The maximum number of tests, long ones included, that run because they use a changed part of the kit. */
+/** When at most this many tests, long ones included, use a changed file of test/kit/, all of them run. */
 const fewTests = 5;
-/** A part of the kit that more tests than this use is covered by the smoke set. */
+/** When more tests than this use a changed file of test/kit/, the smoke tests run instead of them. */
 const manyTests = 20;
 /**
  * When a changed file is used by more slices (chat, crawl, …) than this, the smoke tests are run instead of all tests
@@ -241,7 +241,7 @@ function* testsOf(path: string, tests: readonly string[], graph: Graph): Iterabl
     (test) =>
       distant.has(test) && (pure.some((prefix) => test.startsWith(prefix)) || graph.imports.get(test)?.includes(path)),
   );
-  // A part of the kit that few tests use runs these tests.
+  // A file of test/kit/ that few tests use runs exactly these tests.
   const own = path.startsWith('test/kit/') && near.length <= fewTests;
   const everywhere = path.startsWith('test/kit/') && near.length > manyTests;
   yield* [...about, ...(everywhere ? [] : near.filter((test) => own || !(test in narrow)))];

@@ -183,7 +183,7 @@ async function main(args: readonly string[]): Promise<number> {
   const tally: Tally = { passed: 0, failed: 0 };
   try {
     const plan = await planFrom(args);
-    // The checks use one processor for a while, and the tests spend much of their time waiting.
+    // The checks run beside the tests: the checks use one processor for a while, and the tests mostly wait.
     const checking = plan.checks ? runChecks(print) : Promise.resolve([]);
     const [results, tests] = await Promise.all([checking, runTests(plan)]);
     tally.passed = tests.passed + results.filter(({ passed }) => passed).length;

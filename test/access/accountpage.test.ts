@@ -1,4 +1,7 @@
-/** The page to which links in mails lead, in a real Chromium: by keyboard, on a phone, and without axe violations. */
+/**
+ * The page `/account`, to which links in mails lead, in a real Chromium. It works by keyboard and on a phone, and has
+ * no axe violations.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';

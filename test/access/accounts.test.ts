@@ -165,7 +165,7 @@ describe('a forgotten password', () => {
     expect((await reset(await linkTo(email, 2))).body.code).toBe('LINK_OVER');
   });
 
-  it('resetting a password removes the account’s earlier sign-in identities when its address is unproven, and keeps them when it is proven', async () => {
+  it('resetting a password unlinks the account’s sign-ins at identity providers, unless the account’s address was proven before', async () => {
     const { email, token } = await api.newUser();
     const identity = { provider: 'elsewhere', subject: randomUUID() };
     await db.collection('users').updateOne({ email }, { $set: { identities: [identity] } });
@@ -188,7 +188,7 @@ describe('a forgotten password', () => {
 });
 
 describe('POST /auth/logout-everywhere', () => {
-  it('logging out everywhere ends every login and invalidates every unused link at once', async () => {
+  it('logging out everywhere ends every login and invalidates every unused mailed link at once', async () => {
     const { email, password: mine, token } = await api.newUser();
     const other = (await login(email, mine)).body.data.token;
     await forgot(email);
@@ -223,7 +223,7 @@ describe('changing the e-mail address', () => {
     expect((await mailsTo(user.email, 2)).at(-1)!.subject).toBe('The e-mail address of your account was changed');
   });
 
-  it('changing the e-mail address requires the password: 401 for a wrong one, and nothing is mailed', async () => {
+  it('a change of the e-mail address with a wrong password gets 401, and nothing is mailed', async () => {
     const user = await api.newUser();
     const fresh = `${randomUUID()}@example.com`;
     const refused = await change(user, fresh, 'not the password');
@@ -231,7 +231,7 @@ describe('changing the e-mail address', () => {
     expect(await db.collection('deliveries').countDocuments({ destination: fresh })).toBe(0);
   });
 
-  it('changing the e-mail address does not reveal whether the new address is taken: same answer, and no mail to a taken one', async () => {
+  it('changing the e-mail address does not reveal whether the new address is taken: the answer is the same, and a taken address gets no mail', async () => {
     const [user, other] = [await api.newUser(), await api.newUser()];
     const free = `${randomUUID()}@example.com`;
     expect(withoutIds(await change(user, other.email))).toEqual(withoutIds(await change(user, free)));
@@ -262,7 +262,7 @@ describe('invitations', () => {
   const membersOf = async (org: TestOrg): Promise<{ email: string; role: Role; email_verified: boolean }[]> =>
     (await api.request('GET', `/orgs/${org.orgId}/members`, { token: org.owner.token })).body.data.members;
 
-  it('invitations let a person without an account join with a proven address, and their links work once', async () => {
+  it('a person without an account can join through an invitation link, which works once and proves the person’s address', async () => {
     const org = await api.newOrg();
     const email = `${randomUUID()}@example.com`;
     const invited = await invite(org, ` ${email.toUpperCase()}`, 'admin');
@@ -291,7 +291,7 @@ describe('invitations', () => {
     expect(await invitationsOf(org)).toMatchObject([{ email, status: 'accepted', joined_at: expect.any(String) }]);
   });
 
-  it('invitations let a person with an account join, and only with the invited address', async () => {
+  it('a person with an account can join through an invitation only when the account has the invited address', async () => {
     const org = await api.newOrg();
     const [user, thief] = [await api.newUser(), await api.newUser()];
     await invite(org, user.email);
@@ -308,7 +308,7 @@ describe('invitations', () => {
     expect((await invite(org, user.email)).body.code).toBe('ALREADY_MEMBER');
   });
 
-  it('invitations are sent to unproven addresses, which are not added directly, and only the owner of the mailbox can join', async () => {
+  it('adding an unproven address sends an invitation instead, through which only the owner of the mailbox can join', async () => {
     const org = await api.newOrg();
     const squatter = await api.newUser();
     const add = () => post(`/orgs/${org.orgId}/members`, { email: squatter.email, role: 'admin' }, org.owner.token);
@@ -333,7 +333,7 @@ describe('invitations', () => {
     expect([added.status, Object.keys(added.body.data)]).toEqual([201, ['member']]);
   });
 
-  it('invitations end when they are revoked, replaced or expired', async () => {
+  it('an invitation cannot be accepted once it is revoked, replaced or expired', async () => {
     const org = await api.newOrg();
     const email = `${randomUUID()}@example.com`;
     const first = (await invite(org, email)).body.data.invitation;
@@ -357,7 +357,7 @@ describe('invitations', () => {
     expect(await db.collection('users').countDocuments({ email })).toBe(0);
   });
 
-  it('invitations require an admin, grant at most the inviter’s role, and do not readmit a removed member', async () => {
+  it('invitations come from admins only, grant at most the inviter’s role, and do not let a removed member return', async () => {
     const org = await api.newOrg();
     const [admin, user] = [await api.newUser(), await api.newUser()];
     await invite(org, admin.email, 'admin');
@@ -378,7 +378,7 @@ describe('invitations', () => {
     const good = await linkTo(user.email, 2);
     expect((await accept(good, user)).status).toBe(200);
     const path = `/orgs/${org.orgId}/members/${user.userId}`;
-    // The state after a process died right after it stored the membership.
+    // Restores the state of a process that died right after it stored the membership.
     await db
       .collection('invitations')
       .updateOne({ email: user.email, status: 'accepted', joined_at: { $exists: true } }, { $unset: { joined_at: 1 } });
@@ -400,7 +400,7 @@ describe('invitations', () => {
     expect((await accept(token, user)).body.code).toBe('LINK_OVER');
   });
 
-  it('invitations name their sender and reason, and are not mailed to an address that objected; the inviter gets the link', async () => {
+  it('invitations name their sender and reason; an address that objected to mails gets none, and the inviter gets the link', async () => {
     const [org, other] = [await api.newOrg(), await api.newOrg()];
     const email = `${randomUUID()}@example.com`;
     await invite(org, email);
@@ -434,7 +434,7 @@ describe('invitations', () => {
     expect(await settled(email, 'account.invitation', 3)).toEqual(['delivered', 'delivered', 'delivered']);
   });
 
-  it('invitations by one account are limited per day over all its organizations, and to a lower number while its address is unproven: 429', async () => {
+  it('an account can send a limited number of invitations a day over all its organizations, and fewer while its address is unproven: 429', async () => {
     const owner = await api.newUser();
     const orgs = [await api.newOrg(owner), await api.newOrg(owner)];
     const inviteNext = async () => {
@@ -451,7 +451,7 @@ describe('invitations', () => {
     expect(then).toEqual([201, 201, 201, true]);
   });
 
-  it('invitations are limited per organization and day over all its members: 429', async () => {
+  it('an organization can send a limited number of invitations a day over all its members: 429', async () => {
     const org = await api.newOrg();
     const [admin, email] = [await api.newUser(), () => `${randomUUID()}@example.com`];
     await proveAddresses(db, org.owner, admin);
@@ -472,7 +472,7 @@ describe('invitations', () => {
   });
 });
 
-it('a token is never in a record, in the deliveries that members see, or in a log', async () => {
+it('the token of a mailed link is never in a record, in the deliveries that members see, or in a log', async () => {
   const org = await api.newOrg();
   const email = `${randomUUID()}@example.com`;
   await post(`/orgs/${org.orgId}/invitations`, { email, role: 'member' }, org.owner.token);

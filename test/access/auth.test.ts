@@ -20,7 +20,7 @@ const login = (email: string, given = password) =>
 const db = sharedDatabase();
 
 describe('POST /auth/register', () => {
-  it('registration creates an account without an organization, and logs in', async () => {
+  it('registration creates an account without an organization, and logs the user in', async () => {
     const email = newEmail();
     const { status, headers, body } = await register({ email });
     expect([status, headers.get('cache-control')]).toEqual([201, 'no-store']);
@@ -149,7 +149,7 @@ describe('POST /auth/login', () => {
     expect([count(401), count(429)]).toEqual([5, 15]);
   });
 
-  it('successful logins do not count towards the limit', async () => {
+  it('successful logins do not count towards the limit of failed logins', async () => {
     const { email, password: right } = await api.newUser();
     for (let i = 0; i < 4; i++) await login(email, 'not the password');
     for (let i = 0; i < 8; i++) expect((await login(email, right)).status).toBe(200);

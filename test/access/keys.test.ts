@@ -255,7 +255,7 @@ describe('POST …/keys/{keyId}/rotate', () => {
     expect((await api.request('GET', `${base()}/keys`, as())).body.data.keys).toHaveLength(2);
   });
 
-  it('rotating a key makes the old key’s expiry final (409), while its name can still be changed', async () => {
+  it('after a rotation the old key’s expiry can no longer be changed (409), but its name can', async () => {
     const { key } = (await create({})).body.data;
     await rotate(key.key_id);
     const { status, body } = await patch(key.key_id, { expires_at: null });
@@ -279,7 +279,7 @@ describe('POST …/keys/{keyId}/rotate', () => {
 });
 
 describe('GET …/developer-keys/self', () => {
-  it('GET …/self describes the key, without the envelope of other routes and without secrets', async () => {
+  it('GET …/self describes the key without secrets, and without the envelope in which other routes wrap their answers', async () => {
     const { key, token } = (await create({ scopes: allScopes })).body.data;
     const { status, body } = await self(token);
     expect([status, body]).toEqual([
@@ -307,7 +307,7 @@ describe('GET …/developer-keys/self', () => {
     );
   });
 
-  it('GET …/self accepts a key that was created before there were modes; its mode follows its organization', async () => {
+  it('GET …/self accepts an old key whose token names no mode; the mode of such a key follows its organization', async () => {
     const token = newToken('secret', 'legacy');
     expect(token).toMatch(/^svc_sk_[0-9A-Za-z]{38}$/);
     const now = new Date();
@@ -345,10 +345,10 @@ describe('a live key before the organization is live', () => {
       (route) => ['key', 'self'].includes(route.auth.kind) && route.method === 'GET' && !/\{(?!orgId)/.test(route.path),
     );
 
-  it('more than two readable routes are checked with a live key', () => expect(readable.length).toBeGreaterThan(2));
+  it('at least three routes that read are tested with a live key', () => expect(readable.length).toBeGreaterThan(2));
 
   it.each(readable.map((route) => [route.path, route] as const))(
-    'GET %s returns mode and warning to a live key of an organization that is not live',
+    'the reply of GET %s to a live key has the mode and a warning while the organization is not live',
     async (_, route) => {
       const live = (await api.newKey(org, { mode: 'live' })).token;
       const query = route.path.startsWith('/support/search') ? '?q=card' : '';
@@ -393,7 +393,7 @@ describe('a live key before the organization is live', () => {
 describe('publishable keys', () => {
   const read = async () => (await api.request('GET', `${base()}/publishable-keys`, as())).body.data;
 
-  it('publishable keys exist for each mode from the first read on, and stay the same', async () => {
+  it('each mode has a publishable key from the first read on, and later reads return the same keys', async () => {
     const first = await read();
     expect(first).toEqual({
       test: { key: expect.stringMatching(/^svc_pk_test_[0-9A-Za-z]{38}$/), created_at: expect.any(String) },
@@ -402,7 +402,7 @@ describe('publishable keys', () => {
     expect(await read()).toEqual(first);
   });
 
-  it('publishable keys are the same for concurrent first reads', async () => {
+  it('concurrent first reads of the publishable keys return the same keys', async () => {
     for (let round = 0; round < 5; round++) {
       org = await api.newOrg();
       const answers = await Promise.all(Array.from({ length: 8 }, read));
@@ -425,7 +425,7 @@ describe('publishable keys', () => {
 });
 
 describe('tokens of keys', () => {
-  it('tokens of keys have a checksum that fails when a character changes', () => {
+  it('the checksum in the token of a key fails when a character changes', () => {
     for (const token of [newToken('secret', 'test'), newToken('publishable', 'live'), newToken('secret', 'legacy')]) {
       expect(wellFormed(token)).toBe(true);
       for (const at of [token.length - 1, token.length - 10, token.length - 30]) {
@@ -435,7 +435,7 @@ describe('tokens of keys', () => {
     }
   });
 
-  it('tokens of keys are all different', () => {
+  it('no two keys have the same token', () => {
     expect(new Set(Array.from({ length: 1000 }, () => newToken('secret', 'test'))).size).toBe(1000);
   });
 });

@@ -8,7 +8,7 @@ import { everyRecord } from '../../models/base/define.ts';
 
 modelsIn('notifications');
 
-it('each member is notified once per occasion, even when notified concurrently', async () => {
+it('each member gets one notification per occasion, even when concurrent calls report the same occasion', async () => {
   const now = new Date('2026-01-01T00:00:00Z');
   const [orgId, owner, other] = [newId('org'), newId('user'), newId('user')];
   await createOrganization(newOrganization(orgId, 'Plover', owner, now));

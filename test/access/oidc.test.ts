@@ -178,7 +178,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     expect(who.body.data.user.email).toBe(person.email);
   });
 
-  it('a federated sign-in removes its own cookie when it is completed', async () => {
+  it('a federated sign-in removes its own cookie when the sign-in is completed', async () => {
     const { path, cookie } = await begin(newPerson());
     const { headers } = await finish(path, cookie);
     expect(headers.getSetCookie()[0]).toMatch(/^oidc_[0-9a-f]{16}=; .*expires=Thu, 01 Jan 1970/i);
@@ -213,7 +213,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     expect((await signIn(person)).body.data.user.userId).toBe(first.body.data.user.userId);
   });
 
-  it('a federated sign-in gives an account created by an unverified identity to the verified owner, and removes that identity', async () => {
+  it('a federated sign-in gives an account created by an unverified identity to the verified owner, and removes the unverified identity', async () => {
     const email = `${randomUUID()}@example.com`;
     const squatter = newPerson({ email, email_verified: false });
     const first = await signIn(squatter);
@@ -430,7 +430,7 @@ describe('a callback is refused (401)', () => {
 });
 
 describe('a provider that is unreachable after the redirect', () => {
-  it('a provider that is unreachable after the redirect causes 503, not a refusal', async () => {
+  it('a sign-in gets 503 and not a refusal when the provider is unreachable after the redirect', async () => {
     const { path, cookie } = await begin(newPerson(), 'dying');
     await dying.close();
     const { status, body } = await finish(path, cookie);

@@ -337,7 +337,7 @@ describe('the customer of a session', () => {
 });
 
 describe('POST …/revoke', () => {
-  it('revoking a session ends it, can be repeated, and answers 404 for another organization’s session', async () => {
+  it('revoking a session ends the session, can be repeated, and answers 404 for another organization’s session', async () => {
     const { token, sessionId } = await api.newSession(org, { key });
     const first = await revoke(sessionId);
     const again = await revoke(sessionId);
@@ -410,7 +410,7 @@ describe('a session token', () => {
     expect([there.status, there.body.error]).toEqual([404, nowhere.body.error]);
   });
 
-  it('a session token is refused once it has expired, even though its record exists', async () => {
+  it('a session token is refused once the token has expired, even while the session’s record exists', async () => {
     const { sessionId, customerId } = await api.newSession(org, { key });
     const claims = { sessionId, customerId, orgId: org.orgId, mode: 'test' as const, verified: true };
     const now = Date.now();

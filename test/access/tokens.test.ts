@@ -179,7 +179,7 @@ describe('a session token', () => {
     ['no end', { exp: undefined }],
     ['another audience', { aud: 'dashboard' }],
     ['another issuer', { iss: 'https://elsewhere.example' }],
-  ])('a session token is refused with %s', async (_, change) => {
+  ])('a session token that has %s is refused', async (_, change) => {
     const tokens = newProcess();
     const { kid } = (await tokens.jwks()).keys[0]!;
     const [record] = await listSigningKeys();
@@ -205,7 +205,7 @@ describe('a session token', () => {
 describe('rotation of signing keys', () => {
   const kidOf = (token: string) => decodeProtectedHeader(token).kid!;
 
-  it('rotation of signing keys ends no login: a token signed before stays valid until it expires', async () => {
+  it('the rotation of signing keys ends no login: a token that was signed before stays valid until the token expires', async () => {
     const before = newProcess();
     await before.sign('usr_0', 0);
     now = start + signingKeyDays * dayMs - 1000;

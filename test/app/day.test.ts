@@ -51,7 +51,7 @@ it('by keyboard alone, a team replies, writes a note and an article, approves a 
   const colleague = await openApp(browser, api.url, bob);
   await ada.shows('No conversation here.');
 
-  // 1. A customer asks for a person; every member who is here sees it.
+  // 1. A customer asks for a person, and every connected member sees the request.
   const { client } = await met(shop, { customer: { email: 'grace@customer.example', name: 'Grace' } });
   client.say('What does a replacement card cost?');
   expect((await client.frame('reply_end')).body).toContain('15 EUR');
@@ -61,7 +61,7 @@ it('by keyboard alone, a team replies, writes a note and an article, approves a 
     await until(async () => (await page.page.title()).startsWith('(1)'), 'the title to say that one waits');
   }
 
-  // 2. A member reads why the agent answered so.
+  // 2. A member reads why the agent gave this answer.
   await ada.press('j');
   await ada.shows('What does a replacement card cost?');
   const convId = client.convId!;
@@ -74,7 +74,8 @@ it('by keyboard alone, a team replies, writes a note and an article, approves a 
   );
   await colleague.shows('Test Person looks at this');
 
-  // 3. A draft is changed and sent, while the process of this page is killed; a note mentions the colleague.
+  // 3. A member changes a draft and sends it, although the API process of the page is killed. A note mentions a
+  // colleague.
   await ada.tabTo('Reply to Grace');
   await dying.kill();
   await ada.type('A replacement card costs 15 EUR, and I have ordered one for you.');
@@ -111,7 +112,8 @@ it('by keyboard alone, a team replies, writes a note and an article, approves a 
   expect(over.notes[0].body).toContain('@Test Person');
   expect(over.messages.filter(({ role }: { role: string }) => role === 'agent')).toHaveLength(1);
 
-  // 4. A question without an answer is listed as a gap. After an article is written, the same question is answered.
+  // 4. A question without an answer is listed as a gap. After a member writes an article, the same question is
+  // answered.
   const other = await met(shop);
   other.client.say('Where can I park a bicycle at the branch?');
   await other.client.frame('reply_end');
@@ -132,7 +134,7 @@ it('by keyboard alone, a team replies, writes a note and an article, approves a 
     return (asked.body.answer as string).includes('behind the house');
   }, 'the article to answer');
 
-  // 5. A tool call waits; it is approved after a dialog has asked once more.
+  // 5. A tool call waits for approval. A member approves the call, and a dialog asks once more.
   other.client.say(please);
   await ada.open('/app/tools/approvals');
   await ada.shows('A-1042');
@@ -143,7 +145,7 @@ it('by keyboard alone, a team replies, writes a note and an article, approves a 
   await ada.shows('Approved.');
   expect((await other.client.frame('reply_end', ({ body }) => body === done)).body).toBe(done);
 
-  // 6. A delivery has failed; its attempts are read, and it is sent again.
+  // 6. A delivery has failed. A member reads its attempts and sends it again.
   await failedDelivery(org);
   await ada.open('/app/deliveries?status=failed');
   await ada.shows('ticket.created');

@@ -5,10 +5,10 @@ import { addressOf, networkOf } from '../../api/http/address.ts';
 describe('networkOf', () => {
   it.each([
     ['an IPv4 address', '192.0.2.7', '192.0.2.7'],
-    ['an IPv4 address in IPv6 clothes', '::ffff:192.0.2.7', '192.0.2.7'],
+    ['an IPv4 address that is written as IPv6', '::ffff:192.0.2.7', '192.0.2.7'],
     ['the network of an IPv6 address', '2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-    ['the same network, however a host in it calls itself', '2001:0DB8:1:2:ffff::1', '2001:db8:1:2::/64'],
-    ['another network beside it', '2001:db8:1:3::1', '2001:db8:1:3::/64'],
+    ['the same network for another host of that network', '2001:0DB8:1:2:ffff::1', '2001:db8:1:2::/64'],
+    ['the next network', '2001:db8:1:3::1', '2001:db8:1:3::/64'],
     ['this machine', '::1', '::/64'],
     ['what is no address', 'unknown', 'unknown'],
     ['nothing', '', ''],
@@ -25,12 +25,17 @@ describe('addressOf', () => {
     }) as unknown as IncomingMessage;
 
   it.each([
-    ['the connection’s, whatever somebody claims', '192.0.2.7', false, '198.51.100.1'],
-    ['behind a proxy what that says', '192.0.2.7', true, '192.0.2.7'],
-    ['behind a proxy the nearest one, the others being claims', '203.0.113.9, 192.0.2.7', true, '192.0.2.7'],
-    ['the connection’s, when the proxy says nothing', undefined, true, '198.51.100.1'],
-    ['the connection’s, when the proxy says nothing of use', ' , ', true, '198.51.100.1'],
-    ['the connection’s, when the proxy does not know it', 'unknown', true, '198.51.100.1'],
+    ['that of the connection, whatever a header says, when there is no proxy', '192.0.2.7', false, '198.51.100.1'],
+    ['the one that the proxy names', '192.0.2.7', true, '192.0.2.7'],
+    [
+      'the last one that the proxy names, because a caller can invent the others',
+      '203.0.113.9, 192.0.2.7',
+      true,
+      '192.0.2.7',
+    ],
+    ['that of the connection, when the proxy names none', undefined, true, '198.51.100.1'],
+    ['that of the connection, when the proxy names only blanks', ' , ', true, '198.51.100.1'],
+    ['that of the connection, when the proxy names “unknown”', 'unknown', true, '198.51.100.1'],
     ['without the port that some proxies add', '203.0.113.9, 192.0.2.7:50123', true, '192.0.2.7'],
     ['without brackets and port', '[2001:db8::1]:443', true, '2001:db8::1'],
     ['without brackets', '[2001:db8::1]', true, '2001:db8::1'],

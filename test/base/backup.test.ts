@@ -1,6 +1,6 @@
 /**
  * Restores of MongoDB and Temporal that do not fit each other (docs/operating.md, Backup and restore), with the real
- * programs and a Temporal in a file. Each restore begins from what was stored while accepted work waited for a worker.
+ * programs and a Temporal in a file. The backups are made while accepted work waits for a worker.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
@@ -220,22 +220,23 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it('the backups of these tests contain started, unfinished work that no sweeper would start again', () => {
+it('the backups in these tests contain no record from which a sweeper would start work again', () => {
   for (const [name, dumped] of Object.entries({ before, after }))
     expect([name, [...dumped.values()].flatMap(({ waiting }) => waiting)]).toEqual([name, []]);
 });
 
 describe('MongoDB is restored to an earlier time than Temporal', () => {
-  it('ops restart finishes work that Temporal knows as ended, and no query finds a document that MongoDB does not have', async () => {
+  it('the command `ops restart` finishes work that Temporal knows as ended, and no query finds a document that MongoDB lacks', async () => {
     await bring(before, 'now');
     await start('api', 'worker');
-    // Temporal already has a workflow with this id. It ran after MongoDB's backup and has ended.
+    // Reprocessing would start a workflow under an id that Temporal already knows: that workflow ran after MongoDB's
+    // backup and has ended.
     await reprocess('heron');
     const { restarted } = await ops('restart');
     expect(restarted).toMatchObject({ messages: 2, deliveries: 2, documents: 2, crawls: 1, removals: 1, erasures: 1 });
     await finished();
     expect((await ops('stuck')).failing).toEqual([]);
-    // What arrived after the backup arrives once more, under the same ids.
+    // The deliveries that arrived after the backup arrive once more, under the same ids.
     await until(async () => receiver.received.length >= arrivedBefore.length, 'the deliveries');
     expect([...new Set(arrived())]).toEqual(arrivedBefore);
     await found('gull');
@@ -246,7 +247,7 @@ describe('MongoDB is restored to an earlier time than Temporal', () => {
     await answered(`Once more: ${price('heron')}`);
   });
 
-  it('with a new Temporal namespace and an empty index, ops restart also finishes the removals, and the old namespace lists the removals that have to be repeated', async () => {
+  it('with a new Temporal namespace and an empty index, the command `ops restart` also finishes the removals, and the old namespace lists those that have to be repeated', async () => {
     await bring(before, 'now');
     await rm(join(env.DATA_DIR, 'search'), { recursive: true });
     const create = 'operator namespace create --namespace support-2 --retention 72h'.split(' ');
@@ -263,7 +264,7 @@ describe('MongoDB is restored to an earlier time than Temporal', () => {
       await scheduled('support-2');
       const open = await workflowsIn('support-2', '`ExecutionStatus` = "Running"');
       expect(open.filter((id) => id.startsWith('interview:'))).toHaveLength(1);
-      // What was removed after the backup is there again.
+      // The document that was removed after the backup exists again.
       await found('dodo');
       const erased = await workflowsIn('default', '`Kind` = "erasure" AND `StartTime` > "2026-01-01T00:00:00Z"');
       expect(erased).toContain(`document:${documents['dodo']}:erase`);
@@ -279,24 +280,27 @@ describe('Temporal is restored to an earlier time than MongoDB', () => {
   it.each<[string, string | undefined]>([
     ['of an earlier backup', 'before'],
     ['empty', undefined],
-  ])('with a Temporal that is %s, ops restart starts what Temporal lacks and repeats nothing', async (_, from) => {
-    await bring(after, from);
-    await start('api', 'worker');
-    await ops('restart');
-    await finished();
-    expect(arrived().filter((id) => arrivedBefore.includes(id))).toEqual([]);
-    expect(receiver.received).toHaveLength(2);
-    for (const bird of ['gull', 'cormorant', 'puffin']) await found(bird);
-    for (const bird of ['zebra finch', 'dodo']) expect([bird, await ask(bird)]).toEqual([bird, nothing]);
-    await scheduled('default');
-    const open = await workflowsIn('default', '`ExecutionStatus` = "Running"');
-    expect(open.filter((id) => id.startsWith('interview:'))).toHaveLength(2);
-    await write(customer, `And again: ${price('heron')}`);
-    await answered(`And again: ${price('heron')}`);
-  });
+  ])(
+    'with a Temporal that is %s, the command `ops restart` starts what Temporal lacks and repeats nothing',
+    async (_, from) => {
+      await bring(after, from);
+      await start('api', 'worker');
+      await ops('restart');
+      await finished();
+      expect(arrived().filter((id) => arrivedBefore.includes(id))).toEqual([]);
+      expect(receiver.received).toHaveLength(2);
+      for (const bird of ['gull', 'cormorant', 'puffin']) await found(bird);
+      for (const bird of ['zebra finch', 'dodo']) expect([bird, await ask(bird)]).toEqual([bird, nothing]);
+      await scheduled('default');
+      const open = await workflowsIn('default', '`ExecutionStatus` = "Running"');
+      expect(open.filter((id) => id.startsWith('interview:'))).toHaveLength(2);
+      await write(customer, `And again: ${price('heron')}`);
+      await answered(`And again: ${price('heron')}`);
+    },
+  );
 });
 
-it('ops restart covers every kind of record that starts workflows, except kinds whose work resumes without ops restart', () => {
+it('the command `ops restart` covers every kind of record that starts workflows, except kinds whose work resumes without it', () => {
   const known = new Set(unfinished.map(({ model }) => model.collection.name));
   const others = slices.flatMap(({ launchable }) => launchable.map((model) => model.collection.name));
   expect(others.filter((name) => !known.has(name)).toSorted()).toEqual([

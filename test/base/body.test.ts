@@ -27,7 +27,7 @@ let port: number;
 async function read(koa: Koa.Context): Promise<unknown> {
   if (koa.path === '/json') return { body: await jsonReader(1000)(koa) };
   if (koa.path === '/bytes') return { hex: (await bytesReader(1000)(koa)).toString('hex') };
-  // Waits as a guard that asks the database does. A small request has then arrived completely.
+  // Waits as long as an access check that queries the database. By then a small request has arrived completely.
   if (koa.path === '/late-form') for (let turn = 0; turn < 5; turn += 1) await setImmediate();
   const { fields, file } = await readForm(koa, maxBytes, folder);
   const { mode } = await stat(file.path);

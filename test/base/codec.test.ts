@@ -10,7 +10,7 @@ import { apiAt, type Api } from '../kit/harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 
 const ui = 'https://temporal.example';
-/** Nobody else lists the workflows of this namespace: other tests do not have the key that decrypts them. */
+/** This test has a namespace of its own, because other tests that list workflows have no key to decrypt these. */
 const namespace = `codec-${randomUUID()}`;
 let env: SystemEnv;
 let running: Running[];

@@ -187,7 +187,7 @@ describe('a page of another origin, in Chromium', () => {
       status: 401,
       body: { code: 'UNAUTHENTICATED' },
     });
-    // The limit is twenty a minute, and a new minute may start in between.
+    // The limit is twenty messages a minute, and a new minute may start while the test sends them.
     let last = said;
     for (let count = 0; count < 50 && last.status === 202; count += 1) last = (await say('Thanks!')) as Seen;
     expect(last).toMatchObject({

@@ -204,7 +204,7 @@ describe('deletions', () => {
       skills: [word],
       evaluation_criteria: [`Knows ${word}`],
       question_count: 1,
-      // Because of this time, a mail to the candidate is stored.
+      // Because of the scheduled time, the system stores a mail to the candidate.
       scheduled_at: new Date(Date.now() + 3_600_000).toISOString(),
     });
     const form = new FormData();
@@ -248,12 +248,12 @@ describe('the stored failure of an activity', () => {
     expect(`${message}${stack}`).not.toContain('ada');
   });
 
-  it('the stored failure names the server that is down', () => {
+  it('the failure that Temporal stores names the server that is down', () => {
     const error = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:27017'), { name: 'MongoNetworkError' });
     expect(failureOf(error).message).toBe('connect ECONNREFUSED 127.0.0.1:27017');
   });
 
-  it('the stored failure says how a model failed, without what its endpoint wrote', () => {
+  it('the failure that Temporal stores says how a model failed, without what its endpoint wrote', () => {
     const refused = new APIError(429, undefined, 'too much of ada@example.com', new Headers());
     const { message, cause } = failureOf(failed(refused, 'embedding model (OPENAI_EMBEDDING_MODEL)'));
     expect([message, cause]).toEqual([
@@ -278,6 +278,6 @@ it('the search that these tests use finds a word deep inside a record and in Tem
     workflowExecutionTimeout: '1 minute',
     typedSearchAttributes: [{ key: searchAttributes.organization, value: org.orgId }],
   });
-  // The other workflows of this file may be listed before this one.
+  // Temporal may list this workflow later than those of the other tests in this file.
   await until(async () => (await temporal(word)).length === 1, 'the trace to be found');
 });

@@ -22,7 +22,9 @@ import {
   type RecordWith,
 } from '../../models/rules/base/fields.ts';
 
-/** Both types are assignable to each other. With exact optional fields they then have the same fields. */
+/**
+ * Is `true` when both types are assignable to each other. With exact optional fields they then have the same fields.
+ */
 type Same<A, B> = [A, B] extends [B, A] ? true : false;
 
 const now = new Date('2026-11-24T00:00:00Z');
@@ -83,7 +85,7 @@ describe('a record that is created', () => {
     expect(faultsOf({ ...page, ...change })).toEqual([field]),
   );
 
-  it('a new record for which no text or list is given has an empty one', () => {
+  it('a text or list that is not given is empty in the new record', () => {
     const { title: _title, segments: _segments, ...rest } = page;
     expect(new PageModel(rest).toObject()).toMatchObject({ title: '', segments: [] });
   });
@@ -96,7 +98,7 @@ describe('a record that is created', () => {
     [LiveCopyModel.modelName, 'left_out'],
     [LiveCopyModel.modelName, 'running'],
     [ToolServerModel.modelName, 'oauth'],
-  ])('a new %s has no field %s when none is given', (model, field) =>
+  ])('a new %s has no field %s when no value is given for it', (model, field) =>
     expect(new (mongoose.model(model))({ _id: 'x' }).toObject()).not.toHaveProperty(field),
   );
 });

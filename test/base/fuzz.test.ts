@@ -8,7 +8,10 @@ describe('the API under a fuzzer', () => {
     // An owner and a key send the same bodies and queries, so a shorter run is enough for the key.
     ['key', { phases: 'fuzzing', examples: 2 }],
     ['session', { phases: 'examples,coverage,fuzzing', examples: 2 }],
-  ])('a fuzzer finds no answer that contradicts the OpenAPI document, as %s with %j', async (who, effort) => {
-    expect(await fuzzAs(who, effort, 180_000)).toBe('nothing found');
-  });
+  ])(
+    'a fuzzer that acts as %s with the settings %j finds no answer that contradicts the OpenAPI document',
+    async (who, effort) => {
+      expect(await fuzzAs(who, effort, 180_000)).toBe('nothing found');
+    },
+  );
 });

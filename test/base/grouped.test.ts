@@ -2,7 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { setImmediate as turn } from 'node:timers/promises';
 import { grouped } from '../../models/base/grouped.ts';
 
-/** Work that ends when the test ends it. */
+/**
+ * Returns work for groups, and the started groups. The work of a group ends when the test resolves the group's `end`.
+ */
 function held() {
   const groups: { items: readonly number[]; end: ReturnType<typeof Promise.withResolvers<void>> }[] = [];
   const work = async (items: readonly number[]): Promise<(number | Error)[]> => {
@@ -15,7 +17,7 @@ function held() {
 }
 
 describe('grouped', () => {
-  it('calls in one turn of the event loop form a group, as do calls that wait for running groups', async () => {
+  it('calls in the same turn of the event loop form one group, and so do calls that wait while groups run', async () => {
     const { groups, work } = held();
     const ask = grouped(work, { atOnce: 2, max: 3 });
     const first = [ask(1), ask(2)];
@@ -40,7 +42,7 @@ describe('grouped', () => {
     expect(await Promise.all(later)).toEqual([8, 10, 12, 14]);
   });
 
-  it('each caller gets its own failure or that of its group, and the next group runs', async () => {
+  it('a caller gets the failure of its own call or of its whole group, and the next group runs nevertheless', async () => {
     const { groups, work } = held();
     const ask = grouped(work, { atOnce: 1, max: 10 });
     const mixed = Promise.allSettled([ask(1), ask(-1)]);

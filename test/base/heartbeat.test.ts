@@ -17,10 +17,10 @@ async function beats(timeoutMs: number | undefined, worksMs: number): Promise<nu
 }
 
 it.each<[string, number | undefined, number, number]>([
-  ['short work none', 8_000, 900, 0],
+  ['short work sends none', 8_000, 900, 0],
   ['one a second where a death is noticed within 8 s', 8_000, 15_500, 15],
-  ['not more often where it is noticed sooner', 5_000, 15_500, 15],
-  ['an eighth of the time where it may be noticed later', 40_000, 15_500, 3],
+  ['not more than one a second where a death is noticed sooner', 5_000, 15_500, 15],
+  ['one in each eighth of the time where a death may be noticed later', 40_000, 15_500, 3],
   ['one a second without a limit', undefined, 2_500, 2],
 ])('an activity sends heartbeats as often as its timeout needs: %s', async (_label, timeoutMs, worksMs, expected) => {
   expect(await beats(timeoutMs, worksMs)).toBe(expected);

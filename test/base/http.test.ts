@@ -86,7 +86,7 @@ function names(table: Record<string, string[][]>): { lookup: Lookup; asked: stri
   return { lookup, asked };
 }
 
-/** Waits for a state. Only the time limit of the test ends the wait. */
+/** Polls until `holds()` is true. Only the time limit of the test ends the wait earlier. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
@@ -222,7 +222,7 @@ describe('private addresses', () => {
     for (let high = 0; high < 65_536; high += 1) compare(`${high >> 8}.${high & 255}.${random(256)}.${random(256)}`);
     for (const net of ['192.0', '192.31', '192.52', '192.88', '192.175', '198.51', '203.0'])
       for (let third = 0; third < 256; third += 1) compare(`${net}.${third}.${random(256)}`);
-    // For IPv6 the table accepts only allocated ranges, so it may be stricter.
+    // For IPv6, our table of allowed addresses has only allocated ranges, so it may be stricter than ipaddr.js.
     for (let first = 0; first < 65_536; first += 1) {
       const groups = [first, first & 1 ? 0xdb8 : random(0x300), random(65_536), 0, 0, 0, 0, random(65_536)];
       const text = groups.map((group) => group.toString(16)).join(':');
@@ -368,7 +368,7 @@ describe('request', () => {
     expect((await client().request(base)).body.equals(bytes)).toBe(true);
   });
 
-  it('connections are reused', async () => {
+  it('connections to one origin are reused', async () => {
     const ports = new Set<number | undefined>();
     const base = await serve((request, reply) => {
       ports.add(request.socket.remotePort);
@@ -716,7 +716,7 @@ describe('follow', () => {
   const follow = (base: string, options = {}): Promise<HttpResponse & { redirects: string[] }> =>
     client({ limits: { maxBytes: 2000 } }).follow(base, options);
 
-  it('follow returns the last reply, its URL and the redirects before it', async () => {
+  it('follow() returns the last reply, its URL and all redirects before it', async () => {
     const base = await redirecting({ '/a': '/b?x=1', '/b?x=1': 'c#part' });
     const reply = await follow(`${base}/a`);
     expect(reply).toMatchObject({ status: 200, url: `${base}/c`, redirects: [`${base}/a`, `${base}/b?x=1`] });
@@ -747,7 +747,7 @@ describe('follow', () => {
     expect(error.url).not.toContain(base);
   });
 
-  it('the caller is asked before each redirect, and the error names the refused one', async () => {
+  it('the caller is asked before each redirect, and the error names the refused redirect', async () => {
     const base = await redirecting({ '/a': '/b', '/b': '/private' });
     const asked: string[] = [];
     const allow = async (to: URL, from: URL) => {
@@ -759,7 +759,7 @@ describe('follow', () => {
     expect(asked).toEqual(['/a /b', '/b /private']);
   });
 
-  it('redirects stop at the limit, and at once in a loop', async () => {
+  it('a request stops following redirects at the limit, and at once in a loop', async () => {
     const requests: string[] = [];
     const base = await serve((request, reply) => {
       requests.push(request.url!);
@@ -826,7 +826,7 @@ describe('TLS', () => {
     expect(await reasonOf(client().request(base.replace('http:', 'https:')))).toBe('tls');
   });
 
-  it('a private host name is refused over TLS, too', async () => {
+  it('a private host name is refused over TLS', async () => {
     const port = await listenTls({ cert, key });
     const http = client({ lookup, egressAllow: [], ca: cert });
     expect(await reasonOf(http.request(`https://tls.example:${port}/`))).toBe('blocked_address');
@@ -834,7 +834,7 @@ describe('TLS', () => {
 });
 
 describe('close', () => {
-  it('close aborts running requests, closes idle connections and refuses later requests', async () => {
+  it('close() aborts running requests, closes idle connections and refuses later requests', async () => {
     let open = 0;
     const server = createServer((request, reply) => void (request.url === '/idle' && reply.end()));
     server.on('connection', (socket) => {

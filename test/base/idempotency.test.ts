@@ -57,7 +57,7 @@ describe('Idempotency-Key', () => {
     nowMs = start + 15_000;
     expect(await once(ctx, request, answered('second'))).toEqual({ status: 201, body: 'second', replayed: false });
 
-    // The process was only frozen. Its late answer goes to its own caller, and the stored answer stays.
+    // The first process was only frozen. Its late answer goes to its own caller, and the stored answer stays.
     dead.finish();
     expect(await first).toEqual({ status: 201, body: 'dead', replayed: false });
     expect(await once(ctx, request, answered('third'))).toEqual({ status: 201, body: 'second', replayed: true });

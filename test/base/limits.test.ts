@@ -1,4 +1,4 @@
-/** Rate limits hold over all processes, counted in MongoDB or in Redis; each test counts as two processes do. */
+/** Rate limits hold over all processes, counted in MongoDB or in Redis. Each test simulates two processes. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLimiter, createRate, prepareRates } from '../../api/http/limits.ts';
 import { readConfig, type Config } from '../../config.ts';
@@ -60,7 +60,7 @@ describe.each(['MongoDB', 'Redis'] as const)('limits counted in %s', (where) => 
   });
 
   if (where === 'Redis')
-    it('while Redis is unreachable each process counts by itself; afterwards all processes count together again', async () => {
+    it('while Redis is unreachable, each process counts requests by itself; afterwards all processes count together again', async () => {
       const rates = [createRate(config, 'sign_in'), createRate(config, 'sign_in')];
       const { port } = server!;
       server!.child.kill();

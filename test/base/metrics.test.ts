@@ -25,7 +25,7 @@ function sumOf(text: string, name: string, labels = ''): number {
 }
 
 describe('the metrics of workers', () => {
-  it('a message and its answer are counted with the outcome and the time to the first words', async () => {
+  it('the metrics of a worker count each message and its answer, with the outcome and the time to the first words', async () => {
     const org = await api.newOrg();
     const { token } = await api.newKey(org);
     const { status, body } = await api.upload(org.orgId, token, {

@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 describe('an API process whose MongoDB is stopped', () => {
-  it('the API waits 2.5 s for MongoDB, which is less than a starting process waits', () => {
+  it('the API waits at most 2.5 s for MongoDB', () => {
     expect(mongoose.connection.getClient().options.serverSelectionTimeoutMS).toBe(2_500);
   });
 
@@ -62,7 +62,8 @@ describe('an API process whose MongoDB is stopped', () => {
         sentence,
       ]);
     }
-    // Meanwhile the process counts rate limits in memory. So a request waits for MongoDB once and not for each limit.
+    // While MongoDB is stopped, the process counts rate limits in memory. So a request waits for MongoDB once, and not
+    // once for each limit.
     const order: string[] = [];
     const countTwice = async () => {
       const rate = createRate(config, 'sign_in');

@@ -9,7 +9,7 @@ import type { Route } from '../../api/http/route.ts';
 import { routeGroups } from '../../api/routes.ts';
 
 const api = system();
-/** An unsigned request is not parsed at all. test/base/route.test.ts covers signed routes. */
+/** All routes but the signed ones, which parse no unsigned request. test/base/route.test.ts covers signed routes. */
 const routes: readonly Route[] = Object.values(routeGroups)
   .flat()
   .filter(({ auth }) => auth.kind !== 'signature');
@@ -77,8 +77,8 @@ const inQueries = routes.flatMap((route) =>
   Object.keys(route.query?.shape ?? {}).map((name) => [label(route), name, route] as const),
 );
 /**
- * The token of a mailed link is signed text and not an id. One route passes the token on to a page, and the other reads
- * a form first.
+ * Routes with the token of a mailed link in their path. The token is signed text and not an id, so these tests omit it.
+ * One route passes the token on to a page, and the other reads a form first.
  */
 const withSignedTokens = ['seeMailObjection', 'stopMails'];
 const inPaths = routes
@@ -100,8 +100,8 @@ beforeAll(async () => {
 });
 
 /**
- * The path of the route with one parameter replaced. The other parameters name existing records, or missing ones where
- * a record could be deleted.
+ * The path of the route with one parameter replaced. The other parameters name existing records. Where the route could
+ * delete the record, they name a missing one.
  */
 const pathOf = (route: Route, replaced: Record<string, string> = {}) =>
   route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
@@ -121,7 +121,7 @@ const tokenOf = (route: Route) => {
 };
 
 describe('the contracts', () => {
-  it('the contracts have fields of every kind that these tests check', () => {
+  it('these tests find fields of bodies, forms, queries and paths in the contracts', () => {
     expect(inBodies.length).toBeGreaterThan(25);
     expect(inBodies.some(([, field]) => field === 'context.productType')).toBe(true);
     expect(inBodies.some(([, field]) => field === 'conversation_history.0.body')).toBe(true);
@@ -180,7 +180,7 @@ describe('a MongoDB operator in a form', () => {
 
 describe('a MongoDB operator in a query', () => {
   it.each(inQueries)(
-    'in a query, %s takes ?%s as text or refuses it, and refuses MongoDB operators as unknown parameters',
+    'the route %s takes the query parameter %s as text or refuses it, and refuses MongoDB operators as unknown parameters',
     async (_, name, route) => {
       const ask = async (query: string) => {
         const token = tokenOf(route);
@@ -188,7 +188,8 @@ describe('a MongoDB operator in a query', () => {
         return (await api.request(route.method, `${pathOf(route)}?${query}`, { token, body })).status;
       };
       expect([name, await ask(`${name}=${encodeURIComponent(asText)}`)]).toEqual([name, await ask(`${name}=nonsense`)]);
-      // Other services call some URLs and add parameters of their own.
+      // Some routes are called by other services, which add parameters of their own. These routes ignore unknown
+      // parameters.
       const other = route.otherParameters === 'ignored' ? await ask('') : 400;
       expect([name, await ask(`${name}[$ne]=nonsense`)]).toEqual([name, other]);
       expect([name, await ask(`${name}[]=nonsense&${name}.$gt=`)]).toEqual([name, other]);
@@ -203,7 +204,8 @@ describe('a MongoDB operator in a path', () => {
     async (_, name, route) => {
       for (const id of [asText, '[$ne]', '$where', 'nothing']) {
         const token = tokenOf(route);
-        // A forbidden request is refused before its file has arrived.
+        // A request with another organization's id is refused before its file has arrived, so it is sent without a
+        // file.
         const form = route.upload && name !== 'orgId' ? { form: formOf(`An upload to ${id}.`) } : {};
         const sent = { token, ...(route.upload ? form : { body: route.body && sample(route.body) }) };
         const { status } = await api.request(route.method, pathOf(route, { [name]: id }), sent);

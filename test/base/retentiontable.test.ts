@@ -12,7 +12,7 @@ beforeAll(async () => {
   for (const file of files.filter((name) => name.endsWith('.ts'))) await import(new URL(file, models).href);
 });
 
-/** Meetings are removed by their workflow, which also removes what was made of them. */
+/** Meetings are removed by their workflow, which also removes their summaries and tasks. */
 const byWorkflow = new Set(['meetings']);
 
 describe('the table of retention', () => {
@@ -27,7 +27,7 @@ describe('the table of retention', () => {
     },
   );
 
-  it('the expiry of a record is its start time plus the number of days in the table', () => {
+  it('a record expires as many days after its start time as the table of retention says', () => {
     const at = new Date('2026-01-01T00:00:00Z');
     for (const name of names) expect((expiryOf(name, at).getTime() - at.getTime()) / 86_400_000).toBe(kept[name].days);
   });

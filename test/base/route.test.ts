@@ -192,7 +192,7 @@ describe('signature(provider)', () => {
 });
 
 describe('raw', () => {
-  it('a raw route gives its handler the bytes as sent, and `envelope` wraps the answer', async () => {
+  it('a raw route gives its handler the bytes as sent, and the route’s option `envelope` wraps the answer', async () => {
     const { status, body } = await post('/bytes', Uint8Array.of(0, 255, 10));
     expect([status, body]).toEqual([200, { success: true, data: { seen: '00ff0a' } }]);
   });
@@ -224,7 +224,7 @@ describe('the limit parameter of a list', () => {
     ['1.5', 400, undefined],
     ['many', 400, undefined],
   ])(
-    'a request with the list limit %s gets the status %i, and a list never has more than 100 entries',
+    'a request for a list with the limit %s gets the status %i, and a list never has more than 100 entries',
     async (limit, status, seen) => {
       const answer = await fetch(`${url}/things?limit=${limit}`);
       expect([answer.status, ((await answer.json()) as { seen?: string }).seen]).toEqual([status, seen]);

@@ -70,7 +70,7 @@ describe('a sealed value', () => {
 });
 
 describe('a keyed hash', () => {
-  it('a keyed hash serves one purpose only, and an older key still verifies it', () => {
+  it('a keyed hash is valid for one purpose only, and can still be verified with an older key', () => {
     const [one, other] = [before.mac('one', 'text'), before.mac('other', 'text')];
     expect(one.equals(other)).toBe(false);
     expect(after.macs('one', 'text').map((mac) => mac.equals(one))).toEqual([false, true]);
@@ -203,7 +203,7 @@ describe('reseal', () => {
     expect([...new Set(sealedIn)].toSorted()).toEqual(known.toSorted());
   });
 
-  it('reseal fails when the configured keys open nothing', async () => {
+  it('reseal fails when no configured key opens the stored values', async () => {
     const org = await organization(createSecretBox([randomBytes(32)]));
     const { code, unreadable } = await reseal([newKey, oldKey]);
     expect([code, unreadable.length]).toEqual([1, 11]);

@@ -139,7 +139,7 @@ describe('the wrong kind of credential', () => {
     },
   );
   it.each(routes.filter(({ auth }) => auth.kind === 'open').map((route) => [label(route), route] as const))(
-    'the open route %s answers with a session token as without one',
+    'the open route %s gives the same answer with a session token as without one',
     async (_, route) => {
       const [without, withToken] = [await call(route, mine.orgId, undefined), await call(route, mine.orgId, session)];
       expect([withToken.status, withToken.body.code]).toEqual([without.status, without.body.code]);
@@ -185,7 +185,7 @@ describe('a revoked key', () => {
 describe('a session', () => {
   const taken = of('session').map((route) => [label(route), route] as const);
 
-  it('several routes accept a session', () => expect(taken.length).toBeGreaterThan(2));
+  it('these tests check at least three routes that accept a session', () => expect(taken.length).toBeGreaterThan(2));
 
   it.each(taken)('%s accepts the token of a session that is not revoked', async (_, route) => {
     expect([401, 403]).not.toContain((await call(route, mine.orgId, session)).status);

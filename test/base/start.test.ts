@@ -49,7 +49,7 @@ const pendingOf = async (convId: string) =>
   (await findConversation(orgId, convId))?.pending?.map(({ workflow_id }) => workflow_id);
 
 describe('an act on several workflows', () => {
-  it('an act on a conversation stores an intent to start each workflow until that workflow has started', async () => {
+  it('a change of a conversation stores an intent to start each workflow, which stays until the workflow has started', async () => {
     const convId = await begin();
     const ctx = starter(async (id) => {
       if (id === 'second') throw new Error('Temporal is away');
@@ -64,7 +64,7 @@ describe('an act on several workflows', () => {
     expect(await pendingOf(convId)).toEqual(['second']);
   });
 
-  it('an act on a conversation may choose the workflows that it starts by what it has just changed', async () => {
+  it('a change of a conversation may choose the workflows that it starts by what it has just changed', async () => {
     const convId = await begin();
     const made: unknown[] = [];
     const intents: NonNullable<Parameters<typeof actOn>[3]['intents']> = (what) => {
@@ -77,7 +77,7 @@ describe('an act on several workflows', () => {
       [true, ['ticket.created', 'ticket.escalated']],
       [false, []],
     ]);
-    // What the act itself started: the delivery of the ticket's events and the notification of members.
+    // The act itself also starts the delivery of the ticket's events and the notification of members.
     expect(await pendingOf(convId)).toEqual([expect.stringMatching(/^ticket:tkt_/), `notices:${convId}`]);
   });
 });
@@ -119,7 +119,7 @@ describe('the sweeper', () => {
     expect([await waitingOf(many), await waitingOf(one)]).toEqual([[], []]);
   });
 
-  it('a sweep continues after a failed start, and retries that one with a backoff of up to 5 minutes', async () => {
+  it('a sweep continues after a failed start, and retries the failed start with a backoff of up to 5 minutes', async () => {
     const org = newId('org');
     await waiting(org, idsOf(org, 30));
     const bad = `${org}:0`;
@@ -153,7 +153,7 @@ describe('the sweeper', () => {
     expect(await waitingOf(org)).toEqual([]);
   });
 
-  it('a sweep stops when Temporal goes down, and what it had claimed is due again within 5 s', async () => {
+  it('a sweep stops when Temporal goes down, and the starts that it had claimed are due again within 5 s', async () => {
     const org = newId('org');
     await waiting(org, idsOf(org, 100));
     let asked = 0;
@@ -204,7 +204,7 @@ describe('a command to an open workflow', () => {
     ],
     ['that nobody took in time is 503', new WorkflowUpdateRPCTimeoutOrCancelledError('timeout'), { status: 503 }],
     ['while Temporal is away is 503', unavailable(), { status: 503, code: 'UNAVAILABLE' }],
-  ])('a command to a workflow reports the failure: a command %s', async (_, error, expected) => {
+  ])('the failure of a command to a workflow is reported: a command %s', async (_, error, expected) => {
     const executeUpdate = async () => {
       throw error;
     };

@@ -127,7 +127,7 @@ describe('an API killed between saving a document and starting its workflow', ()
 });
 
 describe('while Temporal is down', () => {
-  it('uploads are accepted while Temporal is down, health reports it, and they are processed later', async () => {
+  it('uploads are accepted while Temporal is down, which the health check reports, and they are processed later', async () => {
     const env = newSystem('away', { FLEETS: 'documents,backlog' });
     // Port 9 (discard) is closed, so Temporal is down for this API. The worker below reaches Temporal.
     const api = apiAt((await start('api/server.ts', { ...env, TEMPORAL_ADDRESS: '127.0.0.1:9' })).url);

@@ -109,7 +109,7 @@ describe('a field that does not fit its schema', () => {
       new Map([[{}, 1]]),
       'has an entry that is not allowed: must be text',
     ],
-  ])('a field that does not fit its schema is refused with a sentence: %s', (_, schema, value, sentence) => {
+  ])('the refusal of a field that does not fit its schema is one plain sentence: %s', (_, schema, value, sentence) => {
     const field = z.object({ field: schema });
     expect(faultsOf(field, { field: value })).toEqual({
       details: [{ path: expect.arrayContaining(['body', 'field']), message: sentence }],
@@ -152,13 +152,13 @@ describe('the path of a fault', () => {
     ['of an unknown kind', { name: 'a', kind: { type: 'c' } }, ['kind', 'type'], 'kind.type: must be one of a, b'],
     ['of the whole', [], [], 'body: must be an object'],
     ['of nothing', undefined, [], 'body: is required'],
-  ])('the error names the place of the fault: %s', (_, value, path, message) => {
+  ])('a validation error names the place of the fault: %s', (_, value, path, message) => {
     const faults = faultsOf(nested, value);
     expect(faults.details.map((detail) => detail.path)).toEqual([['body', ...path]]);
     expect(faults.message).toBe(message);
   });
 
-  it('with several faults, the first is named and the others are counted', () => {
+  it('a validation error names the first of several faults and counts the others', () => {
     expect(faultsOf(nested, { skills: 1, role: 1 })).toEqual({
       message: 'name: is required, and 2 more; see details',
       details: [
@@ -169,7 +169,7 @@ describe('the path of a fault', () => {
     });
   });
 
-  it('with thousands of faults, all are counted, twenty are listed and long names are cut', () => {
+  it('a validation error counts thousands of faults, lists twenty of them and cuts long names', () => {
     const fields = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`${i}-${'x'.repeat(150)}`, 0]));
     const { details, message } = faultsOf(nested, { name: 'a', ...fields });
     expect(details).toHaveLength(21);

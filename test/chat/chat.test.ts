@@ -263,7 +263,7 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     expect(client.isOpen).toBe(true);
   });
 
-  it('the end frame resolves the conversation with the customer’s rating, and the next connection starts a new one', async () => {
+  it('the end frame resolves the conversation with the customer’s rating, and the next connection starts a new conversation', async () => {
     const client = await newClient();
     client.say('Thanks');
     await client.frame('ack');
@@ -369,7 +369,7 @@ describe('a client that resumes', () => {
     expect(late.seq).toBe(1_107);
   });
 
-  it('a client that connects while an answer is being streamed sees it from its beginning', async () => {
+  it('a client that connects while an answer is being streamed sees the answer from the beginning', async () => {
     const client = await newClient();
     client.say('Hello');
     await client.frame('ack');
@@ -782,7 +782,7 @@ describe('who may connect', () => {
     }
   });
 
-  it('an upgrade request outside the chat’s path is handled as an ordinary request', async () => {
+  it('an upgrade request outside the chat’s path gets the answer of an ordinary request', async () => {
     for (const path of [
       '/v1/support/chat/ws',
       '/v1/support/chat/ws/',
@@ -830,7 +830,7 @@ describe('a client that does not read from its socket', () => {
 });
 
 describe('the monthly limit of test conversations', () => {
-  it('a conversation counts towards the monthly limit of test mode from its first message, the limit is never exceeded, and a counted conversation can continue', async () => {
+  it('a conversation counts towards the monthly limit of test mode from its first message on, and may continue once the limit is reached', async () => {
     const limited = await startProcess('api/server.ts', { ...env, LIMITS: 'test_conversations_per_month=3' });
     spare.push(limited);
     const small = apiAt(limited.url);
@@ -904,7 +904,7 @@ describe('a process whose change stream breaks', () => {
             type: 'reply_chunk',
             body: { message_id: 'm', body: String(written[i]) },
           });
-          // Between frames a change stream waits in MongoDB, where it can be killed; without a pause it hardly ever waits.
+          // The pause lets the change stream wait in MongoDB between frames. Only while it waits, it can be killed.
           await sleep(5);
         }
       }),
@@ -933,7 +933,7 @@ describe('a process whose change stream breaks', () => {
     });
   });
 
-  it('a process whose change stream breaks opens a new change stream when it cannot resume, and reads the missed frames from the log', async () => {
+  it('a process whose change stream breaks opens a new one when it cannot resume, and reads the missed frames from the log', async () => {
     const broken = () =>
       [here, there].map(({ output }) => output().split('the change stream of the frame log broke').length - 1);
     const before = broken();

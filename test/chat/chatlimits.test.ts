@@ -1,6 +1,6 @@
 /**
  * Limits of the chat for each client address and session, counted over two processes behind a proxy.
- * Also: an embed's socket is closed when the key, origin or secret that admitted it is withdrawn.
+ * Further tests show that an embed's socket is closed when the key, origin or secret that admitted it is withdrawn.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { request } from 'node:http';
@@ -332,7 +332,7 @@ describe('a conversation with the maximum number of ticket events', () => {
     client.say('A human, please');
     await client.frame('ack');
     const convId = client.convId!;
-    // The state after fifty escalations, each of which was resolved.
+    // Builds the state after fifty escalations, each of which was resolved.
     const at = new Date();
     const ticket = { ticket_id: 'tkt_1', status: 'closed', reason: 'asked', created_at: at, updated_at: at } as const;
     const events = Array.from({ length: maxTicketEvents }, (_, i) => ({

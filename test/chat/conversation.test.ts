@@ -123,7 +123,7 @@ describe('a message whose conversation is resolved before a worker takes it', ()
     },
   );
 
-  it('in a resolved conversation, a question without an answer is not counted as a miss, does not escalate, and announces no person', async () => {
+  it('in a resolved conversation, a question without an answer is not counted, does not escalate, and announces no person', async () => {
     const { customer, ids } = asked.get('missing')!;
     for (const id of ids) expect((await customer.answered(id)).body).toBe(ownSentences.notFound.en);
     const { status, misses, ticket, events } = await customer.settled();
@@ -207,7 +207,7 @@ describe('a customer’s message', () => {
     expect((await customer.conversation()).misses).toBe(0);
   });
 
-  it('a message that refers to the previous one is understood together with it', async () => {
+  it('a message that refers to the previous message is understood together with that message', async () => {
     const customer = await newCustomer(orgId);
     await customer.ask('What does the gannet card cost?');
     const answer = await customer.ask('And for students?');
@@ -232,7 +232,7 @@ describe('a customer’s message', () => {
     expect(told.slice(1).map(({ body }) => body)).toEqual([{ ticket_id: ticket!.ticket_id }, { status: 'escalated' }]);
   });
 
-  it('after the agent escalated because it found no answers, it answers only when it is certain, and never once a member has taken over', async () => {
+  it('after escalating because it found no answers, the agent gives only certain answers, and none once a member has taken over', async () => {
     const customer = await newMissed(orgId);
     const outcome = async (body: string) => {
       const before = (await customer.frames()).length;
@@ -450,7 +450,7 @@ describe('a message that arrives while a member marks the conversation as read',
 });
 
 describe('the greeting of a socket that connects', () => {
-  it('a new socket gets the current status, then the frames after the client’s resume number or, without one, only new frames', async () => {
+  it('a new socket gets the current status first, then the frames after the client’s resume number, or only new frames without such a number', async () => {
     const customer = await newCustomer(newId('org'));
     await customer.say('Hello');
     const chosen = await customer.conversation();
@@ -481,7 +481,7 @@ describe('the greeting of a socket that connects', () => {
 });
 
 describe('the reply limit of test mode', () => {
-  it('over the reply limit of test mode, the answer is a sentence that says so, and no miss is counted; live mode has no such limit', async () => {
+  it('over the reply limit of test mode, the answer says that the limit is reached, and no question is counted as unanswered; live mode has no such limit', async () => {
     await startWorker({ LIMITS: 'test_replies_per_minute=1' });
     const orgId = await newOrg();
     const live = await newCustomer(orgId, { mode: 'live' });
@@ -516,7 +516,8 @@ describe('a worker that is killed while it answers', () => {
   let missing: { customer: Customer; id: string };
 
   /**
-   * Kills one worker at each fault, each time with another customer's message. The next worker finds what they left.
+   * Kills one worker at each fault, each time with another customer's message. The next worker finds the unfinished
+   * answers.
    */
   beforeAll(async () => {
     await stopWorkers();
@@ -662,7 +663,7 @@ describe('an organization whose answers come from a language model', () => {
     expect([...shownBy(frames)]).toEqual([[answer._id, { text: answer.body, ends: 1 }]]);
   });
 
-  it('an answer without any supported sentence is a miss, and the text already shown is withdrawn', async () => {
+  it('an answer without any supported sentence counts as no answer, and the text already shown is withdrawn', async () => {
     model.reply = () => JSON.stringify({ answered: true, sources: [1], answer: 'It costs 7 EUR. Ask Mister Osprey.' });
     const customer = await newCustomer(orgId);
     const answer = await customer.ask(question);
@@ -758,7 +759,7 @@ describe('an organization whose answers come from a language model', () => {
       ['stands still in the middle', [{ kind: 'stall', after: 60 }]],
     ])('when a model %s, the answer is quoted from the sources, and the record says why', losesNothing);
 
-    it('a model that hangs while it interprets a message is not asked to answer that message either', async () => {
+    it('a model that hangs while it interprets a message is not asked to answer the same message', async () => {
       const customer = await newCustomer(orgId);
       await customer.ask(question);
       model.requests.length = 0;

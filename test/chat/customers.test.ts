@@ -1,4 +1,4 @@
-/** A customer's data over the API: the export contains all of it, and the deletion leaves none of it. */
+/** A customer's data over the API: the export contains all of the data, and the deletion leaves none. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { sharedDatabase, tracesIn } from '../kit/database.ts';

@@ -1,6 +1,7 @@
 /**
  * The chat embedded in a page: which origins are allowed, how visitors are recognized, signed e-mails, and revocation.
- * Also step-up tokens, which can be used once. Runs on the real database with a clock that the test sets.
+ * Further tests cover step-up tokens, which can be used once. All run on the real database with a clock that the test
+ * sets.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -361,7 +362,7 @@ describe('a step-up token', () => {
     expect(await SessionModel.findById(sessionId).lean()).not.toHaveProperty('step_up_hash');
   });
 
-  it('a step-up token works only for its own session and organization, and a failed attempt does not use it up', async () => {
+  it('a step-up token works only for its own session and organization, and a failed attempt does not use up the token', async () => {
     const [one, two] = [await stepUpSession(), await stepUpSession()];
     expect(await consumeStepUp(orgId, one.sessionId, two.token, now)).toBe(false);
     expect(await consumeStepUp(await newOrg(), one.sessionId, one.token, now)).toBe(false);

@@ -1,6 +1,6 @@
 /**
  * The deletion of a customer, interrupted at every write and raced by other writes: the activities on a real database.
- * Also the customer's unanswered questions, with the real programs.
+ * The last tests delete a customer's unanswered questions with the real programs.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
@@ -177,7 +177,7 @@ describe('the deletion of a customer', () => {
       });
       if (!died) break;
     }
-    // The writes: disabling the customer, recording that, one per collection, recording the end.
+    // The writes disable the customer, record that, delete from each collection, and record the end.
     expect(points).toBeGreaterThanOrEqual(10);
   });
 

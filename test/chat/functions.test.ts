@@ -47,7 +47,7 @@ describe('chooseFunction', () => {
   });
 
   it.each(['NONE', ' none.', ''])(
-    'chooseFunction takes the model’s reply %j to mean that it has nothing to say, and returns an empty text',
+    'chooseFunction takes the model’s reply %j to mean that the model has nothing to say, and returns an empty text',
     async (content) => {
       server.script({ kind: 'reply', content });
       expect(await choose()).toEqual({ text: '' });

@@ -170,7 +170,7 @@ describe('GET /support/inbox/orgs/{orgId}', () => {
       expect((await get(own, `?cursor=${cursor}`)).status).toBe(400);
   });
 
-  it('the inbox never mixes live and test: a key sees its own mode, a member the requested mode or both', async () => {
+  it('the inbox never mixes live and test: a key sees its own mode, and a member sees the requested mode or both modes', async () => {
     const own = await api.newOrg();
     await api.goLive(own);
     const keys = { test: (await api.newKey(own)).token, live: (await api.newKey(own, { mode: 'live' })).token };
@@ -241,7 +241,7 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
     expect((await get(org, `/${one.convId}?cursor=LTE`)).status).toBe(400);
   });
 
-  it('a conversation is marked as read when a member opens it, but not when a key does or when an older page is read', async () => {
+  it('a conversation is marked as read when a member opens it, but not when an API key reads it or when an older page is read', async () => {
     const one = await talk(org, key, 'first');
     await one.say('second');
     await settled(one);
@@ -441,26 +441,29 @@ describe('a member’s act on a resolved conversation', () => {
   it.each([
     ['reply', { body: 'One more thing.' }],
     ['reopen', {}],
-  ])('a member’s %s is shown to a customer who has since been given a new, empty conversation', async (act, body) => {
-    const one = await talk(org, key);
-    await settled(one);
-    await post(org, `/${one.convId}/resolve`);
-    await settled(one);
-    const client = new ChatClient(org.orgId, { sessionToken: one.token });
-    await client.connect(api.url);
-    const { conv_id: empty } = await client.frame('welcome');
-    expect(empty).not.toBe(one.convId);
-    await post(org, `/${one.convId}/${act}`, body);
-    expect(await client.ended()).toEqual({ code: 4404, reason: 'NOT_FOUND' });
-    await client.connect(api.url);
-    await client.frame('welcome', ({ conv_id }) => conv_id === one.convId);
-    await client.frame('history', ({ messages }) =>
-      messages.some((m) => m.body === (act === 'reply' ? 'One more thing.' : 'Hello, is anybody there?')),
-    );
-    await client.close();
-    expect(client.faults).toEqual([]);
-    expect(await db().collection<Conversation>('conversations').findOne({ _id: empty })).toBeNull();
-  });
+  ])(
+    'after the customer has been given a new, empty conversation, a member’s %s on the resolved one is still shown to the customer',
+    async (act, body) => {
+      const one = await talk(org, key);
+      await settled(one);
+      await post(org, `/${one.convId}/resolve`);
+      await settled(one);
+      const client = new ChatClient(org.orgId, { sessionToken: one.token });
+      await client.connect(api.url);
+      const { conv_id: empty } = await client.frame('welcome');
+      expect(empty).not.toBe(one.convId);
+      await post(org, `/${one.convId}/${act}`, body);
+      expect(await client.ended()).toEqual({ code: 4404, reason: 'NOT_FOUND' });
+      await client.connect(api.url);
+      await client.frame('welcome', ({ conv_id }) => conv_id === one.convId);
+      await client.frame('history', ({ messages }) =>
+        messages.some((m) => m.body === (act === 'reply' ? 'One more thing.' : 'Hello, is anybody there?')),
+      );
+      await client.close();
+      expect(client.faults).toEqual([]);
+      expect(await db().collection<Conversation>('conversations').findOne({ _id: empty })).toBeNull();
+    },
+  );
 });
 
 describe('a reply by a member or key who has not read the conversation', () => {
@@ -507,7 +510,7 @@ describe('POST …/{convId}/assign', () => {
 });
 
 describe('POST …/{convId}/resolve, escalate and reopen', () => {
-  it('resolve, escalate and reopen change the status and inform the customer if the transition table allows it, or else get 409 with the reason', async () => {
+  it('resolve, escalate and reopen change the status and inform the customer; what the transition table does not allow gets 409 with the reason', async () => {
     const one = await talk(org, key);
     await settled(one);
     const steps = [
@@ -535,7 +538,7 @@ describe('POST …/{convId}/resolve, escalate and reopen', () => {
     ]);
   });
 
-  it('a status change reaches the customer even when the process dies right after storing it', async () => {
+  it('a status change reaches the customer even when the process dies right after storing the change', async () => {
     const one = await talk(org, key);
     await settled(one);
     const { pending: _, ...dead } = await stored(one.convId);
@@ -549,7 +552,7 @@ describe('POST …/{convId}/resolve, escalate and reopen', () => {
       next_at: new Date(),
       tries: 0,
     };
-    // The record as an escalation writes it, without the signal that follows.
+    // This record is what an escalation stores, without the signal that follows.
     const left: Conversation = {
       ...dead,
       status: 'escalated',

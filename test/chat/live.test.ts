@@ -101,7 +101,7 @@ describe('the socket of a member', () => {
     for (const [at, piece] of pieces.slice(1).entries()) expect(piece.startsWith(pieces[at]!)).toBe(true);
     const { messages } = (await inbox(org, convId, org.owner)).body;
     expect(messages.map(({ id }: { id: string }) => id)).toContain(message_id);
-    // While the agent is in charge, nobody waits for what the customer types.
+    // While the agent is in charge, members are not shown that the customer types, because none of them waits for it.
     socket.send({ type: 'typing' });
     socket.say('I want to talk to a human');
     await ada.frame('conversation', (one) => about(convId)(one) && one.conversation.status === 'escalated');
@@ -167,7 +167,7 @@ describe('the socket of a member', () => {
     expect(late.all('conversation').length).toBeLessThan(10);
   });
 
-  it('a member’s socket shows changes made at another API process, and a member whose own process is killed continues there', async () => {
+  it('a member’s socket shows changes made at another API process, and continues at another process when its own is killed', async () => {
     const org = await api.newOrg();
     const env = systemEnv('shared');
     const second = await startProcess('api/server.ts', env);
@@ -233,7 +233,7 @@ describe('the socket of a member', () => {
 });
 
 describe('the address of a member’s socket', () => {
-  it('the address of a member’s socket works once and only for its organization, and only members get one', async () => {
+  it('the address of a member’s socket works once and only for its organization, and only members get such an address', async () => {
     const org = await api.newOrg();
     const url = await address(api, org.orgId, org.owner.token);
     const first = StaffClient.to(url);

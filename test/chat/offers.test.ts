@@ -140,7 +140,7 @@ describe('POST /orgs/{orgId}/kb/query', () => {
     expect(await gaps()).not.toContain(near[2]);
   });
 
-  it('the query route answers the question of an offer with high confidence from the offered passage, whatever was said before', async () => {
+  it('the query route answers the question that an offer suggests from the offered passage, with high confidence and whatever was said before', async () => {
     for (const question of near) {
       const { body } = await ask(question);
       expect(body.offers).not.toEqual([]);
@@ -154,7 +154,7 @@ describe('POST /orgs/{orgId}/kb/query', () => {
     }
   });
 
-  it('the query route reports high confidence for an answer, and no confidence when it found nothing', async () => {
+  it('the query route reports high confidence for an answer, and no confidence when nothing was found', async () => {
     expect((await ask('other currencies')).body).toMatchObject({ has_context: true, confidence: 'high' });
     const { body } = await ask('Xylophones?');
     expect(body.has_context).toBe(false);
@@ -236,7 +236,7 @@ describe('in a conversation', () => {
     await chat.close();
   });
 
-  it('the first answer that only offers passages counts as no miss, each further one after an ignored offer counts as one, and the second miss escalates', async () => {
+  it('the first answer that only offers passages does not count as unanswered, each later one after an ignored offer does, and the second such one escalates', async () => {
     const { chat, says } = await customer();
     await says(near[0]!);
     const second = await says(near[1]!);
@@ -249,7 +249,7 @@ describe('in a conversation', () => {
     await chat.close();
   });
 
-  it('an answer between two misses, such as the answer to a chosen offer, resets the count of misses', async () => {
+  it('an answer between two questions without an answer resets the count of unanswered questions', async () => {
     const { chat, says } = await customer();
     await says(near[0]!);
     const second = await says(near[1]!);
@@ -259,7 +259,7 @@ describe('in a conversation', () => {
     await chat.close();
   });
 
-  it('an offer between two misses resets the count of misses', async () => {
+  it('an offer of passages between two questions without an answer resets the count of unanswered questions', async () => {
     const { chat, says } = await customer();
     expect((await says('Qqq zzz xxx?')).has_context).toBe(false);
     for (const question of [near[0]!, near[1]!]) expect((await says(question)).confidence).toBe('low');

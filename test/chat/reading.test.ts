@@ -40,10 +40,13 @@ describe('the tables of sentences', () => {
     ['no calls elsewhere', 0.05],
     ['calls in a clause', 0.2],
     ['no calls in a clause', 0.2],
-  ])('of the table “%s”, on which no weight was fitted, at most a share of %d is misclassified', (name, most) => {
-    const { size, wrong } = tables[name]!;
-    expect({ name, wrong: wrong.length <= most * size ? [] : wrong }).toEqual({ name, wrong: [] });
-  });
+  ])(
+    'in the table “%s”, on which no weight was fitted, at most a share of %d of the sentences is misclassified',
+    (name, most) => {
+      const { size, wrong } = tables[name]!;
+      expect({ name, wrong: wrong.length <= most * size ? [] : wrong }).toEqual({ name, wrong: [] });
+    },
+  );
 });
 
 describe('a message, with the embedding models', () => {
@@ -82,11 +85,14 @@ describe('a message, with the embedding models', () => {
     ['how are you doing this morning?', ownSentences.small_talk.en],
     ['Rede ich hier mit einem Computer?', ownSentences.bot.de],
     ['you are a useless piece of junk', ownSentences.insult.en],
-  ])('a message that is no question causes no search and is not counted as a miss: %s', async (said, answer) => {
-    const { customer, told } = await understood(said);
-    expect(told).toMatchObject({ body: answer, record: { searched: null } });
-    expect(await customer.settled()).toMatchObject({ status: 'open', misses: 0 });
-  });
+  ])(
+    'a message that asks nothing causes no search, and is not counted as a question without an answer: %s',
+    async (said, answer) => {
+      const { customer, told } = await understood(said);
+      expect(told).toMatchObject({ body: answer, record: { searched: null } });
+      expect(await customer.settled()).toMatchObject({ status: 'open', misses: 0 });
+    },
+  );
 
   it.each([
     'Chcę rozmawiać z żywym konsultantem',

@@ -1,5 +1,5 @@
 /**
- * Data of test mode expires: it is kept while it is in use, then MongoDB deletes it without personal data left over.
+ * Data of test mode is kept while it is in use. Then it expires, and MongoDB deletes it without leaving personal data.
  * Live data has no expiry.
  */
 import { randomUUID } from 'node:crypto';
@@ -163,7 +163,7 @@ describe('a customer of test mode', () => {
 });
 
 describe('a customer of live mode', () => {
-  it('in live mode no record of a customer’s conversation expires, except frames that only show an answer while it is written', async () => {
+  it('in live mode no record of a customer’s conversation expires, except frames that show an answer only while the answer is written', async () => {
     const { convId, customerId } = await newCustomer('live');
     for (const [name, filter] of [
       ['conversations', { _id: convId }],

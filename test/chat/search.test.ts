@@ -31,7 +31,7 @@ async function fresh() {
 }
 
 describe('GET /support/search/orgs/{orgId}', () => {
-  it('a message is found at once by whole words that all occur in it, in any case and with or without accents', async () => {
+  it('a message is found at once by whole words that all occur in the message, in any case and with or without accents', async () => {
     const { say, hits } = await fresh();
     const { convId } = await say('Wo ist meine neue KARTE für das Geschäft?');
     for (const q of ['karte', 'geschaft KARTE', 'Geschäft'])

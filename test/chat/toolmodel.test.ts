@@ -190,7 +190,7 @@ describe('a model that is given tools', () => {
     expect(asksForTools()).toHaveLength(2);
   });
 
-  it('a model that is given tools cannot invent arguments: the customer is asked for a missing one, and supplies it', async () => {
+  it('a model that is given tools cannot invent arguments: the customer is asked for a missing argument, and supplies it', async () => {
     const { client, called } = await shop([cancel, 'safe_write']);
     model.reply = (request) => {
       const order = /A-\d+/.exec(request.messages.at(-1)!.content)?.[0];

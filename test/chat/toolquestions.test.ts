@@ -42,7 +42,7 @@ const asking: TestTool = {
 const terms = { risk_tier: 'safe_write' } as const;
 
 describe('a tool that asks the customer something', () => {
-  it('a tool that asks the customer something gets one answer, valid against its schema and only from this customer, and continues with it', async () => {
+  it('a tool’s question to the customer gets one valid answer, only from this customer, and the tool continues with that answer', async () => {
     const shop = await opened([{ tool: asking, ...terms }]);
     const { client } = await met(shop);
     const { client: other } = await met(shop);
@@ -158,7 +158,7 @@ describe('when a worker dies while a tool’s question is open', () => {
     await removeDataDir(env);
   });
 
-  it('when a worker dies, another one continues with the customer’s answer, and the tool receives that answer once', async () => {
+  it('when a worker dies while a tool’s question is open, another one continues, and the tool receives the customer’s answer once', async () => {
     const here = apiAt(own.url);
     const shop = await openShop(here, [{ tool: asking, ...terms }]);
     const first = await startProcess('workers/main.ts', env);

@@ -122,7 +122,7 @@ describe('a tool that the customer has to confirm', () => {
       arguments: { order_number: 'A-1042' },
     });
     expect(mcp.calls).toEqual([]);
-    // Another customer, or the same customer in another conversation, cannot confirm it.
+    // Another customer, or the same customer in another conversation, cannot confirm the pending call.
     const { client: stranger } = await met(api, org, key);
     stranger.send({ type: 'confirm_response', pending_id: asked.pending_id, approved: true });
     expect((await stranger.frame('error')).code).toBe('NOTHING_PENDING');
@@ -224,7 +224,7 @@ describe('a tool that a member has to approve', () => {
 });
 
 describe('a tool that only people may use', () => {
-  it('a tool that only people may use escalates the conversation and calls nothing', async () => {
+  it('a request for a tool that only people may use escalates the conversation and calls nothing', async () => {
     const { org, mcp, key, outcomes } = await opened(api, 'human_only');
     const { client } = await met(api, org, key);
     client.say(please);
@@ -316,7 +316,7 @@ describe('with several processes', () => {
     await Promise.all([worker.stop(), beside.stop()]);
   });
 
-  it('after a worker dies during a call, a read is retried, while a write is not repeated but escalated, because its outcome is unknown', async () => {
+  it('when a worker dies during a tool call, a call that reads is retried; a call that writes is escalated instead, because its outcome is unknown', async () => {
     const here = apiAt(own.url);
     const hang = new Promise<never>(() => undefined);
     let alive = false;

@@ -65,7 +65,7 @@ describe('a server that changes an approved tool', () => {
     expect([shop.mcp.calls, await suspendedOf(shop)]).toEqual([[], ['cancel_order']]);
   });
 
-  it('a server swaps the names of two approved tools: neither is called', async () => {
+  it('neither of two approved tools is called after the server has swapped their names', async () => {
     const shop = await opened([write, read]);
     shop.mcp.tools = [
       { ...cancel, name: track.name },
@@ -77,7 +77,7 @@ describe('a server that changes an approved tool', () => {
     expect([shop.mcp.calls, (await suspendedOf(shop)).toSorted()]).toEqual([[], ['cancel_order', 'track_parcel']]);
   });
 
-  it('a server removes a tool: the removed tool is not called', async () => {
+  it('an approved tool is not called after the server has removed it', async () => {
     const shop = await opened([write, read]);
     shop.mcp.tools = [track];
     const { client } = await met(shop);
@@ -86,7 +86,7 @@ describe('a server that changes an approved tool', () => {
     expect(await answerAfter(client, 'Please track my parcel B-7')).toContain('Bremen');
   });
 
-  it('a server adds a tool: the new one is not offered to the agent, and the approved one still works', async () => {
+  it('a tool that a server adds is not offered to the agent, and an approved tool of that server still works', async () => {
     const shop = await opened([write]);
     shop.mcp.tools = [cancel, { name: 'delete_account', description: 'Deletes an account.', inputSchema }];
     const { client } = await met(shop);
@@ -99,7 +99,7 @@ describe('a server that changes an approved tool', () => {
     ]);
   });
 
-  it('a server changes a tool between the customer’s agreement and the call: the tool is not called', async () => {
+  it('a tool is not called when the server changes it between the customer’s agreement and the call', async () => {
     const shop = await opened([{ tool: cancel, risk_tier: 'customer_confirm' }]);
     const { client } = await met(shop);
     client.say(please);
@@ -112,7 +112,7 @@ describe('a server that changes an approved tool', () => {
 });
 
 describe('a server that is broken', () => {
-  it('a broken server answers a call with a web page: the call fails, and nothing of the page is shown', async () => {
+  it('a call that a broken server answers with a web page fails, and nothing of the page is shown', async () => {
     const shop = await opened([read]);
     answerCalls(shop.mcp, (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>secret words of the server</h1>');
@@ -127,10 +127,11 @@ describe('a server that is broken', () => {
     expect(await answerAfter(client, 'Please track my parcel B-8')).toContain('Bremen');
   });
 
-  it('a broken server hangs: a call that reads times out, and one that writes has an unknown outcome and escalates the conversation', async () => {
+  it('when a broken server hangs, a call that reads times out; a call that writes has an unknown outcome and escalates the conversation', async () => {
     const hanging = { answer: () => new Promise<never>(() => undefined) };
     const shop = await opened([
-      // Eight seconds, so that both calls reach the server even on a busy machine. A call whose time is over is never sent.
+      // The limit of eight seconds lets both calls reach the server on a busy machine. A call whose time is over is
+      // never sent.
       { ...read, tool: { ...track, ...hanging }, timeout_ms: 8_000 },
       { ...write, tool: { ...cancel, ...hanging }, timeout_ms: 8_000 },
     ]);
@@ -142,7 +143,7 @@ describe('a server that is broken', () => {
     expect(shop.mcp.calls).toHaveLength(2);
   });
 
-  it('a broken server redirects a call to localhost: the call fails, and localhost gets no request', async () => {
+  it('a call that a broken server redirects to localhost fails, and localhost gets no request', async () => {
     const shop = await opened([read]);
     const inner = createServer((_request, response) => response.end('{}'));
     let reached = 0;
@@ -159,7 +160,7 @@ describe('a server that is broken', () => {
     inner.close();
   });
 
-  it('a broken server sends 50 MB: the response is aborted, and the conversation continues', async () => {
+  it('a response of 50 MB from a broken server is aborted, and the conversation continues', async () => {
     const shop = await opened([read]);
     let taken = 0;
     answerCalls(shop.mcp, (_request, response) => {
@@ -179,7 +180,7 @@ describe('a server that is broken', () => {
     expect(await answerAfter(client, 'hello')).toContain('Hello');
   });
 
-  it('a broken server returns structured content that violates the output schema: the call fails', async () => {
+  it('a call fails when a broken server’s structured content violates the output schema', async () => {
     const placed = { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] };
     const shop = await opened([read]);
     const tool = { ...track, outputSchema: placed };
@@ -281,7 +282,7 @@ describe('a tool’s result', () => {
 });
 
 describe('a tool call that takes long', () => {
-  it('a tool call that takes long is sent once: a second workflow for the same call waits like the first, and both get the result', async () => {
+  it('a tool call that takes long is sent once: a second workflow for the same call waits for the result too, and both workflows get it', async () => {
     const { promise: told, resolve: tell } = Promise.withResolvers<void>();
     const answer = async () => {
       await told;
@@ -345,7 +346,7 @@ describe('disconnecting a tool server', () => {
     expect(await shop.outcomes(2)).toEqual(['suspended', 'suspended']);
   });
 
-  it('as soon as another server is connected, no call is sent to the former one', async () => {
+  it('as soon as another tool server is connected, no call is sent to the former server', async () => {
     const shop = await opened([write]);
     const other = await opened([
       { ...write, tool: { ...cancel, answer: () => ({ content: [{ type: 'text', text: 'Other.' }] }) } },
@@ -441,7 +442,7 @@ describe('an approval', () => {
 });
 
 describe('the rate limit of tool calls', () => {
-  it('a tool call over the rate limit is delayed, which operators can see, and given up after the third attempt', async () => {
+  it('a tool call over the rate limit is delayed, which operators can see, and is given up after the third attempt', async () => {
     const shop = await opened([write], { rate_limit_per_min: 1 });
     const minute = Math.floor(Date.now() / 60_000);
     const expires_at = new Date(Date.now() + 300_000);

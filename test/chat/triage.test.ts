@@ -82,7 +82,7 @@ describe('tags and priority', () => {
     expect((await call('GET', '?from=yesterday')).status).toBe(400);
   });
 
-  it('each member has their own read position, which reading only moves forward, and can mark a conversation as unread', async () => {
+  it('each member has their own read position: reading moves it forward only, and marking the conversation as unread resets it', async () => {
     const bob = await api.join(org);
     const convId = await (await customer()).say('Hello?');
     const readings = async (of: TestUser) => {
@@ -187,7 +187,7 @@ describe('a snoozed conversation', () => {
 });
 
 describe('a note', () => {
-  it('a note is for members: those whom it mentions are notified, and the customer sees nothing of it', async () => {
+  it('a note is for members only: mentioned members are notified, and the customer sees nothing of the note', async () => {
     const { say, token, customerId } = await customer();
     const convId = await say('Hello?');
     const body = { body: 'He called about the gannet card.', mentions: [bob.userId, org.owner.userId, bob.userId] };
@@ -231,7 +231,7 @@ describe('a note', () => {
     expect((await call('GET', `/${convId}`)).body.notes).toEqual([]);
   });
 
-  it('a note from a key, one that mentions somebody who is no member, an empty one and the 101st one are refused', async () => {
+  it('four notes are refused: one from a key, one that mentions somebody who is no member, an empty one, and the 101st one', async () => {
     const convId = await (await customer()).say('Hello?');
     const stranger = await api.newUser();
     const status = async (body: object, token = org.owner.token) =>
@@ -252,7 +252,7 @@ describe('GET and PUT /orgs/{orgId}/tags', () => {
   const tags = (method: Method, of: TestOrg, token: string, body?: object) =>
     api.request(method, `/orgs/${of.orgId}/tags`, { token, ...(body ? { body } : {}) });
 
-  it('admins set the team’s list of tags and their colours, and members read it', async () => {
+  it('admins set the list of the team’s tags and their colours, and members read the list', async () => {
     const list = {
       tags: [
         { name: ' refund ', colour: 'orange' },

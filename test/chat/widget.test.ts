@@ -1,6 +1,7 @@
 /**
  * The chat widget in a real Chromium, against the real API and workers: what a customer sees and does.
- * Also: lost connections, several tabs, keyboard only, the accessibility tree, and pages with strict policies.
+ * Further tests cover lost connections, several tabs, keyboard use, the accessibility tree, and pages with strict
+ * policies.
  */
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
@@ -216,8 +217,8 @@ describe('the widget', () => {
     const lindenbank = await bank();
     const { chat } = await demo(lindenbank.publishable);
     await chat.open();
-    // Twenty a minute are allowed. A script writes them, because typing on a busy machine could take longer than a
-    // minute.
+    // Twenty messages a minute are allowed. A script writes them, because typing on a busy machine could take longer
+    // than a minute.
     await chat.inside(`(() => {
       for (let count = 1; count <= 23; count += 1) {
         root.querySelector('textarea').value = 'Message ' + count;
@@ -367,7 +368,7 @@ describe('the widget', () => {
     await second.goto(page.url());
     const other = chatOn(second);
     await Promise.all([chat.find('.launcher'), other.find('.launcher')]);
-    // Both tabs found no id and made one; the second tab was the last to store its id.
+    // Simulates two tabs that both found no id and made one; the second tab was the last to store its id.
     const name = `support-widget:${lindenbank.publishable}:visitor-id`;
     const id = 'b'.repeat(32);
     await second.evaluate(`localStorage.setItem(${JSON.stringify(name)}, '${id}')`);
@@ -469,7 +470,7 @@ describe('the widget', () => {
     await watchSent(page);
     await page.evaluate('SupportWidget.identify(null)');
     await shows(chat, [`customer: ${question}`, answer]);
-    // If the widget had kept the context, it would have sent it before this answer.
+    // If the widget had kept the context, it would have sent the context before this answer.
     await chat.say('When is the branch in Rostock open?');
     await shows(chat, [`customer: ${question}`, answer, /^customer: When is/, /8:30/]);
     expect(await sentBy(page, 'context_update')).toEqual([]);
@@ -531,7 +532,7 @@ describe('the look that an organization chose', () => {
     expect(await page.evaluate("Object.keys(localStorage).some((name) => name.endsWith(':look'))")).toBe(true);
   });
 
-  it('outside the team’s hours the widget says that nobody is there, or is hidden if the organization chose that', async () => {
+  it('outside the team’s hours the widget says that nobody is there, or the widget is hidden if the organization chose that', async () => {
     const lindenbank = await bank();
     const never = { timezone: 'Europe/Berlin', week: {}, closed: [], away_message: null };
     await configure(lindenbank, '/orgs/{org}/hours', { hours: never });
@@ -553,7 +554,8 @@ describe('the look that an organization chose', () => {
 
   it('a visitor who waits for a person can give an e-mail address by keyboard, is thanked, and is not asked again', async () => {
     const lindenbank = await bank();
-    // The widget only asks when the organization can write to somebody. No mail is sent here.
+    // The widget asks for an address only when the organization can send mails. This integration allows that; no mail
+    // is sent here.
     await db()
       .collection<{ _id: string }>('integrations')
       .insertOne({
@@ -874,7 +876,7 @@ describe('an answer that offers sections', () => {
     await reload(page, chat);
     return { page, chat };
   }
-  /** Reloads and opens the widget where needed: on a phone it does not open by itself. */
+  /** Reloads the page and opens the widget if it is closed: on a phone the widget does not open by itself. */
   async function reload(page: Page, chat: Chat): Promise<void> {
     await page.reload();
     await until(async () => chat.inside("root?.querySelector('.panel') != null"), 'the widget');
@@ -884,7 +886,7 @@ describe('an answer that offers sections', () => {
   const inOffers = (chat: Chat) =>
     chat.inside("[...root.querySelectorAll('.offers button')].map((button) => button.textContent)");
 
-  it('an answer that offers sections shows them as buttons; pressing one asks for that section, which is then the answer', async () => {
+  it('an answer that offers sections shows them as buttons; pressing a button asks for the section, which is then the answer', async () => {
     const { chat } = await offered();
     expect((await chat.messages()).at(-1)).toBe('ai: This may help:');
     expect(await inOffers(chat)).toEqual(headings);
@@ -977,7 +979,7 @@ describe('a customer without a mouse', () => {
     expect(await chat.inside("root.querySelector('.panel').hidden")).toBe(true);
   });
 
-  it('the panel on a phone covers the page, traps the focus, and fits into 320 pixels', async () => {
+  it('on a phone the widget’s panel covers the page, traps the focus, and fits into 320 pixels', async () => {
     const { publishable } = await bank();
     const { page, chat } = await demo(publishable, { width: 320, height: 568 });
     await chat.open();
@@ -995,7 +997,7 @@ describe('a customer without a mouse', () => {
     }
   });
 
-  it('every control is visible at 200 % zoom of a small window', async () => {
+  it('every control of the widget is visible at 200 % zoom of a small window', async () => {
     const { publishable } = await bank();
     const { chat } = await demo(publishable, { width: 640, height: 400 });
     await chat.open();
@@ -1073,7 +1075,7 @@ describe('a customer with a screen reader', () => {
   });
 });
 
-/** Requests a file as a browser does that has it cached: `fetch` would always ask for a new one. */
+/** Requests a file as a browser does that has the file in its cache. `fetch` would always request a fresh copy. */
 async function statusWith(url: string, headers: Record<string, string>): Promise<number | undefined> {
   const [reply] = (await once(get(url, { headers }), 'response')) as [IncomingMessage];
   reply.resume();
@@ -1122,7 +1124,7 @@ describe('GET /widget.js', () => {
     expect([plain.headers.get('content-encoding'), await plain.text()]).toEqual([null, await module.text()]);
   });
 
-  it('modules under another version’s address are served uncached; unknown modules are 404', async () => {
+  it('widget modules under another version’s address are served uncached, and unknown modules get 404', async () => {
     const other = await fetch(`${api.url}/widget/0000/main.ts`);
     expect([other.status, other.headers.get('cache-control')]).toEqual([200, 'no-store']);
     for (const path of ['widget/0000/loader.ts', 'widget/0000/nothing.ts', 'widget/0000/..%2F..%2Fconfig.ts']) {

@@ -1,7 +1,7 @@
 /**
  * The widget asks a customer to confirm a tool call or to prove their identity: in a real Chromium against the real
  * system.
- * Also by keyboard, for a screen reader, over an unreliable connection, and in a second tab.
+ * Further tests use the keyboard, a screen reader, an unreliable connection, and a second tab.
  */
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -87,7 +87,7 @@ const told = (chat: Chat, line: string) => until(async () => (await chat.message
 const focused = (chat: Chat) => chat.inside('root.activeElement?.textContent || root.activeElement?.id');
 
 describe('a customer who is asked to confirm a tool call', () => {
-  it('the customer sees the exact arguments, agrees by keyboard, and reads the outcome', async () => {
+  it('a customer who is asked to confirm a tool call sees the exact arguments, agrees by keyboard, and reads the outcome', async () => {
     const { publishable, mcp } = await shop('customer_confirm');
     const { page, chat } = await demo(publishable);
     await askedIn(chat);
@@ -186,7 +186,7 @@ describe('a customer who is asked to confirm a tool call', () => {
     expect(mcp.calls).toHaveLength(1);
   });
 
-  it('the customer agrees while the connection is lost, and the answer is sent once after reconnecting', async () => {
+  it('a confirmation that the customer gives while the connection is lost is sent once after reconnecting', async () => {
     const { publishable, mcp } = await shop('customer_confirm');
     const wire = await wireTo(api.url);
     cleanups.push(() => wire.close());
@@ -215,7 +215,7 @@ describe('a customer who is asked to confirm a tool call', () => {
     expect(mcp.calls).toEqual([]);
   });
 
-  it('the customer hears the request in a screen reader: a named group in the log, with named buttons', async () => {
+  it('a screen reader finds a request for confirmation as a named group in the log, with named buttons', async () => {
     const { publishable } = await shop('customer_confirm');
     const { page, chat } = await demo(publishable);
     await askedIn(chat);

@@ -48,7 +48,7 @@ describe('GET and PUT /support/widget/orgs/{orgId}', () => {
     expect((await of(org, (await api.newUser()).token).get()).status).toBe(404);
   });
 
-  it('a colour that is hard to read is refused, and the error names the nearest one that is accepted', async () => {
+  it('a colour that is hard to read is refused, and the error names the nearest colour that is accepted', async () => {
     const org = await api.newOrg();
     const refused = await of(org).set({ accent: '#ffcc00' });
     expect([refused.status, refused.body.details[0].path]).toEqual([400, ['body', 'accent']]);
@@ -101,7 +101,7 @@ describe('the pictures of the widget', () => {
 });
 
 describe('GET /widget/organizations/{place}', () => {
-  it('anybody can read the widget’s look and the team’s hours, and nothing else', async () => {
+  it('anybody can read the widget’s look and the team’s hours, and no other setting', async () => {
     const org = await api.newOrg();
     await of(org).set({ accent: '#0a5c36', agent_name: 'Linda' });
     expect(await seen(org)).toEqual({

@@ -1,6 +1,6 @@
 /**
- * How the widget turns frames into its state: whatever is repeated, restarted or missed, it ends with the server's
- * history. Runs without a browser.
+ * How the widget turns frames into its state. Whatever is repeated, restarted or missed, the widget ends with the
+ * server's history. Runs without a browser.
  */
 import { describe, expect, it } from '@jest/globals';
 import {
@@ -23,7 +23,7 @@ import { localeOf, texts } from '../../web/widget/texts.ts';
 
 const at = (minute: number): string => new Date(Date.UTC(2026, 0, 1, 12, minute)).toISOString();
 
-/** The conversation after these frames; each without a number gets the next one. */
+/** The conversation after these frames. A frame without a sequence number gets the next one. */
 function after(frames: readonly Record<string, unknown>[], before: Conversation = noConversation): Conversation {
   let seq = before.seq ?? 0;
   return frames.reduce<Conversation>((conversation, frame) => {
@@ -101,7 +101,7 @@ describe('a request for confirmation in the widget', () => {
     expect(asks(after([{ type: 'confirm_ack', pending_id: 'another', approved: true }], asked))).toEqual(['open']);
   });
 
-  it('the first outcome that arrives decides the state of a request for confirmation; nothing after it changes the state', () => {
+  it('the first outcome that arrives decides the state of a request for confirmation, and later outcomes do not change it', () => {
     const asked = after([...fresh, confirm]);
     const sent = answerAsk(asked, 'call_1', { type: 'confirm_response' });
     expect(asks(sent)).toEqual(['sent']);
@@ -115,7 +115,7 @@ describe('a request for confirmation in the widget', () => {
     expect(asks(after([{ type: 'error', code: 'VALIDATION' }], sent))).toEqual(['sent']);
   });
 
-  it('after a step-up token is rejected, the customer can send another one from the widget', () => {
+  it('after a step-up token is rejected, the customer can send another token from the widget', () => {
     const { body: _, ...stepUp } = { ...confirm, type: 'step_up', expires_at: at(10) };
     const sent = answerAsk(after([...fresh, stepUp]), 'call_1', { type: 'step_up_response' });
     const failed = after([{ type: 'error', code: 'VALIDATION' }], sent);
@@ -201,11 +201,11 @@ describe('the conversation in the widget', () => {
       'customer (waiting): Anybody?',
     ]);
     expect(found.seq).toBe(40);
-    // The end frame of an answer that the history already contains.
+    // The end frame of an answer that the history already contains changes nothing.
     expect(lines(after([{ ...end, seq: 41 }], found))).toEqual(lines(found));
   });
 
-  it('the widget hides pieces of an answer whose beginning was missed, until its end arrives', () => {
+  it('the widget hides an answer whose beginning it missed until the end of the answer arrives', () => {
     const pieces = answered.slice(3);
     expect(lines(after([...fresh, ...pieces]))).toEqual([]);
     expect(lines(after([...fresh, ...pieces, end]))).toEqual(['ai: Good day.']);
@@ -289,7 +289,7 @@ describe('the conversation in the widget', () => {
     expect(after([...fresh, ...answered, end]).entries.at(-1)).not.toHaveProperty('offers');
   });
 
-  it('the widget counts as unread the answers since the customer last looked', () => {
+  it('the widget counts the answers since the customer last looked as unread', () => {
     const done = after([...fresh, ...answered, end]);
     expect(countUnread(done, '')).toBe(1);
     expect(countUnread(done, lastHeard(done))).toBe(0);

@@ -311,7 +311,7 @@ describe('support-platform keys', () => {
     );
   });
 
-  it('a refused field is named, with exit code 1', async () => {
+  it('the error about a refused field names the field, and the command ends with exit code 1', async () => {
     const env = { ...(await login('refused', org.owner.email)), SUPPORT_ORG: org.orgId };
     const ended = await cli(['keys', 'create', 'x', '--scopes', 'everything', '--json'], { env });
     expect(ended).toMatchObject({ code: 1, stdout: '' });
@@ -484,7 +484,7 @@ async function listen(server: Server): Promise<string> {
 }
 
 describe('crawl and pages', () => {
-  it('crawl and pages commands crawl a site and wait for it, list, tag and remove its pages, and prune', async () => {
+  it('the commands crawl and pages crawl a site and wait for the end, list, tag and remove its pages, and prune', async () => {
     const site = await startSite({
       '/': page('Linden', 'The linden branch opens at nine on every weekday.', ['/gone', '/fees.pdf']),
     });

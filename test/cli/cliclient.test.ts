@@ -61,14 +61,17 @@ describe('safe requests', () => {
     ['503', status(503, { 'retry-after': '1' }), 1000],
     ['503 without Retry-After', status(503), 250],
     ['a broken connection', reset, 250],
-  ] as const)('a safe request is retried after %s, with the pause in Retry-After or 250 ms', async (_what, bad, ms) => {
-    const { result, seen, slept } = await against([bad, good], 'GET');
-    expect(result).toEqual({ ok: true });
-    expect(seen).toHaveLength(2);
-    expect(slept).toEqual([ms]);
-  });
+  ] as const)(
+    'a request that is safe to repeat is retried after %s, with the pause in Retry-After or 250 ms',
+    async (_what, bad, ms) => {
+      const { result, seen, slept } = await against([bad, good], 'GET');
+      expect(result).toEqual({ ok: true });
+      expect(seen).toHaveLength(2);
+      expect(slept).toEqual([ms]);
+    },
+  );
 
-  it('a safe request is given up after four attempts, with the error of the server', async () => {
+  it('a request that is safe to repeat is given up after four attempts, with the error of the server', async () => {
     const { result, seen } = await against([status(503, {}, { error: 'busy', code: 'UNAVAILABLE' })], 'GET');
     expect(result).toMatchObject({ message: 'busy', code: 'UNAVAILABLE', status: 503, exitCode: 1 });
     expect(seen).toHaveLength(4);
@@ -106,7 +109,7 @@ describe('unsafe requests', () => {
   it.each([
     ['a POST that happens once', 'POST', { once: true }],
     ['a DELETE', 'DELETE', {}],
-  ] as const)('an unsafe request is sent once: %s', async (_what, method, options) => {
+  ] as const)('a request that is not safe to repeat is sent once: %s', async (_what, method, options) => {
     for (const bad of [status(503), reset]) {
       const { result, seen } = await against([bad, good], method, options);
       expect(result).toBeInstanceOf(Error);
@@ -117,7 +120,7 @@ describe('unsafe requests', () => {
 });
 
 describe('a reply', () => {
-  it('the reply of a dashboard route is returned without its envelope, and its warning is printed', async () => {
+  it('the client returns a dashboard route’s reply without its envelope, and prints the warning in the reply', async () => {
     expect((await against([status(200, {}, { success: true, data: { ok: true } })], 'GET')).result).toEqual({
       ok: true,
     });

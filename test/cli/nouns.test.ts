@@ -227,7 +227,7 @@ describe('with a key', () => {
     }
   });
 
-  it('a test delivery is made, and deliveries are listed, shown, resent and recovered', async () => {
+  it('a test delivery is made by a command, and deliveries are listed, shown, resent and recovered by commands', async () => {
     const receiver = await startReceiver();
     try {
       const own = await api.newOrg();

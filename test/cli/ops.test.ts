@@ -1,6 +1,6 @@
 /**
- * The situations that operators meet, planted with the real workflows and scripted activities on the Temporal of the
- * test run, and the commands `ops`. Each test has organizations of its own.
+ * The situations that operators meet, and the commands `ops`. The real workflows with scripted activities bring about
+ * each situation on the Temporal of the test run. Each test has organizations of its own.
  */
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -61,7 +61,7 @@ const page = {
   tally: { found: 0, waiting: 0, indexed: 0, unchanged: 0, skipped: 0, failed: 0 },
 };
 
-/** The scripted activities. The id in the first argument decides what happens to the planted workflow. */
+/** The scripted activities. The id in the first argument decides what happens to the workflow. */
 const activities = {
   ...interview.activities,
   sendSome: async ({ line }: { line: string }) => retrying(line),
@@ -97,7 +97,7 @@ const plant = (workflow: WorkflowKind, id: string, args: object): Promise<Workfl
     ...introduced(workflow, id, orgId, 'test'),
   });
 
-/** The ids of the planted workflows that a situation finds, without the organization. */
+/** The ids of this test's workflows that the query of a situation finds, without the organization. */
 async function found(name: string, later = 0): Promise<string[]> {
   const query = situations.find((each) => each.name === name)!.query(new Date(Date.now() + later));
   const ids: string[] = [];
@@ -180,10 +180,13 @@ describe('the situations of operators', () => {
     ['embedding-behind', ['embed'], later],
     ['nobody-joined', ['interview'], 0],
   ] as const;
-  it.each(planted)('the query of the situation %s finds exactly the planted workflows', async (name, expected, ms) => {
-    await until(async () => (await found(name, ms)).length >= expected.length, `${name} to be found`);
-    expect(await found(name, ms)).toEqual(expected);
-  });
+  it.each(planted)(
+    'the query of the situation %s finds exactly the workflows that these tests brought into that situation',
+    async (name, expected, ms) => {
+      await until(async () => (await found(name, ms)).length >= expected.length, `${name} to be found`);
+      expect(await found(name, ms)).toEqual(expected);
+    },
+  );
 
   it('the query of the situation “flood” finds the open workflows that were started in the last five minutes', async () => {
     await until(async () => (await found('flood')).length >= 8, 'the open workflows to be found');
@@ -193,7 +196,7 @@ describe('the situations of operators', () => {
     expect(await found('flood', 6 * 60_000)).toEqual([]);
   });
 
-  it('each situation that `ops stuck` knows is planted in this file', () => {
+  it('these tests bring about each situation that `ops stuck` knows', () => {
     expect(situations.map(({ name }) => name).toSorted()).toEqual(
       [...planted.map(([name]) => name), 'flood'].toSorted(),
     );
@@ -332,7 +335,7 @@ describe('ops', () => {
     );
   });
 
-  it('ops cancel ends a crawl as cancelled, terminates a line of deliveries, and for a tool call says what to do instead', async () => {
+  it('ops cancel ends a crawl as cancelled, terminates the deliveries to one destination, and for a tool call says what to do instead', async () => {
     const crawl = await plant('crawlSite', 'slow', { orgId, crawlId: 'slow' });
     await until(
       async () => (await crawl.fetchHistory()).events?.some((event) => event.timerStartedEventAttributes),

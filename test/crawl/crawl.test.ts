@@ -177,7 +177,7 @@ describe('a crawl', () => {
     expect(titles.filter((title: string) => title.startsWith('Topic'))).toHaveLength(8);
   });
 
-  it('a crawl waits while robots.txt is unavailable, reports that, and requests no page meanwhile', async () => {
+  it('a crawl waits while robots.txt is unavailable, says so in its status, and requests no page meanwhile', async () => {
     const site = await siteOf({
       '/robots.txt': (_, response) => void response.writeHead(503).end(),
       '/': page('Start', 'The siskin page is not to be fetched yet.'),
@@ -331,7 +331,7 @@ describe('a crawl of a site that was crawled before', () => {
     expect((await ask('How much is the avocet fee?', { productType: 'retail' })).has_context).toBe(false);
   });
 
-  it('a crawl with `replace` swaps the whole set of pages, and keeps the old set when it fails or is cancelled', async () => {
+  it('a crawl with `replace` swaps the whole set of pages, and keeps the old set when the crawl fails or is cancelled', async () => {
     const site = await siteOf({
       '/': page('One', 'The dunlin rate is one percent a year.', ['/two']),
       '/two': page('Two', 'The dunlin office is in the second street.'),
@@ -390,7 +390,7 @@ describe('prune', () => {
   const prune = async (body: object = {}) =>
     (await shared.request('POST', `/orgs/${org.orgId}/knowledge-base/prune`, { token, body })).body;
 
-  it('pruning reports passages without a page, pages without passages and old generations, and removes them on request', async () => {
+  it('pruning reports passages without a page, pages without passages and old versions of pages, and removes them on request', async () => {
     const site = await siteOf({
       '/': page('Start', 'The smew account has a start page.', ['/whole', '/half', '/lost']),
       '/whole': page('Whole', 'The smew page that is whole stays as it is.'),
@@ -428,7 +428,7 @@ describe('prune', () => {
 });
 
 describe('in a separate system', () => {
-  it('a crawl stops at the quota and reports it; after its worker was killed it continues without repeating a request', async () => {
+  it('a crawl stops at the quota and reports that; a crawl whose worker was killed continues without repeating a request', async () => {
     const env = systemEnv('crawlkill', { FLEETS: 'crawl', LIMITS: 'sandbox_pages=30' });
     const running: Running[] = [];
     try {

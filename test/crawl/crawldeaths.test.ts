@@ -52,8 +52,8 @@ async function startWorker(extra: Record<string, string> = {}): Promise<Running>
   return worker;
 }
 /**
- * A worker that pauses once per listed crawler, after that crawler's `at`-th write to the index and before publishing
- * it.
+ * A worker that pauses once per listed crawler: after that crawler's `at`-th write to the index, and before it
+ * publishes what it wrote.
  */
 async function holdingWorker(at: readonly (readonly [Crawler, number])[]) {
   const worker = await startWorker({
@@ -117,7 +117,7 @@ const settled = async (crawlId: string): Promise<string[]> =>
 
 describe('a worker that is killed while it stores one batch of pages and fetches the next', () => {
   /** All three crawls share one crash of the worker, because Temporal takes seconds to notice it. */
-  /** Two full rounds and a short one. */
+  /** The number of pages in two full rounds and a short one. */
   const many = 2 * pagesARound + 12;
   const large = manyPages(many, 'whinchat');
   const changing = manyPages(3, 'stonechat');

@@ -86,7 +86,7 @@ describe('a site that asks crawlers to pause', () => {
     expect(asked[1]! - asked[0]!).toBeGreaterThanOrEqual(1_000);
   });
 
-  it('a longer pause is reported by the crawl, which requests the page once more after the pause', async () => {
+  it('a crawl reports a long pause that a site asks for, and requests the page once more after the pause', async () => {
     const asked: string[] = [];
     const site = await siteOf({
       '/': page('Start', 'The serin begins here.', ['/busy', '/calm']),
@@ -258,7 +258,7 @@ describe('a crawl that is cancelled while the site does not answer', () => {
 });
 
 describe('crawls of both modes at the same time', () => {
-  it('crawls of both modes at the same time do not see each other’s pages', async () => {
+  it('crawls of test mode and live mode that run at the same time do not see each other’s pages', async () => {
     await shared.goLive(crawler.org);
     const live = await newCrawler(shared, { org: crawler.org, mode: 'live' });
     const owed: ServerResponse[] = [];

@@ -53,7 +53,7 @@ describe('a text that moves within its site', () => {
     expect(await paths()).toEqual(['/', '/fees']);
   });
 
-  it('a text that is at a new URL and still at its old one is stored once', async () => {
+  it('a text that is at a new URL and still at the old URL is stored once', async () => {
     const site = await siteOf({
       '/': page('Start', 'The curlew bank has a start page.', ['/deep/and/old/fees']),
       '/deep/and/old/fees': page('Fees', fee),

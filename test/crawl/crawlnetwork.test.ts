@@ -143,7 +143,7 @@ describe('a host name whose DNS answer changes (DNS rebinding)', () => {
     ['127.0.0.1.nip.test', '127.0.0.1'],
     ['meta.test', '169.254.169.254'],
     ['xn--mnchen-3ya.test', '127.0.0.1'],
-  ])('a name that always resolved to a private address, %s, is not reached', async (name, address) => {
+  ])('a host name that resolves to a private address from the start, %s, is not reached', async (name, address) => {
     const service = await otherSite({ '*': 'The wigeon keeps a secret here.' });
     dns.names = { [name]: [address] };
     const done = await crawler.crawl(

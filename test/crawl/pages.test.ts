@@ -17,7 +17,7 @@ const fixture = (name: string): Buffer => readFileSync(new URL(`../fixtures/page
 
 let pages: Pages;
 beforeAll(() => {
-  // The time limit is generous, for busy machines; the limits have their own tests.
+  // The time limit is generous, because machines may be busy. Other tests cover the limits.
   pages = createPages({ timeoutMs: 100_000, agent: 'SupportBot' });
 });
 afterAll(() => pages.close());
@@ -179,7 +179,8 @@ describe('the main text', () => {
   });
 
   describe('class names of boilerplate within the main part', () => {
-    // The markup of common generators. The second list was written after the rules and changed nothing in them.
+    // The examples are markup of common site generators. Those of the second list were written after the rules, and no
+    // rule was changed for them.
     const body = '<p>Opening words of the page, which say what it is all about, in one sentence or two.</p>'.repeat(3);
     const site = (main: string): string =>
       `<body><div class="cookie-banner">We use cookies to make your visit better for you.</div><nav>Home</nav><div class="sidebar">Most read pages of the week</div><main><h1>Help</h1>${body}${main}</main><footer>Imprint</footer></body>`;
@@ -210,7 +211,7 @@ describe('the main text', () => {
         '<div id="comments-and-complaints"><h2>Complaints</h2><p>Write to us.</p></div>',
         ['Help > Complaints', 'Write to us.'],
       ],
-      // The second list, written after the rules:
+      // The second list begins here.
       [
         'MkDocs',
         '<h2 id="cookies">Cookies<a class="headerlink" href="#cookies" title="Permanent link">#</a></h2><p id="cookies">We set two.</p>',
@@ -457,7 +458,7 @@ describe('processes that read pages', () => {
   const small = (text: string): { url: string; body: Buffer } => ({ url, body: Buffer.from(`<p>${text}</p>`) });
   const endless = { url, body: Buffer.from(`<p>${'A short sentence, and a link. '.repeat(120_000)}</p>`) };
 
-  onLinux('one process reads page after page, in the order they came', async () => {
+  onLinux('one reader process reads page after page, in the order in which they came', async () => {
     const own = createPages({ timeoutMs: 100_000 });
     const texts = Array.from({ length: 20 }, (_, at) => `Page ${at}.`);
     const finished: string[] = [];
@@ -476,7 +477,7 @@ describe('processes that read pages', () => {
     expect(started.filter(running)).toEqual([]);
   });
 
-  onLinux('a process is replaced after its maximum number of pages', async () => {
+  onLinux('a reader process is replaced after its maximum number of pages', async () => {
     const own = createPages({ pagesPerProcess: 2 });
     const first = await startedBy(() => own.read(small('One.')));
     await own.read(small('Two.'));
@@ -486,7 +487,7 @@ describe('processes that read pages', () => {
     await own.close();
   });
 
-  onLinux('an idle process is replaced when it holds too much memory', async () => {
+  onLinux('an idle reader process is replaced when it holds too much memory', async () => {
     const own = createPages({ restingMb: 1 });
     for (const text of ['One.', 'Two.']) {
       const started = await startedBy(() => own.read(small(text)));
@@ -495,7 +496,7 @@ describe('processes that read pages', () => {
     await own.close();
   });
 
-  onLinux('a process without work ends by itself', async () => {
+  onLinux('a reader process without work ends by itself', async () => {
     const own = createPages({ idleMs: 1 });
     const started = await startedBy(() => own.read(small('One.')));
     await until(() => !started.some(running));
@@ -543,7 +544,7 @@ describe('processes that read pages', () => {
     await own.close();
   });
 
-  onLinux('after an idle process is killed, the next page is read by another one', async () => {
+  onLinux('after an idle reader process is killed, the next page is read by another one', async () => {
     const own = createPages();
     const [pid] = await startedBy(() => own.read(small('One.')));
     if (pid === undefined) throw new Error('no reader was started');
@@ -553,7 +554,7 @@ describe('processes that read pages', () => {
     await own.close();
   });
 
-  onLinux('close ends idle processes, running pages and queued pages', async () => {
+  onLinux('close() ends idle reader processes, running pages and queued pages', async () => {
     const own = createPages({ size: 2 });
     const readings: Promise<unknown>[] = [];
     const started = await startedBy(async () => {

@@ -112,7 +112,7 @@ describe('a slow site', () => {
 });
 
 describe('a page', () => {
-  it('a page is the same page under all spellings of its URL, and keeps the spelling found last', async () => {
+  it('all spellings of a URL name one page, which keeps the spelling found last', async () => {
     const index = newIndex();
     const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const first = await begin();

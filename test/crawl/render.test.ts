@@ -62,7 +62,7 @@ async function forbidden(): Promise<{ host: string; connections: () => number }>
 const userAgent = 'TestBot/1.0 (+https://bot.example)';
 function renderer(allowed: Site[], options: Partial<RendererOptions> = {}): Renderer {
   const http = createHttp({ userAgent, egressAllow: allowed.map(({ host }) => host) });
-  // The limits are generous, for busy machines.
+  // The limits are generous, because machines may be busy.
   const limits = { timeoutMs: 60_000, settleMs: 40_000, ...options.limits };
   const made = createRenderer({ executablePath: chromium, http, userAgent, ...options, limits });
   cleanups.push(async () => {
@@ -203,7 +203,7 @@ describe('what a rendered page can reach', () => {
         Promise.all(done).then((all) => { document.querySelector('main').textContent = all.join(', '); stop.abort(); });
         </script>`,
       '/away': (_, reply) => reply.writeHead(302, { location: `http://${secret.host}/` }).end(),
-      // Never answered, so that the page does not count as settled before its script is done.
+      // This request is never answered, so that the page does not count as settled before its script is done.
       '/held': () => undefined,
     });
     const text = await textOf(renderer([shop]), shop.url);
@@ -332,7 +332,7 @@ describe('a misbehaving page', () => {
     expect(html.toString()).not.toContain('PK');
   });
 
-  onLinux('a page that takes too much memory is ended for it, and the next page works', async () => {
+  onLinux('a page that takes too much memory is aborted for that reason, and the next page works', async () => {
     const shop = await site({
       '/': `<main></main><script>const all = []; setInterval(() => all.push(new Uint8Array(32 << 20).fill(1)), 20); fetch('/held')</script>`,
       '/held': () => undefined,

@@ -166,7 +166,7 @@ describe('a host', () => {
     expect(host.waitMs()).toBe(9_000);
   });
 
-  it('a host that redirects to its other spelling after a pause is requested there without another pause', async () => {
+  it('after the host’s pause, a redirect from http to https is followed without another pause', async () => {
     let ahead = 0;
     const asked: string[] = [];
     const reply = (url: string): Awaited<ReturnType<Http['follow']>> => {
@@ -191,7 +191,7 @@ describe('a host', () => {
 });
 
 describe('a page’s response', () => {
-  it('a 304 response to an unconditional request is an error', async () => {
+  it('a 304 response to a request without conditional headers is an error', async () => {
     const site = await siteOf({ '/a': answer(304) });
     const opened = await crawlerOf(site).open(`${site.url}/`, signal);
     expect(await opened.fetch(`${site.url}/a`, { signal })).toEqual({ kind: 'refused', reason: 'protocol' });
@@ -317,7 +317,7 @@ describe('sitemaps', () => {
     ]);
   });
 
-  it('an ordinary page at the default URL of the sitemap is reported as a problem only if robots.txt names that URL', async () => {
+  it('an ordinary page at the default URL of the sitemap is no problem when robots.txt does not name that URL', async () => {
     const site = await siteOf({ '/sitemap.xml': page('Oops', 'There is no such page.') });
     const opened = await crawlerOf(site).open(`${site.url}/`, signal);
     expect(await opened.listSitemaps(10, signal)).toEqual({ urls: [], files: [], forbidden: [], problems: [] });

@@ -83,7 +83,7 @@ describe('cached', () => {
 });
 
 describe('withLock', () => {
-  it('withLock gives the lock to many callers in turn, although a dead process held it first', async () => {
+  it('withLock gives the lock to many callers in turn, although a dead process held the lock first', async () => {
     const path = join(folder, 'lock');
     await writeFile(path, JSON.stringify({ pid: await deadPid() }));
     let inside = 0;
@@ -220,7 +220,7 @@ describe('the data folder', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('a start waits for another one that is stopping', async () => {
+  it('a start waits for another start in the same data folder that is stopping', async () => {
     const first = await lockDataDir(folder, silent);
     first.stopping();
     const waited = Promise.withResolvers<string>();
@@ -230,7 +230,7 @@ describe('the data folder', () => {
     (await second).release();
   });
 
-  it('a start takes over the lock of a killed one, even when its process id is reused', async () => {
+  it('a start takes over the lock of a killed start, even when the killed one’s process id is reused', async () => {
     await writeLock({ pid: await deadPid(), started: '' });
     (await lockDataDir(folder, silent)).release();
     await writeLock({ pid: process.pid, started: 'before the last boot' });
@@ -548,7 +548,7 @@ case "$*" in *--include=dev*) mkdir -p "$FOLDER/node_modules/typescript";; esac
   });
 
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    '%s during the installation of packages also ends npm',
+    'the signal %s during the installation of packages also ends npm',
     async (signal) => {
       await mkdir(join(folder, 'engines'));
       await mkdir(join(folder, 'bin'));

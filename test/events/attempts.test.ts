@@ -70,7 +70,7 @@ describe('a ticket’s events', () => {
     expect(await deliveries(orgId)).toHaveLength(4);
   });
 
-  it('events from before the destination was selected are not sent', async () => {
+  it('events from before a destination was selected are not sent to that destination', async () => {
     const receiver = await newReceiver();
     const orgId = await newOrg(receiver.url);
     await configure(orgId, { outbox_providers: [] });
@@ -140,7 +140,7 @@ describe('a destination', () => {
     expect(await destinations(orgId)).toMatchObject([{ status: 'failing' }]);
   });
 
-  it('a destination starts a new period of five days when the settings are saved', async () => {
+  it('a destination that fails gets a new period of five days when the settings are saved', async () => {
     const receiver = await newReceiver(status(500));
     const orgId = await newOrg(receiver.url);
     await sendSome(orgId, (await planned(orgId)).line);
@@ -199,7 +199,7 @@ describe('a destination', () => {
 });
 
 describe('an attempt that another attempt has overtaken', () => {
-  it('an attempt that another attempt has overtaken changes nothing when it fails', async () => {
+  it('a delivery attempt that a later attempt has overtaken changes nothing when it fails', async () => {
     const receiver = await newReceiver();
     const { orgId, line } = await planned(await newOrg(receiver.url));
     let owed: ServerResponse | undefined;
@@ -216,7 +216,7 @@ describe('an attempt that another attempt has overtaken', () => {
     expect(new Set(receiver.received.slice(0, 2).map(({ headers }) => headers['webhook-id'])).size).toBe(1);
   });
 
-  it('a delivery is marked as delivered when an overtaken attempt was accepted and the later one was not', async () => {
+  it('a delivery counts as delivered when an overtaken attempt is accepted although the later attempt failed', async () => {
     const receiver = await newReceiver(hang);
     const { orgId, line } = await planned(await newOrg(receiver.url));
     let late: (() => void) | undefined;

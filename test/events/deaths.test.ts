@@ -1,6 +1,6 @@
 /**
  * Workers that die at each step of a delivery: every event arrives under one id and is recorded as delivered once.
- * The same for notifications of members about an escalation, also when the API process that stored it dies.
+ * The same holds for notifications of members about an escalation, even when the API process that stored it dies.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
@@ -26,8 +26,8 @@ afterAll(async () => {
 });
 
 /**
- * `attempts` and `requests` are those caused by this crash. A worker that dies later, for another organization, may
- * already have started an earlier delivery; each such crash adds at most one of each.
+ * `attempts` and `requests` count what the crash of this case causes. A worker that dies later, in another case, may
+ * have started a delivery of this case before. Each such crash adds at most one attempt and one request.
  */
 type Case = { fault: DeliveryFault; proven: boolean; attempts: number; requests: number };
 /** `proven`: something was delivered before, so that the activity that plans deliveries also sends them. */

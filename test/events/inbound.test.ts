@@ -59,7 +59,7 @@ describe('processInbound', () => {
   const statuses = async (orgId: string) =>
     (await InboundModel.find({ org_id: orgId }).sort({ _id: 1 }).lean()).map(({ status }) => status);
 
-  it('processInbound keeps the order of each lane, runs lanes concurrently, and deletes the bodies of processed events', async () => {
+  it('processInbound keeps the order of events within a lane (an issue or a thread), runs lanes concurrently, and deletes the bodies of processed events', async () => {
     const orgId = newId('org');
     for (const body of ['a1', 'a2', 'a3']) await stored(orgId, 'a', body);
     await stored(orgId, 'b', 'b1');
@@ -76,7 +76,7 @@ describe('processInbound', () => {
     expect(await InboundModel.countDocuments({ org_id: orgId, status: 'processed', body: '' })).toBe(4);
   });
 
-  it('all concurrent inbound events are stored, except that of several events with the same key only one is stored', async () => {
+  it('several concurrent inbound events are all stored, but events with the same key only once', async () => {
     const orgId = newId('org');
     now = start;
     const key = randomUUID();
@@ -91,7 +91,7 @@ describe('processInbound', () => {
     expect(bodies.toSorted()).toEqual(stored);
   });
 
-  it('while a handler runs, processInbound processes events of other lanes, and events of the same lane wait', async () => {
+  it('while a handler runs, processInbound processes events of other lanes (issues or threads), and events of the same lane wait', async () => {
     const orgId = newId('org');
     now = start;
     await stored(orgId, 'a', 'a1');
@@ -110,7 +110,7 @@ describe('processInbound', () => {
     expect(seen).toEqual(['b1', 'a1', 'a2']);
   });
 
-  it('processInbound for one part of the lanes leaves the other parts’ events to workers that run at the same time', async () => {
+  it('while processInbound processes one part of the lanes (issues or threads), other workers can process the other parts', async () => {
     const orgId = newId('org');
     now = start;
     await stored(orgId, 'a', 'a1');
@@ -131,7 +131,7 @@ describe('processInbound', () => {
     expect(seen).toEqual(['b1', 'a1']);
   });
 
-  it('processInbound for all parts reports a backlog once it finds as many events as it may claim, and processes these', async () => {
+  it('when as many events wait as one run may claim, processInbound for all parts processes these and reports a backlog', async () => {
     const orgId = newId('org');
     now = start;
     await Promise.all(Array.from({ length: 201 }, (_, n) => stored(orgId, `lane ${n}`, 'x')));
@@ -141,7 +141,7 @@ describe('processInbound', () => {
     expect(await process(orgId, done)).toEqual({});
   });
 
-  it('partOf spreads lanes evenly over the four parts, and always gives a lane the same part', () => {
+  it('partOf spreads lanes (issues or threads) evenly over the four parts, and always gives a lane the same part', () => {
     const counts = Map.groupBy(
       Array.from({ length: 400 }, (_, n) => partOf(`issue ${n}`)),
       (part) => part,
@@ -151,7 +151,7 @@ describe('processInbound', () => {
     expect(partOf('issue 1')).toBe(partOf('issue 1'));
   });
 
-  it('processInbound retries a failed event, delays only its lane, and finally gives it up', async () => {
+  it('processInbound retries a failed event, delays only later events of the same issue or thread, and finally gives the event up', async () => {
     const orgId = newId('org');
     now = start;
     await stored(orgId, 'a', 'bad');
@@ -283,7 +283,7 @@ describe('a worker that dies while it processes an event', () => {
     await removeDataDir(env);
   });
 
-  it('a dying worker leaves its claimed events to the next one: tickets are resolved once, customers told once, lanes kept in order', async () => {
+  it('the events that a dying worker had claimed are processed by the next worker in order: tickets are resolved once, and customers told once', async () => {
     const faults: InboundFault[] = [
       'event claimed',
       'others settled',

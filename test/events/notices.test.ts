@@ -79,7 +79,7 @@ async function customer(org: Org) {
 }
 
 describe('a conversation that is escalated', () => {
-  it('an escalation notifies every member in the app, in Slack and by mail, with its id but without the customer’s words or name', async () => {
+  it('an escalation notifies every member in the app, in Slack and by mail, and names the conversation’s id but not the customer’s words or name', async () => {
     const org = await newOrg({ live: true });
     const bob = await joined(org);
     const { convId, email } = await newConversation(org, { name: 'Ada Byron' });
@@ -116,7 +116,7 @@ describe('a conversation that is escalated', () => {
     expect(bodies.every((body) => body.includes(convId))).toBe(true);
     expect(slack.received.filter(({ body }) => body.includes(convId))).toEqual([]);
     const records = await db().collection<Delivery>('deliveries').find({ org_id: org.orgId }).toArray();
-    // The notifications are deleted with the customer.
+    // Each record names the customer in `about`, so it is deleted with the customer.
     const whose = [expect.stringMatching(/^cus_/)];
     expect(records.map(({ subject, about }) => [subject.conv_id, about])).toEqual([
       [convId, whose],
@@ -343,7 +343,7 @@ describe('a tool call that waits for a member’s approval', () => {
 });
 
 describe('a delivery that was given up', () => {
-  it('a delivery that was given up notifies members with its id, once per destination until the notice is read', async () => {
+  it('when a delivery is given up, members are notified with its id, once per destination until they read the notice', async () => {
     const receiver = await startReceiver(status(500));
     const org = await newSender(receiver.url);
     await choose(org, { notify_on: ['delivery_failed'] });

@@ -110,34 +110,37 @@ describe('a request to S3', () => {
 
   it.each<[string, { sessionToken?: string }]>([
     ['', {}],
-    [', with the token of a session', { sessionToken: 'FwoGZXIvYXdzEBYaDHqa0AP+/=' }],
-  ])('a request to S3 is signed as another implementation signs it%s, whatever the object key', async (_, session) => {
-    const store = await startStore({ ...right, ...session });
-    const settings = { endpoint: store.endpoint, region, sessionToken: undefined, ...right, ...session };
-    const keys = [
-      'mail',
-      'in/a mail',
-      'größe/日本',
-      "a+b&c=d?e#f%20g'h(i)!*~",
-      'a//b',
-      '..a/.b',
-      '%2F',
-      'é',
-      ' ',
-      '🙂',
-    ];
-    for (const key of keys)
-      expect([key, await createObjectStore(http, settings).fetch('mails', key, { maxBytes: 1_000 })]).toEqual([
-        key,
-        { kind: 'object', body: expect.anything() },
-      ]);
-    const wrong = { ...settings, secretAccessKey: 'another' };
-    expect(await createObjectStore(http, wrong).fetch('mails', 'mail', { maxBytes: 1_000 })).toEqual({
-      kind: 'missing',
-      status: 403,
-    });
-    await store.close();
-  });
+    [' with the token of a session', { sessionToken: 'FwoGZXIvYXdzEBYaDHqa0AP+/=' }],
+  ])(
+    'the signature of a request to S3%s equals that of another implementation, whatever the object key',
+    async (_, session) => {
+      const store = await startStore({ ...right, ...session });
+      const settings = { endpoint: store.endpoint, region, sessionToken: undefined, ...right, ...session };
+      const keys = [
+        'mail',
+        'in/a mail',
+        'größe/日本',
+        "a+b&c=d?e#f%20g'h(i)!*~",
+        'a//b',
+        '..a/.b',
+        '%2F',
+        'é',
+        ' ',
+        '🙂',
+      ];
+      for (const key of keys)
+        expect([key, await createObjectStore(http, settings).fetch('mails', key, { maxBytes: 1_000 })]).toEqual([
+          key,
+          { kind: 'object', body: expect.anything() },
+        ]);
+      const wrong = { ...settings, secretAccessKey: 'another' };
+      expect(await createObjectStore(http, wrong).fetch('mails', 'mail', { maxBytes: 1_000 })).toEqual({
+        kind: 'missing',
+        status: 403,
+      });
+      await store.close();
+    },
+  );
 });
 
 describe('an SNS message', () => {

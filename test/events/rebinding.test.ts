@@ -69,7 +69,7 @@ it.each(['127.0.0.1', '10.0.0.7', '169.254.169.254', '192.168.1.1'])(
 );
 
 it.each(['http://hooks.example/', 'https://127.0.0.1/', 'https://[::1]/', 'https://localhost/'])(
-  'no delivery to %s is attempted, even if it was stored as a destination',
+  'no delivery to the address %s is attempted, even if that address was stored as a destination',
   async (url) => {
     dns.asked.length = 0;
     const [created] = await send(url);

@@ -21,7 +21,7 @@ import { sendLine } from '../../workflows/events/sendline.ts';
 import { ticketEvents } from '../../workflows/events/ticketevents.ts';
 
 const { tell } = stories();
-/** Inside an activity this is the server's time, which skips. */
+/** Returns the server's time, which skips ahead, when called inside an activity. */
 function clock(): Date {
   try {
     return new Date(Math.max(Date.now(), Context.current().info.currentAttemptScheduledTimestampMs));
@@ -105,7 +105,7 @@ describe('a receiver that accepts the fourth attempt', () => {
 });
 
 describe('a line of deliveries without a ticket', () => {
-  it('a line of deliveries without a ticket leaves neither the recipient’s address nor the mail server’s words in Temporal', async () => {
+  it('deliveries without a ticket leave neither the recipient’s address nor the mail server’s words in Temporal', async () => {
     const address = `${randomUUID()}@customer.example`;
     const who = { name: '', address: 'support@bank.example' };
     const words = {
@@ -149,7 +149,7 @@ describe('a line of deliveries without a ticket', () => {
     for (const secret of [address, 'is busy', 'It is here']) expect(history.includes(secret)).toBe(false);
   });
 
-  it('a line of deliveries without a ticket also gets eight attempts per delivery on the same schedule', async () => {
+  it('the workflow sendLine makes eight attempts for each delivery of its line, on the same schedule', async () => {
     const receiver = await newReceiver(status(500));
     const ticket = await newTicket(await newOrg(receiver.url));
     await sendEvents(ticket);

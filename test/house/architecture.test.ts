@@ -11,7 +11,10 @@ import { belowSlices, importViolations, isIn, rooms, slicedRooms } from './impor
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** One forbidden import for every room: the file, its source, and the name in the message. */
+/**
+ * One forbidden import for every room (a folder or file with import rules of its own): the file, its source, and the
+ * name in the message.
+ */
 const forbidden: readonly [file: string, source: string, named: string][] = [
   ['models/rules/base/a.ts', `import { readFile } from 'node:fs';`, 'node:fs'],
   ['models/rules/base/b.ts', `import type { Model } from 'mongoose';`, 'mongoose'],

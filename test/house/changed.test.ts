@@ -42,7 +42,7 @@ describe('the tests that run after a change', () => {
   });
 
   it.each(['models/rules/base/errors.ts', 'api/http/route.ts', 'models/base/connect.ts', 'config.ts', 'package.json'])(
-    'a change of %s, on which every slice depends, runs the smoke set',
+    'a change of %s, on which every slice depends, runs the set of smoke tests',
     (changed) => {
       const wanted = sources.map(({ path }) => path).filter((path) => smoke.some((prefix) => path.startsWith(prefix)));
       expect(chosen(changed)).toEqual(expect.arrayContaining(wanted.filter((path) => path.endsWith('.test.ts'))));
@@ -50,7 +50,7 @@ describe('the tests that run after a change', () => {
   );
 
   it.each(['api/base/contract/common.ts', 'test/kit/harness.ts'])(
-    'a change of %s, on which most tests depend, runs the smoke set and not most tests',
+    'a change of %s, on which most tests depend, runs the smoke tests and less than a third of all tests',
     (changed) => {
       const runs = chosen(changed);
       expect(runs).toEqual(expect.arrayContaining(['test/chat/inbox.test.ts', 'test/base/security.test.ts']));

@@ -119,9 +119,12 @@ describe('readConfig', () => {
     ['/models', { state: 'embedded', folder: '/models', urls: [] }],
     ['../models', { state: 'embedded', folder: '../models', urls: [] }],
     ['http://one:3000, https://two', { state: 'embedded', urls: ['http://one:3000', 'https://two'] }],
-  ])('EMBEDDING=%s is understood, and without it the models of the cache are used', (EMBEDDING, expected) => {
-    expect(readConfig({ DATA_DIR: folder, EMBEDDING }).embedding).toEqual(expected);
-  });
+  ])(
+    'EMBEDDING=%s is read as the state, the folder and the addresses of the embedding models',
+    (EMBEDDING, expected) => {
+      expect(readConfig({ DATA_DIR: folder, EMBEDDING }).embedding).toEqual(expected);
+    },
+  );
 
   it('LIMITS sets limits by name: the last of two values counts, and other limits keep their defaults', () => {
     const LIMITS = 'sign_in_per_minute=6, accounts_per_hour=8,sandbox_pages=0,sign_in_per_minute=7';
@@ -160,7 +163,7 @@ describe('readConfig', () => {
     expect(readConfig({ DATA_DIR: folder }).removedSentence).toBeUndefined();
   });
 
-  it('no removed variable is read, and what replaces it exists', () => {
+  it('no removed variable is read, and the setting that replaces each of them exists', () => {
     expect(Object.keys(removed).filter((name) => Object.hasOwn(environment.shape, name))).toEqual([]);
     for (const what of Object.values(removed)) {
       for (const [name] of what.matchAll(/\b[A-Z_]+\b/g)) expect(environment.shape).toHaveProperty(name);

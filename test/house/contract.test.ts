@@ -202,7 +202,7 @@ describe('pages outside of /v1', () => {
     expect([reply.status, reply.headers.get('location')]).toEqual([302, '/health/ready']);
   });
 
-  it('health shows the state of MongoDB, Temporal and the embedding models', async () => {
+  it('the health check shows the state of MongoDB, Temporal and the embedding models', async () => {
     expect(await (await get('/health/live')).json()).toEqual({ status: 'ok' });
     // On a busy machine MongoDB or Temporal may answer later than the check waits. The check then reports them as down.
     let last: unknown;
@@ -217,7 +217,7 @@ describe('pages outside of /v1', () => {
     expect(last).toEqual([200, { status: 'ok', mongo: 'ok', temporal: 'ok', embedding: { state: 'off' } }]);
   });
 
-  it('health answers even when MongoDB and Temporal hang', async () => {
+  it('the health check answers even when MongoDB and Temporal hang', async () => {
     const never = () => new Promise<never>(() => undefined);
     const temporal = { withDeadline: never } as unknown as Context['temporal'];
     expect(await readiness({ temporal }, never)).toEqual({ ready: false, mongo: 'down', temporal: 'down' });

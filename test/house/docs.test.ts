@@ -98,20 +98,20 @@ const decisions = [...documents]
 describe.each([...documents.keys()].sort())('%s', (path) => {
   const text = documents.get(path)!;
 
-  it('the document links only to files and headings that exist', () => {
+  it('each document links only to files and headings that exist', () => {
     expect(brokenLinks(path, documents, tree)).toEqual([]);
   });
 
-  it('the document names only files and folders that exist', () => {
+  it('each document names only files and folders that exist', () => {
     expect(missingPaths(text, tree)).toEqual([]);
   });
 
-  it('the document names only scripts of package.json', async () => {
+  it('each document names only scripts of package.json', async () => {
     const { scripts } = JSON.parse(await read('package.json')) as { scripts: Record<string, string> };
     expect(scriptsIn(text).filter((script) => !(script in scripts))).toEqual([]);
   });
 
-  it('the document refers only to decisions that exist', () => {
+  it('each document refers only to decisions that exist', () => {
     expect(referencesIn(text).filter((number) => !decisions.includes(number))).toEqual([]);
   });
 });

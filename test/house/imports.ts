@@ -1,7 +1,7 @@
 /**
- * The import rules: what each room may import, the order of the slices, and that files do not import each other in a
- * cycle. docs/architecture.md describes rooms and slices. `npm run check` and architecture.test.ts use the rules. The
- * check reads files and runs none of them.
+ * The import rules: what each room (a folder or file with rules of its own) may import, the order of the slices, and
+ * that files do not import each other in a cycle. docs/architecture.md describes rooms and slices. `npm run check` and
+ * architecture.test.ts use the rules. The check reads files and runs none of them.
  */
 import { readFile, readdir } from 'node:fs/promises';
 import { isBuiltin, stripTypeScriptTypes } from 'node:module';

@@ -40,7 +40,7 @@ describe('models/rules/base/holdings.ts', () => {
   const modelOf = (collection: string) =>
     Object.values(mongoose.models).find((model) => model.collection.collectionName === collection)!;
 
-  it('holdings lists every collection and no other', () => {
+  it('the table `holdings` lists every collection and nothing else', () => {
     const collections = Object.values(mongoose.models).map((model) => model.collection.collectionName);
     expect(Object.keys(holdings).toSorted()).toEqual(collections.toSorted());
   });
@@ -54,7 +54,7 @@ describe('models/rules/base/holdings.ts', () => {
     },
   );
 
-  it('the collections whose copies holdings finds by the field `about` are exactly those that have this field', () => {
+  it('the table `holdings` finds copies by the field `about` in exactly the collections that have this field', () => {
     const saying = Object.values(mongoose.models).filter(({ schema }) => schema.path('about') !== undefined);
     const listed = copies.filter(({ by }) => by === 'about').map(({ collection }) => collection as string);
     expect(saying.map((model) => model.collection.collectionName).toSorted()).toEqual(listed.toSorted());

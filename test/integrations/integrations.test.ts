@@ -417,7 +417,7 @@ describe.each([
   ['slack', connectSlack, async (of: TestOrg) => put(of, 'slack', { channel_id: await channelOf('elsewhere') })],
   ['linear', connectLinear, connectLinear],
 ] as const)('organizations that share an account of %s', (provider, connect, again) => {
-  it('of organizations that share an account, the one connected first gets its events, and the next when it disconnects', async () => {
+  it('of organizations that share an account of a provider, the one connected first gets its events, and the next one once the first disconnects', async () => {
     await nobodyConnected();
     const orgs = [await system.api().newOrg(), await system.api().newOrg(), await system.api().newOrg()] as const;
     for (const one of orgs) await connect(one);
@@ -489,7 +489,7 @@ describe('the token of a disconnected Slack workspace', () => {
 });
 
 describe('outbox_providers', () => {
-  it('outbox_providers accepts slack and linear once they are connected; until then the error names the missing one', async () => {
+  it('outbox_providers accepts slack and linear once they are connected, and until then the error names the missing provider', async () => {
     const own = await system.api().newOrg();
     const refused = await outbox(own, ['slack', 'linear']);
     expect([refused.status, refused.body.code]).toEqual([400, 'PROVIDER_NOT_CONNECTED']);

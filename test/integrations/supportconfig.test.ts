@@ -319,7 +319,7 @@ describe('GET|POST /orgs/{orgId}/go-live', () => {
     });
   });
 
-  it('going live requires an admin to start it, and is visible to members; keys and unknown fields are refused', async () => {
+  it('going live has to be started by an admin, and is visible to members; keys and unknown fields are refused', async () => {
     const plain = await api.join(org);
     expect((await goLive({}, plain.token)).body.code).toBe('MISSING_ROLE');
     expect((await see(plain.token)).environment).toBe('sandbox');

@@ -191,7 +191,7 @@ const implementations: readonly [name: string, jobs: () => ModelJobs, by: string
 ];
 
 describe.each(implementations)('%s', (_, jobsOf, by) => {
-  it('answer uses the words of the passages, names the used passages, and shows the whole answer', async () => {
+  it('answer() uses the words of the passages, names the used passages, and shows the whole answer', async () => {
     const { seen, listener } = watching();
     const written = await jobsOf().answer(asked, { listener });
     expect(written).toMatchObject({
@@ -202,25 +202,25 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
     expect(seen.shown).toBe(written.text);
   });
 
-  it('answer returns the same result with and without a listener', async () => {
+  it('answer() returns the same result with and without a listener', async () => {
     const { listener } = watching();
     expect(await jobsOf().answer(asked)).toEqual(await jobsOf().answer(asked, { listener }));
   });
 
-  it('answer shows and returns no text when the passages do not answer the question', async () => {
+  it('answer() shows and returns no text when the passages do not answer the question', async () => {
     const { seen, listener } = watching();
     const written = await jobsOf().answer(unanswered, { listener });
     expect([written.text, written.used, written.by.generated_by, seen.shown]).toEqual([undefined, [], by, '']);
   });
 
-  it('rewrite turns a message into one line for the search', async () => {
+  it('rewrite() turns a message into one line for the search', async () => {
     const history = [{ role: 'customer', body: 'What does the gold card cost?' }];
     const body = 'And for students?';
     const rewritten = await jobsOf().rewrite({ body, history, read: await offline.read({ body, history }) });
     expect(rewritten).toMatch(/^[^\n]*gold card[^\n]*$/u);
   });
 
-  it('chooseTool returns a tool with the arguments that were given, the missing arguments, or nothing', async () => {
+  it('chooseTool() returns a tool with the arguments that were given, the arguments that are missing, or nothing', async () => {
     const choose = async (body: string) => jobsOf().chooseTool(wanting(body));
     expect([
       await choose('What is the delivery status of order A-1042?'),
@@ -229,7 +229,7 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
     ]).toEqual([{ call: { tool, arguments: { order_number: 'A-1042' } } }, { missing: ['order_number'] }, undefined]);
   });
 
-  it('draftInterview reads the fields of an interview from the prompt, and returns the time in the prompt’s own words', async () => {
+  it('draftInterview() reads the fields of an interview from the prompt, and returns the time in the prompt’s own words', async () => {
     const prompt = 'Interview an analyst who knows SQL tomorrow at 3pm, li@example.com, 3 questions';
     const { words, generated_by } = await jobsOf().draftInterview({ prompt });
     expect(words).toMatchObject({ candidate_email: 'li@example.com', question_count: 3, skills: ['SQL'] });
@@ -240,25 +240,25 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
     ]);
   });
 
-  it('writeQuestions returns the requested number of distinct questions in the requested categories', async () => {
+  it('writeQuestions() returns the requested number of distinct questions in the requested categories', async () => {
     const { questions, generated_by } = await jobsOf().writeQuestions(order);
     expect([questions.length, new Set(questions.map(({ body }) => body)).size]).toEqual([2, 2]);
     expect([new Set(questions.map(({ category }) => category)), generated_by]).toEqual([new Set(['technical']), by]);
   });
 
-  it('suggest returns a follow-up to the last answer', async () => {
+  it('suggest() returns a follow-up to the last answer', async () => {
     const suggestions = await jobsOf().suggest({ questions: [question], asked: ['q_1'], said: interviewed.said });
     expect(suggestions.filter(({ kind }) => kind === 'follow_up')).toEqual([
       { kind: 'follow_up', body: expect.stringMatching(/\S.{8,}/u) },
     ]);
   });
 
-  it('summarizeInterview returns a summary with its questions and answers', async () => {
+  it('summarizeInterview() returns a summary with its questions and answers', async () => {
     const { answered, items, summary, generated_by } = await jobsOf().summarizeInterview(interviewed);
     expect([answered, items[0]!.answer, summary.length > 0, generated_by]).toEqual([1, told, true, by]);
   });
 
-  it('score rates each criterion from 0 to 10, and gives no score to a silent candidate', async () => {
+  it('score() rates each criterion from 0 to 10, and gives no score to a silent candidate', async () => {
     const scored = await jobsOf().score({ interviewed, role: 'Engineer' });
     expect(scored!.scores.map(({ criterion }) => criterion)).toEqual(interviewed.criteria);
     for (const { score } of scored!.scores) expect(score >= 0 && score <= 10).toBe(true);
@@ -267,7 +267,7 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
     expect(await jobsOf().score({ interviewed: { ...interviewed, said: [] }, role: 'Engineer' })).toBeUndefined();
   });
 
-  it('summarizeMeeting returns a summary, key points and action items', async () => {
+  it('summarizeMeeting() returns a summary, key points and action items', async () => {
     const made = await jobsOf().summarizeMeeting({ ...meeting, mode: 'short' });
     expect(made).toEqual({
       summary: expect.stringMatching(/\S/u),
@@ -277,14 +277,14 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
     });
   });
 
-  it('findTasks quotes the transcript and returns due date and assignee', async () => {
+  it('findTasks() quotes the transcript and returns due date and assignee', async () => {
     const { tasks, generated_by } = await jobsOf().findTasks(meeting);
     expect([tasks.length, generated_by]).toEqual([1, by]);
     expect(tasks[0]).toMatchObject({ segment: 's1', assignee: { userId: 'bob' }, due: '2026-11-20' });
     expect(said[1]!.text).toContain(tasks[0]!.quote);
   });
 
-  it('reviewTask says what a task lacks and suggests words for it', async () => {
+  it('reviewTask() says what a task lacks and suggests words for it', async () => {
     const { missing, suggestion, generated_by } = await jobsOf().reviewTask({ task, today: '2026-11-18' });
     expect(missing.map(({ field }) => field)).toEqual(['assigned_to', 'due_date', 'description']);
     expect([suggestion.title, generated_by]).toEqual(['Fix the export', by]);
@@ -293,7 +293,7 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
 
 describe('offers', () => {
   it.each([implementations[1]!, implementations[2]!])(
-    '%s withholds its offers when no more may be made, and sets `withheld`',
+    '%s makes no offers when none may be made, and sets `withheld` instead',
     async (_, jobsOf) => {
       expect(await jobsOf().answer(offering)).toMatchObject({ offers: [{ passage: 'gold' }] });
       const withheld = await jobsOf().answer({ ...offering, mayOffer: false });
@@ -347,7 +347,7 @@ describe('the fallback', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('without calling the model, the fallback recognizes an interview question that was asked', async () => {
+  it('the fallback recognizes an interview question that was asked without calling the model', async () => {
     const ask = { questions: [question], asked: [], text: question.body };
     expect(await intelligenceAt(server.baseUrl).recognizeQuestion(ask)).toBe(question.question_id);
     expect(server.requests).toEqual([]);
@@ -376,7 +376,7 @@ describe('the fallback', () => {
     expect(failures).toEqual([]);
   });
 
-  it('a reported failure names the job and its context', async () => {
+  it('the report of a failure names the failed job and the context that the caller gave', async () => {
     const failures: unknown[] = [];
     const jobs = withFallback(modelAt('http://127.0.0.1:1/v1'), offline, (...failure) => failures.push(failure));
     await jobs.writeQuestions(order, { about: { org_id: 'org_1' } });

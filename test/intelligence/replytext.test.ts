@@ -203,7 +203,7 @@ describe('hostile texts', () => {
     }
   });
 
-  it.each(slow)('a text that repeats %j may be streamed in pieces and gives the same result', (part) => {
+  it.each(slow)('a text that repeats %j gives the same result when it is streamed in pieces', (part) => {
     const stream = createReplyStream(grounds);
     let shown = '';
     const text = repeated(part).slice(0, 20_000);

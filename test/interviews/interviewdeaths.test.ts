@@ -52,8 +52,8 @@ async function finish(id: string, operations: readonly Operation[]): Promise<voi
       continue;
     }
     const path = operation === 'score' ? 'generate-score' : operation;
-    // After a crash, a workflow may take longer to answer than the request waits (503). The operation may still have
-    // been done; then the repetition is refused, and the history is checked.
+    // After a crash, a workflow may take longer to answer than the request waits (503). The operation may be done all
+    // the same. Then the repetition is refused, and the history is checked.
     await until(
       async () => (await mine.call('POST', `/${id}/${path}`)).status !== 503,
       `${operation} of ${id} to be answered`,

@@ -175,7 +175,7 @@ describe('concurrent operations', () => {
     }
   });
 
-  it('one of two concurrent scorings succeeds; an update concurrent with a start is stored only if it gets 200', async () => {
+  it('one of two concurrent scorings succeeds, and an update concurrent with a start is stored only if the update gets 200', async () => {
     const id = await mine.bring('evaluating');
     expect(outcome(await Promise.all([1, 2].map(() => mine.call('POST', `/${id}/generate-score`))))).toEqual([
       200, 409,
@@ -479,7 +479,7 @@ describe('POST generate-score', () => {
     await mine.call('POST', `/${id}/end`);
     const evaluated = (await mine.call('POST', `/${id}/evaluate`)).body.data;
     expect(evaluated.qa_summary).toMatchObject({ answered: 0, ended_early: true });
-    // The requested summary may be stored before that of phase 1 of the workflow.
+    // The requested summary may be stored before the summary that the workflow makes by itself.
     const summarized = { _id: id, 'state.summarized': true };
     await until(
       async () => (await db.collection<{ _id: string }>('interviews').countDocuments(summarized)) === 1,

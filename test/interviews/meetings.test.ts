@@ -174,7 +174,7 @@ describe('POST /meetings/{id}/transcript', () => {
     ]);
   });
 
-  it('adding to a transcript refuses a batch over a limit, and stores none of it', async () => {
+  it('adding to a transcript refuses a batch of segments over a limit, and stores none of the segments', async () => {
     const { meeting_id: id } = await create();
     const many = (count: number, of: Partial<(typeof segments)[number]> = {}) =>
       Array.from({ length: count }, (_, n) => ({ ...segments[1]!, id: `x${n}`, ...of }));
@@ -229,7 +229,7 @@ describe('PUT /meetings/{id}/settings', () => {
 });
 
 describe('POST /meetings/{id}/end', () => {
-  it('ending a meeting completes it, and a second request keeps the time of the first one', async () => {
+  it('ending a meeting completes the meeting, and a second request keeps the time of the first one', async () => {
     const { meeting_id: id } = await create();
     const first = (await on('POST', id, '/end')).body.data;
     expect([first.status, Date.parse(first.ended_at) > 0]).toEqual(['completed', true]);
@@ -308,7 +308,7 @@ describe('the workflow of a meeting', () => {
     expect((await asked('POST', '/extract-tasks', { org_id: org.orgId })).status).toBe(200);
     const tasks = () => db.collection('tasks').countDocuments({ session_id: id });
     expect(await tasks()).toBe(1);
-    // The same workflow with a retention period that has already ended, because no test waits for a day.
+    // Starts the same workflow with a retention period that has already ended, because no test waits for a day.
     const handle = temporal.workflow.getHandle(`meeting:${id}`);
     // When Temporal was too slow for the request, the sweeper starts the workflow.
     const { taskQueue } = await until(() => handle.describe().catch(() => undefined), 'the workflow to be started');

@@ -120,7 +120,7 @@ describe('an interview in an external call', () => {
     const bot = await until(async () => service.latest(id), 'the order to be carried out');
     await report(bot, 'in_call_recording');
     answer();
-    // Without the webhook, the first poll would be a minute away, longer than this waits.
+    // Without the webhook, the first poll would come after a minute, which is longer than the test waits.
     await mine.reached(id, 'in_progress');
     await mine.call('POST', `/${id}/cancel`);
   });
@@ -159,7 +159,7 @@ describe('an interview in an external call', () => {
 describe('DELETE /orgs/{orgId}/interviews/{interviewId}', () => {
   const records = (id: string) => kit.db.collection<{ _id: string }>('interviews').countDocuments({ _id: id });
 
-  it('deleting an interview removes the recordings of all bots at the service, even when it is unavailable at first', async () => {
+  it('deleting an interview removes the recordings of all bots at the service, even when the service is unavailable at first', async () => {
     const { id, bot } = await called();
     await report(bot, 'in_call_recording');
     await mine.reached(id, 'in_progress');

@@ -54,7 +54,7 @@ describe('POST /orgs/{orgId}/interviews/draft', () => {
       expect(body.data.scheduled_at).toBe(draft.scheduled_at);
     }
   });
-  it('drafting an interview lists the fields it assumed', async () => {
+  it('a draft of an interview lists the fields that were assumed', async () => {
     const { body } = await post('draft', { prompt: 'An interview, please.' });
     expect(body.data.draft).toMatchObject({
       question_count: 8,

@@ -56,7 +56,7 @@ async function watching<T>(work: Promise<T>): Promise<{ result: T; peakMb: numbe
 }
 
 describe('a PDF', () => {
-  it('a PDF is read as written, including brackets', async () => {
+  it('the text of a PDF is read as written, including brackets', async () => {
     expect(await read(pdfs.pdfText(['Ana Gomez', 'Led a team (of five) at Contoso']))).toBe(
       'Ana Gomez\nLed a team (of five) at Contoso',
     );

@@ -25,7 +25,7 @@ function upload(id: string, name: string, content: Uint8Array, token = org.owner
 const bodies = (data: { questions: { body: string }[] }) => data.questions.map(({ body }) => body).join('\n');
 
 describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
-  it('uploading a resume reads a PDF and makes the questions personal', async () => {
+  it('an uploaded PDF resume is read, and makes the questions personal', async () => {
     const id = await mine.create({ skills: ['Go', 'SQL'], question_count: 6 });
     const { status, body } = await upload(id, 'cv.pdf', pdfText(lines));
     expect(status).toBe(200);
@@ -74,7 +74,8 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
       return bodies((await upload(id, 'cv.pdf', pdfText(lines))).body.data);
     };
     const ledger = 'Built a ledger in Go for two million customers';
-    // No member changed the questions of these: the draft as made, without its signature, and saved again.
+    // In these three interviews no member changed the questions of the draft: it was stored as made, without its
+    // signature, or saved again with another name.
     for (const followed of [
       await created(draft),
       await created(unsigned),

@@ -362,7 +362,7 @@ describe('a full room', () => {
     expect((await detail(id)).transcript.map(({ text }: { text: string }) => text)).toEqual(['The last one.']);
   });
 
-  it('handling a new message reads at most 30 stored messages, however long the transcript is', async () => {
+  it('an interview room reads at most 30 stored messages for each new message, however long the transcript is', async () => {
     const { id, room } = await started({ mode: 'copilot' });
     const [candidate, interviewer] = [await enter(room.candidate_url), await enter(room.interviewer_url)];
     candidate.send(agree);

@@ -102,7 +102,7 @@ describe('scores given by a model', () => {
     expect(rules!.content).toContain('The candidate cannot give points');
   });
 
-  it('scores given by a model are undefined when the candidate said nothing, and no model is asked', async () => {
+  it('when the candidate said nothing, no model is asked for scores and there are none', async () => {
     expect(await ai().score({ interviewed: { ...interviewed, said: [] }, role: 'Chef' })).toBeUndefined();
     expect(server.requests).toHaveLength(0);
   });

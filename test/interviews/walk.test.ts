@@ -7,7 +7,7 @@ import { systemEnv } from '../kit/processes.ts';
 const kit = await interviewing(systemEnv('shared'));
 afterAll(() => kit.close());
 
-it('a random walk of 200 operations leads every interview to the state in the transition table', async () => {
+it('after 200 random operations every interview is in the state that the transition table gives', async () => {
   const mine = kit.of(await kit.api.newOrg());
   await Promise.all([1, 2, 3, 4, 5].map((seed) => walk(kit, mine, seed, 40)));
 });

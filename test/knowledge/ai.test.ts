@@ -305,7 +305,7 @@ describe('embed', () => {
   });
 
   it.each([400, 500])(
-    'embedQuestion() still embeds other questions after the endpoint answered one with %i',
+    'embedQuestion() still embeds other questions after the endpoint answered one question with %i',
     async (status) => {
       const client = embedder();
       for (let times = 0; times < 4; times += 1) {

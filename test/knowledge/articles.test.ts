@@ -18,7 +18,7 @@ async function fresh() {
 const boxes = '# Safe deposit boxes\n\nA small safe deposit box costs 60 EUR a year.';
 
 describe('POST /orgs/{orgId}/documents/text', () => {
-  it('a new article answers a formerly unanswered question, and resolves the gaps whose ids the request gives', async () => {
+  it('a new article answers a formerly unanswered question, and resolves the unanswered questions whose ids the request gives', async () => {
     const { at, write, ask, indexed } = await fresh();
     const question = 'What does a small safe deposit box cost?';
     expect((await ask(question)).has_context).toBe(false);

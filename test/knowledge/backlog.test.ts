@@ -37,7 +37,7 @@ async function queuesOf(docId: string, generation = 1): Promise<string[]> {
   });
 }
 
-it('a document is processed in the backlog while another document of its organization is being processed', async () => {
+it('a document is processed in the backlog queue while another document of its organization is being processed', async () => {
   const { org, token } = await fresh();
   const first = await indexed(org, token, 'The curlew tariff costs nine euros.');
   expect(await queuesOf(first)).toEqual(['documents']);
@@ -59,7 +59,7 @@ it('a document is processed in the backlog while another document of its organiz
   expect(await queuesOf(await indexed(org, token, 'The knot tariff costs two euros.'))).toEqual(['documents']);
 });
 
-it('a document moves to the backlog at the start of its processing if its upload had not noticed another one in processing', async () => {
+it('a document moves to the backlog queue when its processing starts, if its upload had not noticed another document in processing', async () => {
   const { org, token } = await fresh();
   const first = await indexed(org, token, 'The dunlin tariff costs nine euros.');
   // An upload in test mode checks only documents of test mode, so it does not notice this one in live mode.

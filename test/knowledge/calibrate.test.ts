@@ -18,7 +18,7 @@ describe('a logistic model', () => {
     ]),
   );
 
-  it('the fit recovers the weights that produced the examples, and gives a constant feature the weight 0', () => {
+  it('the logistic fit recovers the weights that produced the examples, and gives a constant feature the weight 0', () => {
     const { intercept, weights } = fitLogistic(examples, 1e-6);
     expect([intercept, ...weights].map((value) => value.toFixed(3))).toEqual(['-1.000', '2.000', '-0.500', '0.000']);
   });
@@ -43,7 +43,7 @@ describe('thresholds', () => {
   const hundred = (set: string, scale: number) =>
     Array.from({ length: 100 }, (_, at) => outcome(set, 'unanswered', (scale * at) / 100));
 
-  it('thresholds are chosen on the set in which unanswerable questions are hardest to refuse', () => {
+  it('thresholds are chosen on the set of questions whose unanswerable ones are hardest to refuse', () => {
     const all = [...hundred('easy', 0.3), ...hundred('hard', 0.6)];
     const { answer, offer } = thresholdsOf(all);
     const share = (from: number): number =>
@@ -54,7 +54,7 @@ describe('thresholds', () => {
     expect(offer).toBeLessThan(answer);
   });
 
-  it('thresholds ignore outcomes that were right, that have an answer, or whose answer was removed for the test', () => {
+  it('the choice of thresholds ignores outcomes that were right, that have an answer, or whose answer was removed for the test', () => {
     const high = [
       { ...outcome('a', 'unanswered', 0.9), right: true },
       outcome('a', 'answered', 0.9),
@@ -63,7 +63,7 @@ describe('thresholds', () => {
     expect(thresholdsOf([...hundred('a', 0.5), ...high]).answer).toBeLessThan(0.5);
   });
 
-  it('the other threshold of questions that are not English becomes a weight, so that one threshold serves all languages', () => {
+  it('questions that are not English get a weight instead of a threshold of their own, so that one threshold serves all languages', () => {
     const foreign = hundred('a', 1).map((one) => ({
       ...one,
       sample: { ...one.sample, question: { ...one.sample.question, language: 'de' } },

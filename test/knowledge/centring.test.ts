@@ -9,13 +9,13 @@ const german = 'Wie lange dauert eine Überweisung in ein anderes Land?';
 const english = 'How long does a transfer to another country take?';
 
 describe('centring', () => {
-  it('the me5 part of the vector of an English text, or of a text in an unknown language, stays as it is', () => {
+  it('the part of a vector that comes from the model me5 stays as it is for English text and for text in an unknown language', () => {
     const part = unit(width);
     expect(centredPart(part, { kind: 'question', text: english })).toBe(part);
     expect(centredPart(part, { kind: 'passage', text: '42' })).toBe(part);
   });
 
-  it('in a language other than English, the me5 part of a text’s vector is shifted and has length 1; the other parts stay', () => {
+  it('in a language other than English, the part of a vector that comes from the model me5 is shifted and has length 1; the other parts stay', () => {
     const vector = unit(dimensions);
     const moved = centred(vector, { kind: 'passage', text: german });
     expect(Math.hypot(...moved.slice(0, width))).toBeCloseTo(1, 5);

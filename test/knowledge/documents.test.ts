@@ -136,7 +136,7 @@ describe('POST /orgs/{orgId}/documents', () => {
     expect((await api.upload(orgId, token, text('There is room again.'))).status).toBe(201);
   });
 
-  it('uploading a document enforces the plan’s limit in a live organization and names it: 403 BETA_LIMIT_REACHED', async () => {
+  it('uploading a document in a live organization enforces the plan’s limit, and the error names the limit: 403 BETA_LIMIT_REACHED', async () => {
     const org = await api.newOrg();
     await api.goLive(org);
     const { token } = await api.newKey(org, { mode: 'live' });
@@ -177,7 +177,7 @@ describe('GET /orgs/{orgId}/documents', () => {
     },
   );
 
-  it('the list of documents treats ?limit=101 as the maximum limit', async () => {
+  it('the list of documents accepts ?limit=101, which is over the maximum limit', async () => {
     expect((await api.request('GET', `/orgs/${org.orgId}/documents?limit=101`, { token: key })).status).toBe(200);
   });
 
@@ -308,7 +308,7 @@ describe('PATCH /orgs/{orgId}/documents/{docId}/source', () => {
 });
 
 describe('DELETE /orgs/{orgId}/documents/{docId}', () => {
-  it('deleting a document removes the document from answers before it returns, and a second delete is 404', async () => {
+  it('deleting a document removes the document from answers before the reply is sent, and a second delete gets 404', async () => {
     const { orgId, token } = await fresh();
     const { body } = await api.upload(orgId, token, text('The heron desk closes at noon.'));
     await api.processed(orgId, token, body.document.doc_id);

@@ -241,7 +241,7 @@ describe('passages without embeddings', () => {
 });
 
 describe('a document that changes while it is being embedded', () => {
-  it('a document deleted while it is embedded has no vectors left', async () => {
+  it('a document that is deleted while it is being embedded has no vectors left', async () => {
     const docId = await stored(['One.', 'Two.']);
     const deleting = meanwhile(async () => {
       await deleteSource(orgId, docId);
@@ -252,7 +252,7 @@ describe('a document that changes while it is being embedded', () => {
     expect(await vectors()).toEqual([]);
   });
 
-  it('a document replaced while it is embedded gets the vectors of the new text', async () => {
+  it('a document that is replaced while it is being embedded gets the vectors of the new text', async () => {
     const docId = await stored(['The old text.', 'It had a second passage.']);
     const replacing = meanwhile(async () => publish(docId, ['The new text.'], 2));
     expect(await embed(replacing)).toEqual({ left: false });
@@ -268,7 +268,7 @@ describe('a document that changes while it is being embedded', () => {
     expect(await vectors()).toEqual([]);
   });
 
-  it('a document retagged while it is embedded has vectors with its new tags', async () => {
+  it('a document that is retagged while it is being embedded has vectors with the new tags', async () => {
     const docId = await stored(['One.'], { segments: ['personal'] });
     const tagging = meanwhile(async () => {
       await DocumentModel.updateOne({ _id: docId }, { $set: { segments: ['staff'] }, $inc: { tags_version: 1 } });
@@ -337,7 +337,7 @@ describe('the process that embeds passages', () => {
 });
 
 describe('switching to another model', () => {
-  it('switching models creates new vectors, keeps the old ones until all are created, and never mixes them', async () => {
+  it('switching to another model creates new vectors, keeps the old ones until all are created, and never mixes the two', async () => {
     const docs = [await stored(['The gold card costs 49 EUR.']), await stored(['Branches open at nine.'])];
     await embed();
     const seen: string[][] = [];

@@ -46,7 +46,7 @@ describe('the embedding models', () => {
   /** One embedder for all tests, because loading the models takes longer than all of them. */
   let shared: Embedder;
   beforeAll(() => {
-    // The timeout is generous, for busy machines; it has its own test.
+    // The timeout is generous, because machines may be busy. Another test covers the timeout.
     shared = createEmbedder({ folder: process.env['TEST_EMBEDDING']!, timeoutMs: 60_000 });
   });
   afterAll(() => shared.close());

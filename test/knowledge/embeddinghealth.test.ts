@@ -46,13 +46,13 @@ async function asker(api: Api) {
 const answers = async (api: Api): Promise<number> => (await (await asker(api))('Cards?')).status;
 
 describe('GET /health/ready', () => {
-  it('GET /health/ready reports the state off with EMBEDDING=off', async () => {
+  it('GET /health/ready reports the embedding state `off` with EMBEDDING=off', async () => {
     const api = await start('embedding-off', {});
     expect(await healthOnce(api, 'off')).toMatchObject({ status: 200, body: { status: 'ok' } });
     expect(await answers(api)).toBe(200);
   });
 
-  it('GET /health/ready reports the state ready once a process has loaded the models', async () => {
+  it('GET /health/ready reports the embedding state `ready` once a process has loaded the models', async () => {
     const api = await start('embedding-ready', withEmbedding());
     const { status, body } = await healthOnce(api, 'ready');
     expect([status, body.embedding]).toEqual([200, { state: 'ready' }]);
@@ -80,7 +80,7 @@ describe('GET /health/ready', () => {
     expect(await metric('embedding_processes_started_total\\{process="questions"\\}')).toBe(1);
   });
 
-  it('GET /health/ready reports failed with the reason when the models are missing; the API still answers, and logs the reason', async () => {
+  it('GET /health/ready reports the embedding state `failed` with the reason when the models are missing, and the API still answers', async () => {
     const api = await start('embedding-failed', { EMBEDDING: '/nowhere' });
     const { status, body } = await healthOnce(api, 'failed');
     const reason = '/nowhere/me5/model.onnx, a part of an embedding model, is missing.';

@@ -57,14 +57,14 @@ describe('with the embedded models', () => {
     expect(await shared.local!.reading('Where is my money?')).toEqual(Float32Array.from([...me5!, ...use!]));
   });
 
-  it('sentences get USE vectors, which are close when they mean the same, also across languages', async () => {
+  it('sentences get vectors of the model USE, which are close when the sentences mean the same, also across languages', async () => {
     const sentences = await shared.local!.sentences(['The card is free.', 'La carte est gratuite.', 'It rains.']);
     const dot = (a: Float32Array, b: Float32Array): number => a.reduce((sum, x, i) => sum + x * b[i]!, 0);
     expect(sentences.map(({ length }) => length)).toEqual([512, 512, 512]);
     expect(dot(sentences[0]!, sentences[1]!)).toBeGreaterThan(dot(sentences[0]!, sentences[2]!) + 0.3);
   });
 
-  it('questions fail at once, without waiting, while the models are still being obtained', async () => {
+  it('the embedding of a question fails at once while the models are still being obtained', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const embedding = open({ obtain: async () => promise });
     await expect(embedding.question('hello')).rejects.toThrow('not there yet');
@@ -139,7 +139,7 @@ describe('the embedding processes', () => {
     expect(again).toEqual(together);
   });
 
-  it('the embedding processes report when one was killed, and the next question starts another', async () => {
+  it('when an embedding process is killed, the failure is reported and the next question starts another process', async () => {
     await start();
     await ask('hello');
     const pid = local.pids().questions!;
@@ -165,7 +165,7 @@ describe('the embedding processes', () => {
     expect(await ask('hello')).toHaveLength(modelNames.length);
   });
 
-  it('the embedding processes are independent: when the one for passages fails, questions are answered and the failure is reported', async () => {
+  it('when the embedding process for passages fails, questions are answered by their own process and the failure is reported', async () => {
     const counted: unknown[] = [];
     const meter = {
       made: (kind: string, texts: number) => void counted.push(['made', kind, texts]),
@@ -192,7 +192,7 @@ describe('the embedding processes', () => {
     ]);
   });
 
-  it('the embedding processes are killed when they hang: the question times out, and a new process answers the next ones', async () => {
+  it('an embedding process that hangs is killed: the question times out, and a new process answers the next questions', async () => {
     await start({ questionMs: 100 });
     // The first question may time out, because the process has to start.
     await until(() => ask('hello').catch(() => undefined), 'the process');
@@ -253,7 +253,7 @@ describe('with an embedding model at an endpoint', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('a question whose request failed is requested again', async () => {
+  it('a question whose embedding failed is sent to the endpoint again when it is repeated', async () => {
     const embedding = open({ obtain: undefined, endpoint: endpoint() });
     server.script({ kind: 'garbage' });
     await expect(embedding.question('cards')).rejects.toMatchObject({ code: 'MODEL_FAILED' });

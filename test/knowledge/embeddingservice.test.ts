@@ -90,7 +90,7 @@ describe('the embedding service', () => {
   const texts = (count: number) => Array.from({ length: count }, (_, n) => ({ kind: 'passage', text: `Text ${n}.` }));
   const wanted = { pool: 'passages', texts: texts(1), models: ['use'], patient: false, deadline_ms: 60_000 };
 
-  it('a request for which the service has no room gets 503 at once, and questions have a separate queue', async () => {
+  it('a request for which the embedding service has no room gets 503 at once, and questions have a separate queue', async () => {
     const full = await call({ ...wanted, texts: texts(3) });
     expect([full.status, full.headers.get('retry-after')]).toEqual([503, '1']);
     const [passages, question] = await Promise.all([
@@ -109,11 +109,11 @@ describe('the embedding service', () => {
     ['no text', { ...wanted, texts: [] }, 400],
     ['too many texts', { ...wanted, texts: texts(257) }, 400],
     ['an unknown member', { ...wanted, user: 'x' }, 400],
-  ])('the service refuses a request with %s', async (_, body, status) =>
+  ])('the embedding service refuses a request with %s', async (_, body, status) =>
     expect((await call(body)).status).toBe(status),
   );
 
-  it('the service answers 404 for an unknown path and 200 for /health', async () => {
+  it('the embedding service answers 404 for an unknown path and 200 for /health', async () => {
     expect((await call(wanted, '/v1/other')).status).toBe(404);
     expect((await fetch(new URL('/health', service.url))).status).toBe(200);
   });

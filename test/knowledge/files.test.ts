@@ -1,6 +1,6 @@
 /**
  * Reading files of every type: their content, the help centre's answers, and the reason for each unreadable file.
- * Also the reader processes: neither a file nor a crash leaves anything behind.
+ * Further tests show that neither a file nor a crash of a reader process leaves anything behind.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
@@ -22,15 +22,17 @@ import { maxFileBytes, type FileType } from '../../models/rules/knowledge/docume
 import { headBytes, Unreadable, type UnreadableReason } from '../../models/rules/base/unreadable.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import * as bad from '../kit/badfiles.ts';
+import { readerProgram } from '../kit/readerprogram.ts';
 
 const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 const stream = (bytes: Buffer): Readable => Readable.from([bytes]);
 
+const program = await readerProgram();
 let files: Files;
 let folder: string;
 beforeAll(async () => {
-  // The time limit is generous, for busy machines; it has its own test.
-  files = createFiles({ timeoutMs: 55_000 });
+  // The time limit is generous, because machines may be busy. Other tests cover the limit.
+  files = createFiles({ program, timeoutMs: 55_000 });
   folder = await mkdtemp(join(tmpdir(), 'files-'));
 });
 afterAll(async () => {
@@ -91,14 +93,14 @@ describe('the help centre in test/fixtures', () => {
     expect(contents.size).toBe(6);
   });
 
-  it('help.md: headings become paths, front matter is dropped, table cells get their column’s name', async () => {
+  it('in help.md, headings are read as paths, front matter is dropped, and table cells get their column’s name', async () => {
     const content = await passages('help.md');
     expect(content).not.toContain('language: en');
     expect(content).toContain('Lindenbank help centre > Sending money > Instant transfers\n');
     expect(content).toContain('Result: No match; What it means: The IBAN belongs to somebody else; What to do: Stop,');
   });
 
-  it('cards.docx: numbered steps, bullets and the table are preserved', async () => {
+  it('in cards.docx, numbered steps, bullets and the table are preserved', async () => {
     const content = await passages('cards.docx');
     expect(content).toContain('\n2. If you cannot reach the app, call the card hotline on +49 30 5550 116.');
     expect(content).toContain('\n- Up to 50 cards belong to one company account');
@@ -108,7 +110,7 @@ describe('the help centre in test/fixtures', () => {
     expect(content).toContain('Lost or stolen card > Express replacement abroad\n');
   });
 
-  it('fees.xlsx: numbers are formatted as in Excel, dates as ISO dates, hidden sheets are skipped', async () => {
+  it('in fees.xlsx, numbers are read as Excel formats them, dates as ISO dates, and hidden sheets are skipped', async () => {
     const content = await passages('fees.xlsx');
     expect(content).toContain('Private customers\nPrice list for private customers');
     expect(content).toContain(
@@ -118,7 +120,7 @@ describe('the help centre in test/fixtures', () => {
     expect(content).not.toMatch(/margin|41 %/);
   });
 
-  it('branches.csv: the semicolon is detected as delimiter, and a quoted comma is kept', async () => {
+  it('in branches.csv, the semicolon is detected as delimiter, and a quoted comma is kept', async () => {
     const content = await passages('branches.csv');
     expect(content).toContain(
       'branches\nBranch: Old Market; Street: Am Alten Markt 3; Town: Potsdam; Monday to Friday: 9:00-18:00',
@@ -126,7 +128,7 @@ describe('the help centre in test/fixtures', () => {
     expect(content).toContain('Branch: Airport, Terminal 2; Street: Flughafenring 200');
   });
 
-  it('security.txt: numbered lines are headings, wrapped lines are joined, steps are kept', async () => {
+  it('in security.txt, numbered lines are read as headings, wrapped lines are joined, and steps are kept', async () => {
     const content = await passages('security.txt');
     expect(content).toContain(
       '5. Who is liable\nYou are liable for at most 50 EUR when somebody misuses your card or your access',
@@ -271,7 +273,7 @@ describe('Markdown', () => {
     ]);
   });
 
-  it('a link keeps its address unless its label shows it', async () => {
+  it('a Markdown link keeps its address unless the label shows the address', async () => {
     const source =
       'See [the form](https://bank.example/f) or <https://bank.example/g>, not [this](javascript:alert(1)).';
     const [block] = await readHere(source, 'md');
@@ -345,7 +347,7 @@ describe('CSV', () => {
     },
   );
 
-  it('commas in every answer do not outweigh the delimiter of the first row', async () => {
+  it('commas in every answer cell do not outweigh the delimiter of a CSV file’s first row', async () => {
     const source = 'Plan;Includes\nBasic;calls, texts, mail\nFamily;calls, texts, films\n';
     expect(rows(await readHere(source, 'csv'))[1]).toEqual([
       ['Plan', 'Family'],
@@ -353,7 +355,7 @@ describe('CSV', () => {
     ]);
   });
 
-  it('text below a price table is not read as a row of it, with or without a blank row between', async () => {
+  it('text below a price table is not read as a row of that table, with or without a blank row between', async () => {
     const source =
       'Item,Price\nKayak,8\nTandem,5\nScooter,3\nRemarks,All prices include VAT\n,\nContact,+49 381 555 77\n';
     expect(rows(await readHere(source, 'csv')).slice(2)).toEqual([
@@ -366,7 +368,7 @@ describe('CSV', () => {
     ]);
   });
 
-  it('a table below another one with other columns does not take the first one’s column names', async () => {
+  it('a table below another table with other columns does not take the column names of the first one', async () => {
     const source = 'Item,Price,Deposit\nTandem,5,20\nScooter,3,10\n,,\nAnn,West pier,red\nTom,East pier,blue\n';
     expect(rows(await readHere(source, 'csv')).slice(2)).toEqual([
       ['Ann', 'West pier', 'red'].map((cell) => ['', cell]),
@@ -409,7 +411,7 @@ describe('CSV', () => {
     expect(lines(await readHere(source, 'csv'))).toEqual(expected),
   );
 
-  it('two columns without a header are read as name and value', async () => {
+  it('two CSV columns without a header are read as name and value', async () => {
     expect(rows(await readHere('Opening,9:00\nClosing,18:00\n', 'csv'))).toEqual([
       [['Opening', '9:00']],
       [['Closing', '18:00']],
@@ -487,7 +489,7 @@ describe('XLSX', () => {
     ]);
   });
 
-  it('two header rows with merged cells become one', async () => {
+  it('two XLSX header rows with merged cells become one header row', async () => {
     const source = bad.makeXlsx({
       rows: [
         sheetRow(1, { A: 'Tariff', B: 'Domestic', D: 'Abroad' }),
@@ -522,7 +524,7 @@ describe('XLSX', () => {
     ]);
   });
 
-  it('cells and rows without references are read in order, under the right column names', async () => {
+  it('XLSX cells and rows without references are read in order, under the right column names', async () => {
     const cells = (...texts: string[]): string =>
       `<row>${texts.map((text) => `<c t="inlineStr"><is><t>${text}</t></is></c>`).join('')}</row>`;
     const source = bad.makeXlsx({ rows: cells('Plan', 'Fee') + cells('Basic', '4 EUR') + cells('Family', '7 EUR') });
@@ -538,7 +540,7 @@ describe('XLSX', () => {
     ]);
   });
 
-  it('rows and columns of collapsed groups are read; individually hidden ones are not', async () => {
+  it('XLSX rows and columns of collapsed groups are read; individually hidden ones are not', async () => {
     const source = bad.makeXlsx({
       before:
         '<cols><col min="2" max="2" outlineLevel="1" hidden="1"/><col min="3" max="3" collapsed="1"/><col min="4" max="4" hidden="1"/></cols>',
@@ -631,7 +633,7 @@ describe('DOCX', () => {
     return blocks.map((block) => (block.kind === 'row' ? JSON.stringify(block.cells) : block.text));
   };
 
-  it('a merged cell is repeated in every row and column that it covers', async () => {
+  it('a merged cell in a DOCX is repeated in every row and column that it covers', async () => {
     const cell = (content: string, properties = ''): string =>
       `<w:tc><w:tcPr>${properties}</w:tcPr>${bad.paragraph(content)}</w:tc>`;
     const restart = '<w:vMerge w:val="restart"/>';
@@ -650,7 +652,7 @@ describe('DOCX', () => {
     );
   });
 
-  it('hidden text is dropped: hidden directly, by a style, by an inherited style, or by its row', async () => {
+  it('hidden text in a DOCX is dropped: hidden directly, by a style, by an inherited style, or by its row', async () => {
     const styles = bad.wordPart(
       'styles',
       '<w:style w:type="character" w:styleId="Base"><w:rPr><w:vanish/></w:rPr></w:style>' +
@@ -752,7 +754,7 @@ describe('DOCX', () => {
     expect(found).toEqual(expected.map((line) => line.replace('  ', ' ')));
   });
 
-  it('a hidden run inside a field is dropped, and the field still ends', async () => {
+  it('hidden text inside a DOCX field is dropped, and the field still ends where it should', async () => {
     const hidden = '<w:r><w:rPr><w:vanish/></w:rPr><w:t>SECRET</w:t><w:fldChar w:fldCharType="end"/></w:r>';
     const link = '<w:r><w:instrText> HYPERLINK "https://bank.example/form" </w:instrText></w:r>';
     expect(
@@ -762,7 +764,7 @@ describe('DOCX', () => {
     ).toEqual(['the form (https://bank.example/form) by post']);
   });
 
-  it('a picture is replaced by the alternative text', async () => {
+  it('a picture in a DOCX is replaced by its alternative text', async () => {
     const picture = `<w:drawing><wp:inline xmlns:wp="urn:wp"><wp:docPr id="1" name="Picture 1" descr="the map"/><a:blip xmlns:a="urn:a"/></wp:inline></w:drawing>`;
     expect(await text(`<w:p>${run('See')}<w:r>${picture}</w:r>${run('of us.')}</w:p>`)).toEqual(['See the map of us.']);
   });
@@ -790,7 +792,7 @@ describe('DOCX', () => {
     ]);
   });
 
-  it('47,500 one-word runs are read within the memory limit of a reader', async () => {
+  it('a DOCX of 47,500 one-word runs is read within the memory limit of a reader', async () => {
     const blocks = await read(bad.wordyDocx(47_500), 'docx');
     expect(blocks.flatMap((block) => (block.kind === 'text' ? block.text.split(' ') : []))).toHaveLength(47_500);
   });
@@ -799,7 +801,7 @@ describe('DOCX', () => {
     ['in another encoding', Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?><a>Größe</a>', 'latin1')],
     ['with a document type', Buffer.from('<!DOCTYPE html><html><body>x</body></html>')],
     ['that is empty', Buffer.alloc(0)],
-  ])('a document is read although it has an unused part %s', async (_label, data) => {
+  ])('a DOCX is read although it has an unused part %s', async (_label, data) => {
     expect(await text(bad.paragraph('Read me.'), [{ name: 'customXml/item9.xml', data }])).toEqual(['Read me.']);
   });
 });
@@ -845,14 +847,14 @@ describe('unreadable files', () => {
     ['100,000 nested brackets', bad.nestedBrackets],
     ['lists 3,000 levels deep', bad.nestedLists],
   ])('a Markdown file of %s is read or refused within the limits', async (_label, make) => {
-    const small = createFiles({ timeoutMs: 5_000, spares: 0 });
+    const small = createFiles({ program, timeoutMs: 5_000, spares: 0 });
     expect(['read', 'too_deep', 'timed_out', 'out_of_memory']).toContain(
       await reasonOf(small.extract(stream(make()), 'md')),
     );
     await small.close();
   });
 
-  it('a good file is read during and after the reading of a bad one', async () => {
+  it('a good file is read during and after the reading of a file that is refused', async () => {
     const bomb = reasonOf(files.extract(stream(bad.zipBombDocx()), 'docx'));
     expect(await read('Still here.', 'md')).toEqual([{ kind: 'text', text: 'Still here.' }]);
     expect(await bomb).toBe('bomb');
@@ -868,14 +870,14 @@ describe('unreadable files', () => {
 
 describe('limits of the reader process', () => {
   it('a reader that exceeds its memory is killed: out_of_memory', async () => {
-    const small = createFiles({ memoryMb: 130, spares: 0 });
+    const small = createFiles({ program, memoryMb: 130, spares: 0 });
     const text = Buffer.from(Array.from({ length: 300_000 }, (_, at) => `- item ${at}`).join('\n'));
     expect(await reasonOf(small.extract(stream(text), 'md'))).toBe('out_of_memory');
     await small.close();
   });
 
   it('a reader that exceeds its time is killed: timed_out', async () => {
-    const quick = createFiles({ timeoutMs: 300, spares: 0 });
+    const quick = createFiles({ program, timeoutMs: 300, spares: 0 });
     const endless = new PassThrough();
     endless.write('never ended');
     expect(await reasonOf(quick.extract(endless, 'txt'))).toBe('timed_out');
@@ -884,7 +886,7 @@ describe('limits of the reader process', () => {
   });
 
   it('a background file that waited long for a processor fails with a retryable error', async () => {
-    const quick = createFiles({ timeoutMs: 100, spares: 0 });
+    const quick = createFiles({ program, timeoutMs: 100, spares: 0 });
     const reading = quick.extract(new PassThrough(), 'txt', { background: true });
     const error: unknown = await reading.catch((failure: unknown) => failure);
     expect(error).not.toBeInstanceOf(Unreadable);
@@ -892,9 +894,9 @@ describe('limits of the reader process', () => {
     await quick.close();
   });
 
-  onLinux('a file in the background that computes for too long is refused: timed_out', async () => {
+  onLinux('a background file whose reading computes for too long is refused: timed_out', async () => {
     const limits = { maxTextCharacters: 100_000_000 };
-    const quick = createFiles({ timeoutMs: 1_000, patience: 100, spares: 0, limits });
+    const quick = createFiles({ program, timeoutMs: 1_000, patience: 100, spares: 0, limits });
     const deep = Array.from({ length: 4_500 }, (_, at) => `${'  '.repeat(at)}- item`).join('\n');
     expect(await reasonOf(quick.extract(stream(Buffer.from(deep)), 'md', { background: true }))).toBe('timed_out');
     await quick.close();
@@ -925,7 +927,7 @@ describe('limits of the reader process', () => {
   });
 
   it('text over the limit is refused before all of it is read', async () => {
-    const short = createFiles({ limits: { maxTextCharacters: 50 }, spares: 0 });
+    const short = createFiles({ program, limits: { maxTextCharacters: 50 }, spares: 0 });
     expect(await reasonOf(short.extract(stream(Buffer.from('A sentence of words. '.repeat(4))), 'md'))).toBe(
       'too_much_text',
     );
@@ -950,14 +952,16 @@ describe('limits of the reader process', () => {
         attempt(() => new threads.Worker('0', { eval: true })),
         attempt(() => eval('1')),
       ]));`;
-    const child = spawn(process.execPath, [...readerFlags(256), '--input-type=module', '-e', probe], { env: {} });
+    const child = spawn(process.execPath, [...readerFlags(256, program), '--input-type=module', '-e', probe], {
+      env: {},
+    });
     const denied = 'ERR_ACCESS_DENIED';
     expect(JSON.parse(await textOf(child.stdout))).toEqual([0, denied, denied, denied, denied, 'EvalError']);
   });
 
   onLinux('a killed spare process is replaced, and a killed reader causes a retryable error', async () => {
     const before = new Set(childrenOf(process.pid));
-    const own = createFiles();
+    const own = createFiles({ program });
     const [spare] = childrenOf(process.pid).filter((pid) => !before.has(pid));
     if (spare === undefined) throw new Error('no spare was started');
     process.kill(spare, 'SIGKILL');
@@ -967,7 +971,7 @@ describe('limits of the reader process', () => {
 
     const endless = new PassThrough();
     const known = new Set(childrenOf(process.pid));
-    const lone = createFiles({ spares: 0 });
+    const lone = createFiles({ program, spares: 0 });
     const reading = lone.extract(endless, 'txt').catch((error: unknown) => error);
     const [busy] = childrenOf(process.pid).filter((pid) => !known.has(pid));
     if (busy === undefined) throw new Error('no reader was started');
@@ -983,7 +987,7 @@ describe('limits of the reader process', () => {
     'a background file is read at low priority in a new process, and leaves the spare one to others',
     async () => {
       const before = new Set(childrenOf(process.pid));
-      const own = createFiles({ spares: 1 });
+      const own = createFiles({ program, spares: 1 });
       const [spare] = childrenOf(process.pid).filter((pid) => !before.has(pid));
       const reading = own.extract(new PassThrough(), 'txt', { background: true }).catch((error: unknown) => error);
       const others = childrenOf(process.pid).filter((pid) => !before.has(pid) && pid !== spare);
@@ -1000,9 +1004,9 @@ describe('limits of the reader process', () => {
     },
   );
 
-  onLinux('close ends idle and working readers, and later files are refused', async () => {
+  onLinux('close() ends idle and working readers, and later files are refused', async () => {
     const before = new Set(childrenOf(process.pid));
-    const own = createFiles({ spares: 2 });
+    const own = createFiles({ program, spares: 2 });
     const reading = own.extract(new PassThrough(), 'txt').catch((error: unknown) => error);
     const started = childrenOf(process.pid).filter((pid) => !before.has(pid));
     expect(started.length).toBe(2);
@@ -1017,7 +1021,7 @@ describe('the exit of the parent process', () => {
   const script = `
     import { createFiles } from ${JSON.stringify(new URL('../../clients/files/files.ts', import.meta.url).href)};
     import { PassThrough } from 'node:stream';
-    const files = createFiles({ spares: 2 });
+    const files = createFiles({ program: ${JSON.stringify(program)}, spares: 2 });
     if (process.argv.includes('--busy')) files.extract(new PassThrough(), 'txt').catch(() => undefined);
     console.log('started');
   `;

@@ -353,7 +353,7 @@ describe('an upload whose process was killed', () => {
 });
 
 describe('after hostile uploads and requests', () => {
-  it('a good file is indexed and answers questions', async () => {
+  it('after hostile uploads and requests, a good file is indexed and answers questions', async () => {
     const mine = await api.newOrg();
     const key = (await api.newKey(mine)).token;
     const { body } = await api.upload(mine.orgId, key, { name: 'good.md', content: 'The ibis card costs four euros.' });

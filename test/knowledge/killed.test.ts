@@ -76,7 +76,7 @@ async function openTransactions(appName: string): Promise<unknown[]> {
 const text = (n: number) => ({ name: `${n}.md`, content: `Fact number ${n}.` });
 
 describe('an API that is killed during uploads', () => {
-  it('a killed API occupies only the slots of the documents it stored: another API can use the rest of the limit', async () => {
+  it('an API that is killed during uploads takes up only as much of the limit as the documents that it stored', async () => {
     const { orgId, token } = await fresh();
     const twelve = (by: Api) =>
       Promise.allSettled(Array.from({ length: 12 }, (_, n) => by.upload(orgId, token, text(n))));

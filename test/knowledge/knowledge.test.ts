@@ -124,7 +124,7 @@ describe('the help centre of a bank', () => {
 });
 
 describe('segments over HTTP', () => {
-  it('a strict organization hides untagged content from questions with a segment; a lenient one shows it', async () => {
+  it('a strict organization hides untagged content from questions with a segment, and a lenient organization shows it', async () => {
     const place = await knowing(system(), [
       { name: 'tagged.md', content: 'The ibis plan for companies costs forty euros.', segments: 'business' },
       { name: 'shared.md', content: 'The ibis plan is paid by direct debit.', segments: 'shared' },
@@ -283,7 +283,7 @@ describe('with a language model and an embedding model configured', () => {
     expect(prompt).not.toContain('internal pilot');
   });
 
-  it('a model’s sentence that no source supports is dropped; without others there is no answer', async () => {
+  it('a model’s sentence that no source supports is dropped, and without any other sentence there is no answer', async () => {
     const reply = (answer: string) => JSON.stringify({ answered: true, sources: [1], answer });
     model.reply = () => reply('There is no fee. The bonus is 500 EUR.');
     const { body } = await place.ask('What is the monthly fee of the stork account?');

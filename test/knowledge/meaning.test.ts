@@ -169,7 +169,7 @@ describe('a document of a few pages', () => {
     });
   });
 
-  it('no question becomes a gap while vectors are missing; once they exist, the questions without an answer become gaps', async () => {
+  it('no question is recorded as unanswered while vectors are missing; once they exist, the questions without an answer are', async () => {
     const here = await place();
     const nonsense = 'Who won the chess championship of 1997?';
     const docId = await here.add(hours);

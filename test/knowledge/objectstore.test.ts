@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it('both API processes find at once what any worker indexed, and a killed worker loses no document', async () => {
+it('both API processes find at once what any worker has indexed, and a killed worker loses no document', async () => {
   const [one, other] = apis.map(({ url }) => apiAt(url)) as [Api, Api];
   const org = await one.newOrg();
   const { token } = await one.newKey(org);

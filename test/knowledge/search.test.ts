@@ -81,7 +81,7 @@ describe('adding and querying chunks', () => {
     expect(await ids('opened at what hour')).toEqual(['d1:1:1']);
   });
 
-  it('the search leaves out excluded generations of a source, also when it filters by a segment and a tier', async () => {
+  it('the search leaves out excluded versions (generations) of a source, also when it filters by a segment and a tier', async () => {
     await search.add(table, [
       row('d1', 0, 'gold card', { segments: ['a'] }),
       row('d1', 1, 'gold card', { id: 'd1:2:0', generation: '2', segments: ['a'] }),
@@ -120,7 +120,7 @@ describe('adding and querying chunks', () => {
     });
   });
 
-  it('the search stores rows once when they are added again, and removes those missing from the second addition', async () => {
+  it('rows that are added again are stored once, and rows that are missing from the second addition are removed', async () => {
     await search.add(table, [row('d1', 0, 'gold card'), row('d1', 1, 'silver card'), row('d2', 0, 'bronze card')]);
     await search.add(table, [row('d1', 0, 'gold card'), row('d1', 2, 'platinum card')]);
     expect(await ids('card')).toEqual(['d1:1:0', 'd1:1:2', 'd2:1:0']);
@@ -236,7 +236,7 @@ describe('filters of the search', () => {
 });
 
 describe('listSources', () => {
-  it('listSources lists each generation with its tags and tier, and a change can be limited to one generation', async () => {
+  it('listSources lists each version (generation) of a source with tags and tier, and a change can be limited to one version', async () => {
     await search.add(table, [row('d1', 0, 'gold'), row('d1', 1, 'card')]);
     await search.add(table, [row('d1', 0, 'gold', { id: 'd1:2:0', generation: '2', segments: ['b', 'a'] })]);
     await search.retag(table, 'd1', { segments: ['c'], authority: 'primary' }, '1');
@@ -285,7 +285,7 @@ describe('a damaged table', () => {
 });
 
 describe('removeSource', () => {
-  it('removeSource removes a source completely, or all its generations but one', async () => {
+  it('removeSource removes a source completely, or all versions (generations) of the source but one', async () => {
     await search.add(table, [row('d1', 0, 'gold card'), row('d2', 0, 'gold card')]);
     await search.add(table, [row('d1', 0, 'gold card, new', { id: 'd1:2:0', generation: '2' })]);
     expect(await ids('gold')).toEqual(['d1:1:0', 'd1:2:0', 'd2:1:0']);
@@ -300,7 +300,7 @@ describe('removeSource', () => {
 });
 
 describe('several processes', () => {
-  it('several processes see each other’s writes, changes, removals and optimizations in the next question', async () => {
+  it('each of several processes sees the writes, changes, removals and optimizations of the others in the next question', async () => {
     const reader = anotherProcess();
     expect(await ids('gold', {}, reader)).toEqual([]);
     for (let round = 0; round < 15; round += 1) {

@@ -11,6 +11,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import { pino } from 'pino';
 import { modelsIn } from '../kit/database.ts';
 import { until } from '../kit/harness.ts';
+import { readerProgram } from '../kit/readerprogram.ts';
 import { createDocumentActivities } from '../../activities/knowledge/document.ts';
 import { createMaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
 import { createFiles, type Files } from '../../clients/files/files.ts';
@@ -35,7 +36,7 @@ modelsIn('stores');
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stores-'));
   search = createSearch({ uri: folder });
-  files = createFiles({ spares: 0 });
+  files = createFiles({ program: await readerProgram(), spares: 0 });
 });
 afterAll(async () => {
   search.close();
@@ -196,7 +197,7 @@ describe('an index restored from an old backup', () => {
     expect(await indexed(orgId)).toEqual([]);
   });
 
-  it('an index restored from an old backup keeps what is published while it is being checked', async () => {
+  it('an index restored from an old backup keeps what is published while the index is being checked', async () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { segments: ['old'] });
     await search.add(tableOf(orgId), [rowOf(docId, 1, ['old'])]);
@@ -330,7 +331,7 @@ describe('the index rows of one document', () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId);
     const rows = (generation: string) => [0, 1].map((n) => ({ ...rowOf(docId), id: `${docId}:1:${n}`, generation }));
-    // The result of two concurrent attempts that did not see each other's rows.
+    // These are the rows of two concurrent attempts that did not see each other's rows.
     await search.add(tableOf(orgId), names.flatMap(rows));
     const planted = await search.listSources(tableOf(orgId));
     expect(planted.reduce((sum, { chunks }) => sum + chunks, 0)).toBe(4);
@@ -345,7 +346,7 @@ describe('the index rows of one document', () => {
 
 describe('an attempt for a deleted document', () => {
   it.each(['readDocument', 'indexDocument'] as const)(
-    'a late %s of a deleted document removes the chunks and rows that earlier attempts left',
+    'a late attempt of %s for a deleted document removes the chunks and rows that earlier attempts left',
     async (name) => {
       const activities = createDocumentActivities({ files, search, embedding, clock, log });
       const orgId = newId('org');
@@ -414,7 +415,7 @@ describe('a late attempt for a document', () => {
     expect(await search.listSources({ ...tableOf(orgId), model: 'm' })).toEqual([]);
   });
 
-  it('reading a document returns the reason of an unreadable file, even when the attempt that found it was interrupted', async () => {
+  it('reading an unreadable file returns the reason, even when the attempt that found the reason was interrupted', async () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { status: 'uploaded' });
     const broken = {
@@ -462,7 +463,7 @@ describe('a late attempt for a document', () => {
     expect(await Promise.all([first, ...others])).toEqual([failed, failed, failed]);
   });
 
-  it('reading a document keeps the live generation while the next one is being processed', async () => {
+  it('reading a document keeps the version in use (live generation) while the next one is being processed', async () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { status: 'processing', generation: 2 });
     await search.add(tableOf(orgId), [rowOf(docId, 1)]);
@@ -475,7 +476,7 @@ describe('a late attempt for a document', () => {
 });
 
 describe('the chunks of a generation', () => {
-  it('the chunks of a generation are the same when written again, are replaced by a new set, and are never missing in between', async () => {
+  it('the chunks of a document’s version are the same when written again, are replaced by a new set, and are never missing in between', async () => {
     const orgId = newId('org');
     const docId = newId('document');
     const source = sourceOf(orgId, docId);

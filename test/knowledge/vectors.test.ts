@@ -227,7 +227,7 @@ describe('vectors of a source', () => {
     );
   });
 
-  it('vectors are removed with their source, or with all its generations but that of the current batch', async () => {
+  it('vectors are removed with their source, or with all versions of the source but the current batch', async () => {
     const rows = ['a', 'b', 'c'].flatMap((source) => [1, 2].map((at) => vectorOf(source, [0], {}, at)));
     await search.addVectors(vectors, rows);
     const reader = anotherProcess();

@@ -248,7 +248,7 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
     });
   });
 
-  it('a process gets all frames of an organization while a socket follows the stream named by the organization’s id', async () => {
+  it('a process gets all frames of an organization while a socket follows the stream with the organization’s id as its name', async () => {
     const { badge } = await newBoard();
     const orgId = `org_heard${badge}`;
     await connect(`/walls/${orgId}?badge=${badge}`).first('welcome');

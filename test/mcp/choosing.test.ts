@@ -91,11 +91,11 @@ describe('a question for a missing argument', () => {
   };
 
   it.each(['read_public', 'customer_confirm'])(
-    'after a question for a missing argument, the customer’s words are the argument of a tool of tier %s',
+    'the customer’s words in reply to a question for a missing argument are the argument of a tool of tier %s',
     async (tier) =>
       expect(await answeredWith(tier, 'Hamburg')).toMatchObject({ call: { arguments: { city: 'Hamburg' } } }),
   );
 
-  it('after a question for a missing argument, free words are not the argument of a tool that acts without confirmation', async () =>
+  it('the customer’s free words in reply to a question are not the argument of a tool that acts without confirmation', async () =>
     expect(await answeredWith('safe_write', 'Hamburg')).toBeUndefined());
 });

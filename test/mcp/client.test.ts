@@ -104,7 +104,7 @@ describe('a tool server of revision 2026-07-28', () => {
   /** Answers tools/list with pages: the tools of each page, and the cursor of the next one. */
   const inPages = (page: (cursor: string | undefined) => { tools: object[]; nextCursor?: string }, everyMs = 0) => {
     let pages = 0;
-    // Needed because a server without any tool does not offer to list tools.
+    // The server gets one tool, because a server without any tool does not offer to list tools.
     server.tools = [order];
     server.intercept = async (_request, response, body) => {
       if (!body.includes('"tools/list"')) return false;

@@ -1,7 +1,7 @@
 /**
  * MongoDB records about tools under concurrent writes of several processes: one chain of audit events, one decision per
  * call, one sender, one renewal of tokens.
- * Also: tampering with the audit chain is detected.
+ * Further tests show that tampering with the audit chain is detected.
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
@@ -274,7 +274,7 @@ describe('a tool call', () => {
     });
   });
 
-  it('one sender claims a tool call; after its time limit, one other sender can take over a call that only reads', async () => {
+  it('one sender claims a tool call, and after its time limit another sender can take over a call that only reads', async () => {
     const call = await stored({ state: 'agreed', risk_tier: 'read_private' });
     const claims = await Promise.all(
       times(6, (index) => moveCall(orgId, call._id, 'send', { attempt: `attempt_${index}` })),
@@ -354,7 +354,7 @@ describe('the record of a tool server', () => {
     expect(tally(again)).toBe(1);
   });
 
-  it('suspendTool suspends a tool once, but not when another definition of it has since been approved', async () => {
+  it('suspendTool suspends a tool once, but not when another definition of the tool has since been approved', async () => {
     await saveToolServer(server(), 0);
     const all = await Promise.all(times(5, () => suspendTool(orgId, 'cancel_order', tool.pin, now)));
     expect(tally(all)).toBe(1);
@@ -362,7 +362,7 @@ describe('the record of a tool server', () => {
     expect(await suspendTool(orgId, 'cancel_order', 'another-pin', now)).toBe(false);
   });
 
-  it('the record of a tool server has its tokens renewed by one process at a time; after a crash, others may renew once the claim expires', async () => {
+  it('only one process at a time renews the tokens in the record of a tool server; after a crash, others may once the claim expires', async () => {
     await saveToolServer(server(), 0);
     const claim = (at: Date) => toolServerTurns(orgId, 7, () => at).claim();
     expect(tally(await Promise.all(times(6, () => claim(now))))).toBe(1);

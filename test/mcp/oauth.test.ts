@@ -125,7 +125,7 @@ describe('with a client secret', () => {
     expect((await call('POST', '/discover')).status).toBe(200);
   });
 
-  it('a wrong secret causes an error that does not repeat it, and the stored settings stay', async () => {
+  it('a wrong client secret causes an error that does not repeat the secret, and the stored settings stay', async () => {
     const { call } = await organization();
     const wrong = { client_id: 'machine', client_secret: 'wrong-secret-words' };
     const put = await call('PUT', '/server', { endpoint_url: mcp.url, auth_type: 'oauth2', oauth: wrong });
@@ -216,7 +216,8 @@ describe('without a client secret', () => {
     expect(cookieOf(begun)).toMatch(/^connect_.*; httponly/i);
     const search = await agree(begun.body.authorization_url);
     const cookie = cookieOf(begun).split(';', 1)[0]!;
-    // No cookie (somebody else opens the URL), the cookie of another sign-in, and an invented one.
+    // Three browsers cannot finish the sign-in: one without a cookie, one with the cookie of another sign-in, and one
+    // with an invented cookie.
     const [name] = cookie.split('=');
     for (const foreign of ['', cookieOf(other).split(';', 1)[0]!, `${name}=${'x'.repeat(43)}`])
       expect((await pageAfter(search, { cookie: foreign })).outcome).toBe('unknown_state');
@@ -226,7 +227,7 @@ describe('without a client secret', () => {
     expect((await call('GET', '/server')).body.server.signed_in).toBe(true);
   });
 
-  it('a sign-in is invalid once the key or the membership that started it has ended', async () => {
+  it('a sign-in is invalid once the key or the member who started the sign-in may no longer change the tool server', async () => {
     const { org, call, keyId } = await organization();
     const begun = await call('PUT', '/server', { endpoint_url: mcp.url, ...byPerson });
     const search = await agree(begun.body.authorization_url);
@@ -415,7 +416,7 @@ describe('when a sign-in has ended', () => {
 });
 
 describe('the metadata of this system as an OAuth client', () => {
-  it('the metadata of this system as an OAuth client is served at the URL that is the client id', async () => {
+  it('the metadata of this system as an OAuth client is served at the URL that serves as client id', async () => {
     const reply = await fetch(`${api.url}/.well-known/tool-client.json`);
     expect(await reply.json()).toMatchObject({
       client_id: 'http://127.0.0.1:3000/.well-known/tool-client.json',
@@ -424,7 +425,7 @@ describe('the metadata of this system as an OAuth client', () => {
     });
   });
 
-  it('the metadata of this system as an OAuth client identifies the client to authorization servers that read it, without registration', async () => {
+  it('authorization servers that read the metadata of this system as an OAuth client identify the client without registration', async () => {
     const publicUrl = 'https://support.example';
     const redirectUrl = `${publicUrl}/v1/support/mcp/oauth/callback`;
     const clientId = `${publicUrl}${clientMetadataPath}`;

@@ -28,7 +28,7 @@ describe('schemaCheck', () => {
     [{ order: 'A1', count: 0 }, 'count must be >= 1'],
     [{ order: 'A1', other: 1 }, 'must NOT have unevaluated properties'],
     ['A1', 'must be object'],
-  ])('schemaCheck validates %j; the reported problem: %s', (value, problem) => {
+  ])('for the value %j, schemaCheck reports the problem %s', (value, problem) => {
     const fit = schemaCheck(order)(value);
     expect(fit.fits ? undefined : fit.problem).toEqual(problem && expect.stringContaining(problem));
   });

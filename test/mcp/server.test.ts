@@ -39,7 +39,7 @@ async function organization(given?: TestOrg) {
 }
 
 describe('PUT /support/mcp/orgs/{orgId}/server', () => {
-  it('PUT of the tool server connects it, and the reply never has its credentials', async () => {
+  it('PUT of the tool server connects the server, and the reply never has the server’s credentials', async () => {
     const { put, get } = await organization();
     expect((await get()).body).toEqual({ server: null });
     const { status: code, body } = await put({
@@ -78,7 +78,7 @@ describe('PUT /support/mcp/orgs/{orgId}/server', () => {
     ['a password in the address', { endpoint_url: 'https://a:b@example.com/mcp' }, 'endpoint_url'],
     ['bearer without a token', { endpoint_url: 'https://example.com/mcp', auth_type: 'bearer' }, 'access_token'],
     [
-      'a tier that is none',
+      'an unknown tier',
       { endpoint_url: 'https://example.com/mcp', approved_tools: [{ source_name: 'x', risk_tier: 'harmless' }] },
       'risk_tier',
     ],
@@ -91,12 +91,12 @@ describe('PUT /support/mcp/orgs/{orgId}/server', () => {
       'risk_tier',
     ],
     [
-      'a tool nobody has described',
+      'a tool that was never discovered',
       { endpoint_url: 'https://example.com/mcp', approved_tools: [{ source_name: 'x', risk: 'read_public' }] },
       'input_schema',
     ],
     [
-      'a schema that is none',
+      'an invalid schema',
       {
         endpoint_url: 'https://example.com/mcp',
         approved_tools: [
@@ -187,7 +187,7 @@ describe('the protocol’s example server', () => {
 });
 
 describe('POST /support/mcp/orgs/{orgId}/discover', () => {
-  it('discovering lists new, approved, changed and removed tools with the changed fields, and approves nothing', async () => {
+  it('discovering tools lists new, approved, changed and removed ones with the changed fields, and approves nothing', async () => {
     const own = await startTestMcp(structuredClone(status));
     const { put, discover, get } = await organization();
     await put({ endpoint_url: own.url });
@@ -266,7 +266,7 @@ describe('POST /support/mcp/orgs/{orgId}/discover', () => {
     await own.close();
   });
 
-  it('discovering gets 409 without a server, and the error of a failing server does not repeat the server’s text', async () => {
+  it('discovering tools gets 409 without a server, and the error of a failing server does not repeat the server’s text', async () => {
     const { discover, put, audit } = await organization();
     expect((await discover()).status).toBe(409);
     const own = await startTestMcp();
@@ -282,7 +282,7 @@ describe('POST /support/mcp/orgs/{orgId}/discover', () => {
     await own.close();
   });
 
-  it('discovering counts towards the rate limit of calls: 429 with Retry-After', async () => {
+  it('discovering tools counts towards the rate limit of calls: 429 with Retry-After', async () => {
     const { discover, put } = await organization();
     await put({ endpoint_url: mcp.url, rate_limit_per_min: 1 });
     const statuses = [];

@@ -1,4 +1,6 @@
-/** Random stories of customers, devices and crashing processes, with the seeds that `npm test` omits. */
+/**
+ * Random sequences of what customers, their devices and crashing processes do, with the seeds that `npm test` omits.
+ */
 import { describe, it } from '@jest/globals';
 import { chatStories } from '../kit/chatstory.ts';
 

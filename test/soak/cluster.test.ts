@@ -28,7 +28,7 @@ let receiver: Receiver;
 let site: TestSite;
 const dataDir = mkdtempSync(join(tmpdir(), 'support-cluster-'));
 beforeAll(async () => {
-  // PostgreSQL runs as another user when this process is root.
+  // PostgreSQL runs as another user when this process is root, so that user needs access to the folder.
   await chmod(dataDir, 0o755);
   await giveBuilt(join(dataDir, 'ours'));
   const { LIMITS, SERVICE_URLS, EGRESS_ALLOW } = systemEnv('cluster', { LIMITS: 'plan_documents=10000' });

@@ -1,4 +1,7 @@
-/** The long form of `garbage` in test/events/inbound.test.ts. It also measures the memory of the API process. */
+/**
+ * The long form of a test in test/events/inbound.test.ts: invalid requests are refused. It also measures the memory of
+ * the API process.
+ */
 import { expect, it } from '@jest/globals';
 import { startBotFramework } from '../kit/botframework.ts';
 import { sendGarbage, verifyingEnv } from '../kit/garbage.ts';

@@ -1,4 +1,4 @@
-/** The long form of test/interviews/walk.test.ts. */
+/** Longer random walks over interviews than in test/interviews/walk.test.ts. */
 import { afterAll, it } from '@jest/globals';
 import { interviewing } from '../kit/interviewing.ts';
 import { walk } from '../kit/interviewwalk.ts';

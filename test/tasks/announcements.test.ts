@@ -165,7 +165,7 @@ describe('a change of a task', () => {
     await until(async () => (await told(org.owner)).unread_count === 1, 'the maker to be told');
     const { notifications } = await told(org.owner);
     expect(notifications).toMatchObject([{ kind: 'task_updated', task_id: taskId }]);
-    // The change and its reason, without a member as the author.
+    // The text has the change and its reason, and names no member as the author.
     expect(notifications[0].body.split('\n')).toEqual(['The task “Ship it” changed.', expect.any(String)]);
     expect((await told(bob)).notifications).toEqual([]);
   });

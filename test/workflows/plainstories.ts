@@ -15,7 +15,7 @@ import { removeNow } from '../../workflows/interviews/meeting.ts';
 
 export type Kind = keyof typeof workflows;
 
-/** `activities` is created anew for each run. `meanwhile` runs while the workflow does. */
+/** `activities` is created anew for each run. `meanwhile` runs while the workflow runs. */
 type PlainStory = {
   ref?: object;
   activities: (handle: () => WorkflowHandle) => Record<string, (input: never) => Promise<unknown>>;
@@ -123,8 +123,8 @@ export const plainStories: Readonly<Record<Kind, PlainStory>> = {
       let passes = 0;
       return {
         repairIndexes: nothing,
-        // The workflow is cancelled after three passes. It would run for an hour, and its history would only hold more
-        // of them.
+        // The workflow is cancelled after three passes. Otherwise it would run for an hour, and its history would only
+        // hold more passes.
         optimizeIndexes: async () => void ((passes += 1) === 3 && (await handle().cancel())),
         dropOrphanedBytes: nothing,
       };

@@ -34,7 +34,8 @@ export async function startStoryServer(testServer: string, code: string) {
   const kill = (): void => void server.kill('SIGKILL');
   process.once('exit', kill);
   await until(() => accepts(port), 'the test server to listen');
-  // Like `createTimeSkipping`, which however gives the server only five seconds to start: too few on a busy machine.
+  // This does what `createTimeSkipping` does. But that function gives the server only five seconds to start, too few on
+  // a busy machine.
   const env = await TestWorkflowEnvironment['create']({
     server: { type: 'existing' },
     address: `127.0.0.1:${port}`,

@@ -71,7 +71,7 @@ async function versionOfNew(): Promise<string | undefined> {
   await handle.terminate();
   return taken.deploymentVersion?.buildId ?? undefined;
 }
-/** Temporal knows a version once a worker of it has polled. */
+/** Makes a version the current one, once Temporal knows it: that is after a worker of this version has polled. */
 const promote = (buildId: string): Promise<unknown> =>
   until(
     () =>

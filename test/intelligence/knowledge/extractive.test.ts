@@ -372,14 +372,14 @@ describe('extract', () => {
       const first = extract(question, [heron, lost], { closeness })!.text;
       expect(extract(question, [heron, lost], { closeness, said: [first] })?.text).not.toBe(first);
     });
-    it('a follow-up about one sentence of the answer gets that sentence', () => {
+    it('a follow-up about one sentence of the previous answer is answered with that sentence', () => {
       const asked = `And for students? – ${question}`;
       const before = extract(question, [heron])!.text;
       expect(extract(asked, [heron], { said: [before], own: 'And for students?' })?.text).toBe(
         'Heron card: It is free for students.',
       );
     });
-    it('a follow-up about a table row gets the other columns', () => {
+    it('a follow-up about a table row is answered with the other columns of that row', () => {
       const asked = 'What is the annual fee of the gold card?';
       const said = [extract(asked, [fees])!.text];
       expect(extract(asked, [fees], { said })?.text).toBe('Gold card – Annual fee: 49 EUR; Limit: 5,000 EUR');

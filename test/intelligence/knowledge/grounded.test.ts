@@ -59,7 +59,7 @@ describe('the remaining text', () => {
     });
   });
 
-  it('an answer may repeat a name from the customer’s message, and a number from it only beside a number of the documents', () => {
+  it('an answer may repeat a name from the customer’s message, but repeats the customer’s number only beside a number of the documents', () => {
     const told = ['My Samsung shows 30 EUR for the gold card, why?'];
     expect(held('On your Samsung the card costs 59 EUR, not 30 EUR.', told).dropped).toEqual([]);
     expect(held('On your Samsung the card costs 59 EUR.').dropped).toHaveLength(1);

@@ -26,10 +26,13 @@ describe('classification by words', () => {
     ['courtesies', 0.97],
     ['questions', 0.97],
     ['what is searched for', 0.85],
-  ])('in the test table “%s”, at least a share of %d is classified correctly by words alone', (name, least) => {
-    const { size, wrong } = tables[name]!;
-    expect({ name, wrong: size - wrong.length >= least * size ? [] : wrong }).toEqual({ name, wrong: [] });
-  });
+  ])(
+    'in the test table “%s”, at least a share of %d of the messages is classified correctly by words alone',
+    (name, least) => {
+      const { size, wrong } = tables[name]!;
+      expect({ name, wrong: size - wrong.length >= least * size ? [] : wrong }).toEqual({ name, wrong: [] });
+    },
+  );
 
   it('a message is classified by its words when embeddings fail', async () => {
     const failing = { model: 'm', local: { reading: async () => Promise.reject(new Error('gone')) } };
@@ -42,7 +45,7 @@ describe('classification by words', () => {
     expect(intentOf(`Thanks. ${'I thank you and everybody at the bank very much. '.repeat(5)}`)).toBe('question');
   });
 
-  it('a single unknown word counts as a question; a single known word such as “help” gets the intent that it names', () => {
+  it('a single unknown word counts as a question, and a single known word such as “help” gets the intent that the word names', () => {
     expect(['IBAN?', 'Zertifikat?', 'help', 'hello'].map(intentOf)).toEqual([
       'question',
       'question',
@@ -88,7 +91,7 @@ describe('classification by words', () => {
     expect(readByWords(part.repeat(5_000)).askings.length).toBeGreaterThan(0);
   });
 
-  it.each(languages)('a plain request for a person is understood in %s', async (language) => {
+  it.each(languages)('a plain request to talk to a person is understood in %s', async (language) => {
     const offered = {
       en: 'I would like to talk to a person',
       de: 'Ich möchte mit einer Person sprechen',
@@ -118,7 +121,7 @@ describe('a follow-up message', () => {
     expect(await read('How do I block a stolen card?', [asked])).toBe('How do I block a stolen card?');
   });
 
-  it('with embeddings, a follow-up is searched as it is, with the turns before it as its context', async () => {
+  it('with embeddings, a follow-up is searched as it is written, with the turns before it as context', async () => {
     const history = [asked, { role: 'system', body: 'Ann joined.' }, { role: 'ai', body: '49 EUR.' }];
     const withModel = { embedding: { local: undefined, model: 'endpoint:m' } };
     const message = await readMessage(withModel, 'And for students?', history);
@@ -130,7 +133,7 @@ describe('a follow-up message', () => {
     expect((await readMessage({ embedding }, 'And for students?', history)).context).toEqual([]);
   });
 
-  it('a follow-up refers to the last question and not to thanks in between', async () => {
+  it('a follow-up refers to the last question, even when the customer has said thanks since then', async () => {
     expect(await read('And for students?', [asked, { role: 'customer', body: 'Thanks!' }])).toContain('gold card');
   });
 

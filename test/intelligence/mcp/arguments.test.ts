@@ -34,7 +34,7 @@ describe('arguments of several types', () => {
     expect(given('order_id', property, message).missing).toEqual(['order_id']),
   );
 
-  it('an enum value or default may be passed even when the customer did not say it', () => {
+  it('an enum value or a default may be passed to a tool even when the customer did not say it', () => {
     const input_schema = {
       ...colors,
       properties: {

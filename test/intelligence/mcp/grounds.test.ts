@@ -93,12 +93,22 @@ describe('values from tool results', () => {
 describe('an e-mail', () => {
   const own = { email: 'ada@customers.example' };
   it.each<[string, RiskTier, string, boolean]>([
-    ['the vouched one', 'safe_write', 'ada@customers.example', true],
-    ['the vouched one, in other letters', 'read_private', 'Ada@Customers.example', true],
-    ['another one that was written, for a read', 'read_private', 'bob@customers.example', false],
-    ['another one that was written, for a write that nobody sees', 'safe_write', 'bob@customers.example', false],
-    ['another one that was written, where somebody agrees', 'customer_confirm', 'bob@customers.example', true],
-    ['one that nobody wrote, where somebody agrees', 'customer_confirm', 'eve@customers.example', false],
+    ['the address that a backend vouched for', 'safe_write', 'ada@customers.example', true],
+    ['the address that a backend vouched for, in other letters', 'read_private', 'Ada@Customers.example', true],
+    ['another address that the customer wrote, for a read', 'read_private', 'bob@customers.example', false],
+    [
+      'another address that the customer wrote, for a write that nobody sees',
+      'safe_write',
+      'bob@customers.example',
+      false,
+    ],
+    [
+      'another address that the customer wrote, where somebody agrees',
+      'customer_confirm',
+      'bob@customers.example',
+      true,
+    ],
+    ['an address that nobody wrote, where somebody agrees', 'customer_confirm', 'eve@customers.example', false],
   ])(
     'the origin of an e-mail argument and the tool’s risk tier decide whether it is accepted: %s (%s, %s): %s',
     (_, tier, value, stands) => {

@@ -150,13 +150,14 @@ describe('a title', () => {
   it.each([
     [budget, 'Quarterly marketing budget'],
     [german, /Umzug/],
-  ])('a title is a phrase of the transcript', (said, expected) => {
+  ])('the title of a meeting consists of phrases of its transcript', (said, expected) => {
     const title = titleOf(utterancesOf(said))!;
     expect(title).toMatch(expected);
     const spoken = normal(said.map(({ text }) => text).join(' '));
     for (const part of title.split(', ')) expect(spoken).toContain(normal(part));
   });
-  it('a title is not made of small talk', () => expect(titleOf(utterancesOf([budget[1]!]))).toBeUndefined());
+  it('the title of a meeting is not made of small talk', () =>
+    expect(titleOf(utterancesOf([budget[1]!]))).toBeUndefined());
 });
 
 describe('participants', () => {

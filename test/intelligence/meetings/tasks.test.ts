@@ -134,7 +134,7 @@ describe('a request and its answer', () => {
       ['Ada: The brochure has a wrong number.', "Bob: My fault. I'll correct it this evening."],
       [['Correct the brochure', 'Bob', '2026-11-18']],
     ],
-  ])('a request with its answer %s', (_, spoken, wanted) => {
+  ])('a request and its answer are read together: the request %s', (_, spoken, wanted) => {
     expect(tasksIn(...spoken)).toEqual(wanted);
   });
 
@@ -165,7 +165,7 @@ describe('uncertain tasks', () => {
     ['refused', ['Ada: Carol, could you check the invoice?', 'Carol: Not this week, I have the audit.']],
     ['refused', ["Bob: I'll order the chairs tomorrow.", 'Ada: No need, the old ones are fine.']],
     ['uncertain', ["Bob: I'll call the lawyer if they complain again."]],
-  ])('an uncertain task is only listed as possible: %s %j', (reason, spoken) => {
+  ])('an uncertain task is only listed as possible, with the reason %s: %j', (reason, spoken) => {
     const { tasks, possible } = read([...talk(...spoken), ...others]);
     expect(tasks).toEqual([]);
     expect(possible).toMatchObject([{ reason }]);
@@ -210,7 +210,7 @@ describe('a task', () => {
     ]);
   });
 
-  it('a task takes its due date and urgency from a short sentence after it', () => {
+  it('the due date and urgency of a task may come from a short sentence after the task', () => {
     expect(
       read(
         talk('Bob: I will update the price list. The deadline is Friday.', 'Ada: Carol will call legal. It is urgent!'),

@@ -32,7 +32,7 @@ const since = new Date(0);
 const ask = () => github.repository('ghp_x', repository);
 
 describe('issues', () => {
-  it('issues are created, changed, read, and found among many by the mark in their text', async () => {
+  it('GitHub issues are created, changed, read, and found among many by the mark in their text', async () => {
     const made = await github.createIssue('ghp_x', repository, { title: 'Call', body: 'Text\n<!-- mark-1 -->' });
     expect(made).toMatchObject({ number: expect.any(Number), title: 'Call', state: 'open' });
     for (let at = 0; at < 100; at += 1)
@@ -45,7 +45,7 @@ describe('issues', () => {
     expect(await failure(github.issue('ghp_x', repository, 999_999))).toMatchObject({ status: 404, permanent: true });
   });
 
-  it('when there are too many issues to search, the search fails and no second issue is created', async () => {
+  it('when a repository has too many issues to search, the search fails and no second issue is created', async () => {
     const page = Array.from({ length: 100 }, (_, id) => ({ id, number: id, body: 'x' }));
     service.lasting({ fits: ({ path }) => path.includes('/issues?'), body: page });
     expect(await failure(github.findByMark('ghp_x', repository, 'mark', since))).toMatchObject({ permanent: false });
@@ -72,12 +72,15 @@ describe('a refusal', () => {
     ],
     ['of the content', 422, {}, 'Validation Failed', { permanent: true }],
     ['by an outage', 502, {}, 'Server Error', { permanent: false, unauthorized: false }],
-  ])('a refusal %s is classified as permanent or temporary', async (_, status, headers, message, expected) => {
-    service.fault({ status, headers, body: { message } });
-    const error = await failure(ask());
-    expect(error).toMatchObject({ status, ...expected });
-    expect(error.message).toBe(`GitHub says: ${message}`);
-  });
+  ])(
+    'a refusal by GitHub %s is classified as permanent or temporary',
+    async (_, status, headers, message, expected) => {
+      service.fault({ status, headers, body: { message } });
+      const error = await failure(ask());
+      expect(error).toMatchObject({ status, ...expected });
+      expect(error.message).toBe(`GitHub says: ${message}`);
+    },
+  );
 
   it('an error that is not JSON is reported by its status alone, and a lost response as an unreachable service', async () => {
     service.fault({ status: 500, body: 'plain' });

@@ -114,7 +114,7 @@ describe('POST /webhooks/linear', () => {
     expect((await sendLinear(api, event, { headers })).status).toBe(200);
   });
 
-  it('a repeated request is recognized by its delivery id, and one replayed with another delivery id by its body', async () => {
+  it('a repeated request is recognized by its delivery id, and a request that is replayed under another delivery id by its body', async () => {
     const delivery = randomUUID();
     const event = () => linearEvent({ type: 'Issue', action: 'create', data: { id: randomUUID(), teamId: team } });
     const first = event();
@@ -264,7 +264,7 @@ describe('Issue.update', () => {
     expect((await conversation()).status).toBe('escalated');
   });
 
-  it('an event that is older than a processed one changes nothing', async () => {
+  it('an event that is older than a processed event of the same issue changes nothing', async () => {
     const { issue, conversation } = await ticket();
     const at = (updatedAt: string, state: keyof typeof states) =>
       linearEvent(issueEvent(issue, state, { data: { ...eventData(issue, state), updatedAt } }));
@@ -285,7 +285,7 @@ const eventData = (issue: string, state: keyof typeof states) => ({
 });
 
 describe.each(['remove', 'delete'])('Issue.%s', (action) => {
-  it('the deletion of an issue keeps its ticket, which stays escalated', async () => {
+  it('the deletion of an issue in Linear leaves its ticket escalated', async () => {
     const { issue, conversation } = await ticket();
     const deliveries = [randomUUID(), randomUUID()];
     await sendLinear(api, linearEvent({ action, type: 'Issue', data: { id: issue, teamId: team } }), {

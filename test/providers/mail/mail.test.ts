@@ -804,11 +804,12 @@ describe('the candidate of a scheduled interview', () => {
 });
 
 describe('a worker that dies while it sends a mail', () => {
-  it('when a worker dies after the server accepted a mail, the next one sends it again with the same Message-ID', async () => {
+  it('when a worker dies after the server accepted a mail, the next worker sends the mail again with the same Message-ID', async () => {
     const { convId } = await customer({ email: 'killed@customer.example' });
     const [served, worker] = running as [Running, Running];
     await worker.stop();
-    // Other mails count for nothing here: a member whom an earlier test invited is notified of this conversation.
+    // The fault hits only mails to this customer. A member whom an earlier test invited is notified of this
+    // conversation too.
     const dying = await startProcess('test/kit/worker.ts', {
       ...env,
       FAULT: 'delivery sent',

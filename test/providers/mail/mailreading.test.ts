@@ -3,8 +3,9 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { createFiles } from '../../../clients/files/files.ts';
 import { Unreadable } from '../../../models/rules/base/unreadable.ts';
+import { readerProgram } from '../../kit/readerprogram.ts';
 
-const files = createFiles({ spares: 0 });
+const files = createFiles({ program: await readerProgram(), spares: 0 });
 afterAll(() => files.close());
 
 const head = 'From: Alice <alice@customer.example>\r\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\nMessage-ID: <a@b>\r\n';

@@ -89,14 +89,14 @@ describe('POST /webhooks/attendee', () => {
     await mine.call('POST', `/${id}/cancel`);
   });
 
-  it('the webhook of the service that is not chosen refuses every request with 401, whoever signed it', async () => {
+  it('the webhook of the meeting-bot service that is not chosen refuses every request with 401, whoever signed it', async () => {
     const { bot } = await called();
     const body = service.attendeeReport(bot);
     for (const headers of [signedByAttendee(body), service.signed(body, { by: attendeeSecret })])
       expect((await kit.api.request('POST', '/webhooks/recall', { raw: body, headers })).status).toBe(401);
   });
 
-  it('a report is processed once, however often it is sent and however it is formatted', async () => {
+  it('a report of Attendee is processed once, however often it is sent and however it is formatted', async () => {
     const { id, bot } = await called();
     move(bot, 'joined_recording');
     const body = service.attendeeReport(bot, 'once');
@@ -108,7 +108,7 @@ describe('POST /webhooks/attendee', () => {
     await mine.call('POST', `/${id}/cancel`);
   });
 
-  it('a report about an unknown bot or interview, or one of another organization, has no effect', async () => {
+  it('a report of Attendee about an unknown bot or interview, or about one of another organization, has no effect', async () => {
     const other = kit.of(await kit.api.newOrg());
     const theirs = await called(other);
     const { id, bot } = await called();

@@ -89,7 +89,7 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     expect(service.bots.size).toBe(0);
   });
 
-  it('the state of a bot says where it is and why it is not in the call', async () => {
+  it('the state of a bot says where the bot is, and why it is not in the call', async () => {
     const bot = open(kind);
     const { id } = await bot.schedule(order());
     const seen = async (code: string, sub_code?: string) => {
@@ -110,7 +110,7 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     expect(await bot.get(id)).toEqual({ phase: 'failed', reason: 'gone' });
   });
 
-  it('a bot is removed in every state, and a missing one counts as removed', async () => {
+  it('a bot is removed from the call in every state, and a missing bot counts as removed', async () => {
     const bot = open(kind);
     const { id } = await bot.schedule(order());
     await bot.cancel(id);
@@ -123,7 +123,7 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     await bot.cancel(id);
   });
 
-  it('the recording of a bot is deleted once the bot has ended, and bots are found by the key they were requested with', async () => {
+  it('the recording of a bot is deleted once the bot has ended, and a bot is found by the key with which it was requested', async () => {
     const bot = open(kind);
     const { id } = await bot.schedule(order());
     expect([await bot.sent('int_1:1'), await bot.sent('int_2:1')]).toEqual([[id], []]);
@@ -141,7 +141,7 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     await expect(open(kind, 'another key').sent('int_1:1')).rejects.toThrow('does not list');
   });
 
-  it('the transcript is returned once the service has finished it', async () => {
+  it('the transcript of a bot is returned once the service has finished the transcript', async () => {
     const bot = open(kind);
     const { id } = await bot.schedule(order());
     expect(await bot.transcript(id)).toBeUndefined();
@@ -160,7 +160,7 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     expect(await bot.transcript(id)).toEqual([]);
   });
 
-  it('a wrong API key is refused', async () => {
+  it('the meeting-bot service refuses a wrong API key', async () => {
     await expect(open(kind, 'wrong').schedule(order())).rejects.toMatchObject({ reason: 'refused' });
   });
 });

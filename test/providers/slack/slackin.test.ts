@@ -271,7 +271,7 @@ describe('a workspace that shares channels, or belongs to an Enterprise Grid', (
     expect(await settled(grid)).toMatchObject({ org_id: org.orgId, status: 'processed' });
   });
 
-  it('a workspace gets the interactions of its users, also with `team: null`', async () => {
+  it('an interaction with `team: null` belongs to the workspace of the user who started it', async () => {
     const trigger = randomUUID();
     const user = { id: members['kim'], team_id: team };
     const payload = { type: 'shortcut', team: null, user, trigger_id: trigger, is_enterprise_install: true };

@@ -177,7 +177,7 @@ describe('a tenant', () => {
     expect(await stands(org)).toEqual(before);
   });
 
-  it('a question from a tenant that is not connected gets the answer that this tenant is not connected', async () => {
+  it('a question from a tenant that is not connected gets the answer that the tenant is not connected', async () => {
     const { status, body } = await webhook(activity(question, randomUUID()));
     expect([status, body]).toEqual([
       200,

@@ -150,7 +150,7 @@ describe('an attempt', () => {
   const tryNow = async (org: Found, delivery: Found) =>
     outbox(org, 'POST', `/deliveries/${delivery.delivery_id}/redeliver`);
 
-  it('a failed attempt is repeated after five seconds', async () => {
+  it('a failed delivery attempt is repeated after five seconds', async () => {
     const { receiver, org } = await answered(status(503, {}, 'x'.repeat(5_000)));
     const [{ attempts }] = await deliveries(org, all(2, 'delivered'));
     expect(attempts).toMatchObject([{ status_code: 503 }, { status_code: 204 }]);
@@ -162,7 +162,7 @@ describe('an attempt', () => {
     );
   });
 
-  it('the next attempt waits at least as long as Retry-After requests', async () => {
+  it('the next delivery attempt waits at least as long as Retry-After requests', async () => {
     const { delivery } = await answered(status(429, later));
     expect(delivery).toMatchObject({ status: 'retrying', attempts: [{ status_code: 429 }] });
     const wait = Date.parse(delivery.next_attempt_at) - Date.parse(delivery.attempts[0].at);
@@ -170,7 +170,7 @@ describe('an attempt', () => {
     expect(wait).toBeLessThan(1.3 * 3_600_000);
   });
 
-  it('an attempt that is answered with a redirect fails, and the redirect is not followed', async () => {
+  it('a delivery attempt that is answered with a redirect fails, and the redirect is not followed', async () => {
     const elsewhere = await newReceiver();
     const { org, delivery } = await answered(status(308, { ...later, location: elsewhere.url }));
     expect(delivery).toMatchObject({
@@ -182,7 +182,7 @@ describe('an attempt', () => {
     expect(elsewhere.received).toEqual([]);
   });
 
-  it('an attempt goes to the current address and is signed only with the secret of that address', async () => {
+  it('a delivery attempt goes to the current address and is signed only with the secret of that address', async () => {
     const { org, delivery } = await answered(status(500, later));
     const moved = await newReceiver();
     const fresh = newSecret();
@@ -194,7 +194,7 @@ describe('an attempt', () => {
     expect(verifiedByNpm(fresh, again!)).toMatchObject({ type: expect.any(String) });
   });
 
-  it('after a change of the secret an attempt is signed with both secrets', async () => {
+  it('after a change of the secret a delivery attempt is signed with both secrets', async () => {
     const { receiver, org, delivery } = await answered(status(500, later));
     receiver.answer = status(204);
     const fresh = newSecret();
@@ -222,7 +222,7 @@ describe('an attempt', () => {
 });
 
 describe('a receiver that does not answer', () => {
-  it('deliveries to a receiver that does not answer move to the slow task queue, and back after it has answered', async () => {
+  it('deliveries to a receiver that does not answer move to the slow task queue, and move back after the receiver has answered', async () => {
     const receiver = await newReceiver(first(hang));
     const org = await newOrg(receiver.url);
     const { ticketId, convId } = await newTicket(org);

@@ -25,7 +25,7 @@ describe('the hours of a team', () => {
     ['2026-11-27T22:59:00Z', true],
     ['2026-11-27T23:00:00Z', false],
     ['2026-11-24T10:00:00Z', false],
-    // A holiday.
+    // This day is a holiday.
     ['2026-12-25T10:00:00Z', false],
   ])('at %s the team is open: %s', (iso, open) => {
     expect(isOpen(office, new Date(iso))).toBe(open);

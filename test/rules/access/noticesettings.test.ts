@@ -9,7 +9,7 @@ const due = (now: string, { here = false, minutes = 5, quiet = undefined as [str
 const night: [string, string, string] = ['22:00', '07:00', 'Europe/Berlin'];
 
 describe('mailDueAt', () => {
-  it('a member who is present is mailed after the set minutes, and an absent one at once', () => {
+  it('a member who is present is mailed after the set minutes, and an absent member at once', () => {
     expect(due('2026-01-01T12:00:00.000Z', { here: true })).toBe('2026-01-01T12:05:00.000Z');
     expect(due('2026-01-01T12:00:00.000Z', { here: false })).toBe('2026-01-01T12:00:00.000Z');
   });

@@ -26,7 +26,7 @@ describe('the accent colour of the widget', () => {
     },
   );
 
-  it('a readable colour is kept, and an unreadable one is changed only as much as needed', () => {
+  it('a readable colour is kept, and an unreadable colour is changed only as much as needed', () => {
     expect(readable('#1d57a8', 'light')).toBe('#1d57a8');
     expect(isReadable('#ffcc00', 'light')).toBe(false);
     const nearest = readable('#ffcc00', 'light');

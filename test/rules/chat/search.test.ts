@@ -21,7 +21,7 @@ describe('the words of a query', () => {
 });
 
 describe('an excerpt', () => {
-  it('words match regardless of case and accents, and the marks show their places in the original text', () => {
+  it('the marks in an excerpt show the found words in the original text, whatever their case and accents', () => {
     const text = 'Die Gebühr für ÄRGER 😀 beträgt 5 EUR';
     expect(foldedText(text)).toHaveLength(text.length);
     const { excerpt, marks } = excerptOf(text, ['gebuhr', 'betragt']);

@@ -38,7 +38,7 @@ describe('summarize', () => {
     (_, counted, deflected) => expect(summarize([counted], now).deflected).toBe(deflected),
   );
 
-  it('times are the median and 90th percentile in seconds, over the conversations where they can be measured', () => {
+  it('the statistics give times as the median and 90th percentile in seconds, over the conversations where they can be measured', () => {
     const waits = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
     const counted = waits.map((seconds) =>
       one({ called: now - day, replied: now - day + seconds * 1_000, resolved: now - 2 * day + seconds * 2_000 }),
@@ -60,7 +60,7 @@ describe('summarize', () => {
     });
   });
 
-  it('ratings are averaged, and a conversation that was reopened twice counts once as reopened', () => {
+  it('the statistics average the ratings, and count a conversation that was reopened twice once as reopened', () => {
     const found = summarize([one({ csat: 5, reopened: 2 }), one({ csat: 2 }), one()], now);
     expect([found.csat, found.reopened]).toEqual([{ count: 2, average: 3.5 }, 1]);
   });

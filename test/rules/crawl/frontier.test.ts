@@ -119,7 +119,9 @@ describe('seriesOf', () => {
     ['/faq?id=7&sort=a', { pattern: '/faq?', kind: 'parameters' }],
     ['/faq?month=5', { pattern: '/faq?', kind: 'dates' }],
     ['/faq?d=2026-05-01', { pattern: '/faq?', kind: 'dates' }],
-  ])('seriesOf recognizes the series of %s', (path, series) => expect(seriesOf(at(path))).toEqual(series));
+  ])('seriesOf recognizes which series the address %s belongs to, if any', (path, series) =>
+    expect(seriesOf(at(path))).toEqual(series),
+  );
 });
 
 describe('isTrap', () => {
@@ -139,7 +141,7 @@ describe('isTrap', () => {
     expect(isTrap({ url: at(path), depth: 1 }, none, 50)).toBe(expected),
   );
 
-  it('an address is a crawler trap once its series has reached its page limit, unless a sitemap lists the address', () => {
+  it('an address is a crawler trap once its series of similar addresses has reached the page limit, unless a sitemap lists the address', () => {
     const counts: SeriesCounts = new Map();
     const limit = seriesLimit('number', 50);
     expect(limit).toBe(25);
@@ -197,7 +199,7 @@ describe('placeOf', () => {
     expect(placeOf(found, counts, 20)).toBe(isTrap(found, counts, 20) ? undefined : crawlCost(found));
   });
 
-  it('an address of a series at its page limit is not queued, unless a sitemap lists the address', () => {
+  it('an address whose series of similar addresses is at the page limit is not queued, unless a sitemap lists the address', () => {
     expect(placeOf({ url: at('/news/21'), depth: 1 }, counts, 20)).toBeUndefined();
     expect(placeOf({ url: at('/news/21'), depth: 1, sitemap: true }, counts, 20)).toBe(3);
   });

@@ -38,7 +38,7 @@ describe('the problems that a crawl shows', () => {
     expect(Object.entries(shown(groups, room))).toEqual(Object.entries(expected));
   });
 
-  it('problems are counted by reason without an upper limit', () => {
+  it('the problems of a crawl are counted by reason without an upper limit', () => {
     expect(countProblems([group('robots', 4_312), group(undefined, 2), group('not_found', 3)])).toEqual([
       { code: 'not_found', count: 3 },
       { code: 'robots', count: 4_312 },

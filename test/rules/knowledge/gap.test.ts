@@ -30,7 +30,10 @@ describe('unanswered questions', () => {
     [0, false, 'nothing_found'],
     [3, false, 'not_relevant'],
     [3, true, 'out_of_segment'],
-  ])('%i candidates (and an answer in another segment: %s) give the gap reason %s', (candidates, anywhere, reason) => {
-    expect(gapReason(candidates, anywhere)).toBe(reason);
-  });
+  ])(
+    'with %i candidates (and an answer in another segment: %s), the reason of the unanswered question is %s',
+    (candidates, anywhere, reason) => {
+      expect(gapReason(candidates, anywhere)).toBe(reason);
+    },
+  );
 });

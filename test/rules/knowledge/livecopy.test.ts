@@ -27,12 +27,15 @@ it.each([
   [none, { live: 1, missing: 2 }, 'BETA_LIMIT_REACHED'],
   // A copy of nothing always fits, even when the limit was lowered below the current number.
   [{ live: 9, missing: 0 }, { live: 9, missing: 0 }, undefined],
-])('a copy of %j documents and %j pages to live mode fails with the error code: %s', (documents, pages, code) => {
-  let refused: unknown;
-  try {
-    checkRoom(quotas, { documents, pages });
-  } catch (problem) {
-    refused = (problem as { code: string }).code;
-  }
-  expect(refused).toBe(code);
-});
+])(
+  'a copy to live mode that needs room for %j documents and %j pages gets the error code %s',
+  (documents, pages, code) => {
+    let refused: unknown;
+    try {
+      checkRoom(quotas, { documents, pages });
+    } catch (problem) {
+      refused = (problem as { code: string }).code;
+    }
+    expect(refused).toBe(code);
+  },
+);

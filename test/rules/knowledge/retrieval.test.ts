@@ -165,7 +165,7 @@ describe('with embeddings', () => {
     expect(selectTier(weak)).toEqual({ authority: undefined, hits: [] });
   });
 
-  it('a passage that is nearly as likely as the one that answers is given beside it, although it would not answer alone', () => {
+  it('a passage that is nearly as likely as the answering one is used beside it, although it would not answer alone', () => {
     const judged = judge([question], [near('a', 0.31), near('b', 0.28), near('c', 0.24), near('p', 0.2)], scale);
     expect(judged.map(({ relevant }) => relevant)).toEqual([true, false, false, false]);
     expect(ids(selectTier(judged, scale.calibration.offer).hits)).toEqual(['a', 'b']);

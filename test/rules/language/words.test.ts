@@ -20,7 +20,7 @@ describe('stem', () => {
     ['address addresses'],
     ['business businesses'],
     ['tax taxes'],
-  ])('these words have one stem: %s', (words) => {
+  ])('the following words have one stem: %s', (words) => {
     expect(new Set(words.split(' ').map((word) => stem(word))).size).toBe(1);
   });
 

@@ -77,9 +77,9 @@ describe('refusalOf', () => {
 });
 
 describe('waiting for an approval', () => {
-  it('a customer has ten minutes to approve and a member has a day', () =>
+  it('a customer has ten minutes to approve a tool call, and a member has a day', () =>
     expect(waitMs).toEqual({ customer: 600_000, step_up: 600_000, member: 86_400_000, input: 600_000 }));
-  it('the approval is requested from the person that the verdict names', () =>
+  it('each verdict that requires an approval names who has to approve: customer, step-up or member', () =>
     expect(awaitedBy).toEqual({ ask_customer: 'customer', ask_step_up: 'step_up', ask_member: 'member' }));
   it.each(awaitedOnes)('a refused approval of kind %s ends the tool call as declined or denied', (one) =>
     expect(['declined', 'denied']).toContain(refusedOutcome[one]),

@@ -77,22 +77,26 @@ describe('questionsOf', () => {
     expect(fieldsOf(properties)).toBeUndefined();
   });
 
-  it('the customer is asked nothing when a required field cannot be shown', () => {
+  it('the customer is asked nothing when the schema requires a field that it does not describe', () => {
     expect(fieldsOf({ a: { type: 'string' } }, { required: ['b'] })).toBeUndefined();
   });
 
   it.each([
-    ['nothing is asked', {}, undefined],
-    ['it is no question', { q: { method: 'roots/list' } }, undefined],
-    ['one of them is none', { q: asking({}), r: { method: 'sampling/createMessage', params: {} } }, undefined],
+    ['it has no question', {}, undefined],
+    ['it asks for something other than input', { q: { method: 'roots/list' } }, undefined],
+    [
+      'one of its requests asks for something other than input',
+      { q: asking({}), r: { method: 'sampling/createMessage', params: {} } },
+      undefined,
+    ],
     ['a page is to be visited', { q: { ...asking({}), params: { ...asking({}).params, mode: 'url' } } }, undefined],
     [
-      'there are too many',
+      'it has too many questions',
       Object.fromEntries(Array.from({ length: maxQuestions + 1 }, (_, n) => [`q${n}`, asking({})])),
       undefined,
     ],
-    ['the state is too long', { q: asking({}) }, 'x'.repeat(maxStateLength + 1)],
-    ['it is nonsense', 'elicitation/create', 's'],
+    ['its state is too long', { q: asking({}) }, 'x'.repeat(maxStateLength + 1)],
+    ['it is malformed', 'elicitation/create', 's'],
   ])('the request of a tool server asks the customer nothing when %s', (_what, requests, state) =>
     expect(questionsOf(requests, state)).toBeUndefined(),
   );
@@ -113,10 +117,13 @@ describe('answers', () => {
     });
   });
 
-  it.each(['decline', 'cancel'] as const)('a %s answers the question and cancels the remaining ones', (action) => {
-    const over = withReply(two, 'one', { action });
-    expect(repliesTo(over).responses).toEqual({ one: { action }, other: { action: 'cancel' } });
-  });
+  it.each(['decline', 'cancel'] as const)(
+    'the reply %s answers its question and cancels the remaining questions',
+    (action) => {
+      const over = withReply(two, 'one', { action });
+      expect(repliesTo(over).responses).toEqual({ one: { action }, other: { action: 'cancel' } });
+    },
+  );
 
   const question = {
     message: 'm',

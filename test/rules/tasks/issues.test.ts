@@ -18,7 +18,7 @@ describe('differing', () => {
     expect(differing(facts, undefined, now)).toEqual({ news: facts, held: false });
   });
 
-  it('a field is sent again when it differs from the value that is still being sent', () => {
+  it('a field of a task is sent again when it differs from the value that is still being sent', () => {
     const known = { ...facts, sending: { title: 'Call the bank' } };
     expect(differing({ ...facts, title: 'Write to the bank' }, known, now)).toEqual({
       news: { title: 'Write to the bank' },
@@ -59,7 +59,7 @@ describe('noteOf', () => {
     expect(differing(facts, known, now).news).toEqual({ status: 'pending' });
   });
 
-  it('a value that is sent again stays in flight until it is answered', () => {
+  it('a value that is sent again still counts as being sent until it is answered', () => {
     const known = { ...lost, ...noteOf({ status: 'completed', title: 'Sent' }, lost) };
     expect(known).toEqual(lost);
     const wanted = { ...facts, status: 'completed' as const, title: 'Sent' };

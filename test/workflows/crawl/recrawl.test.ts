@@ -13,7 +13,7 @@ const neverCrawls: Pick<CrawlActivities, 'crawlBatch'> = {
 };
 
 describe('recrawlSite', () => {
-  it('the workflow that a schedule starts only starts an ordinary crawl workflow, which continues after the first one has ended', async () => {
+  it('the workflow of a schedule’s firing only starts an ordinary crawl workflow, which continues after the first one has ended', async () => {
     const firings: string[] = [];
     let release!: () => void;
     const held = new Promise<void>((resolve) => (release = resolve));

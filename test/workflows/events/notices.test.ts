@@ -8,7 +8,7 @@ const { tell } = stories();
 const minute = 60_000;
 
 describe('notices', () => {
-  it('the workflow that notifies members looks again when the next mail is due, and ends when none is left', async () => {
+  it('the workflow that notifies members looks again when the next mail is due, and ends when no mail is left', async () => {
     const outcomes = [5 * minute, undefined];
     const { calls, skippedMs } = await tell(notices, [ref], { tellMembers: async () => outcomes.shift() });
     expect(calls).toEqual(['tellMembers', 'tellMembers']);

@@ -115,7 +115,7 @@ describe('interview', () => {
       dueAt,
     );
     const { result, skippedMs } = await tell(interview, [ref], activities);
-    // Nobody joined.
+    // The interview is cancelled, because nobody joined.
     expect(result).toBe('cancelled');
     expect(moves(record.history)).toEqual([
       ['scheduled', 'bot_deployed', 'start', 'clock'],

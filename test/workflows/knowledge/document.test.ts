@@ -35,7 +35,7 @@ describe('processDocument', () => {
       true,
       ['readDocument', 'embedDocument', 'indexDocument'],
     ],
-  ])('the document workflow %s', async (_, fails, expected) => {
+  ])('the document workflow handles a small document in this way: it %s', async (_, fails, expected) => {
     const { calls, result } = await tell(processDocument, [ref], {
       readDocument: async () => 'embed',
       embedDocument: async () => {
@@ -120,7 +120,7 @@ describe.each([
   ['retagSource', retagSource],
   ['eraseSource', eraseSource],
 ] as const)('the workflow %s', (name, workflow) => {
-  it('the workflow of a source retries its activity until it succeeds', async () => {
+  it('a workflow that changes or deletes a source retries its activity until it succeeds', async () => {
     let failures = 3;
     const { calls } = await tell(workflow, [{ orgId: 'org_1', sourceId: 'doc_1' }], {
       [name]: async () => {
