@@ -48,7 +48,7 @@ function createProgram(io: Io, say: { out(text: string): void; err(text: string)
     .addOption(
       new Option(
         '--mode <mode>',
-        'test or live data; with a login the default is the mode of the organization',
+        'test or live data; with a login, lists reach both unless this is given, and what adds or asks takes the mode of the organization',
       ).choices(['test', 'live']),
     )
     .option('--json', 'print one JSON document on stdout, and errors as JSON on stderr');

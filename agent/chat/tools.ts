@@ -9,7 +9,7 @@ import type { Asked } from './turn.ts';
 import type { CallMade, Toolbox, Turns } from '../../intelligence/intelligence.ts';
 import { ownSentences } from '../../models/rules/language/escalation.ts';
 import type { Language } from '../../models/rules/language/language.ts';
-import { maxShownLength } from '../../models/rules/mcp/result.ts';
+import { maxShownLength, shortened } from '../../models/rules/mcp/result.ts';
 import { isRead, titleOf, type Outcome } from '../../models/rules/mcp/tool.ts';
 
 /** After a call with one of these outcomes the documents answer, as if there were no tool. */
@@ -77,7 +77,7 @@ const askFor = (missing: readonly string[], language: Language): string =>
 function toldOf({ tool_name, outcome, unknown, byMember, result }: CallMade, language: Language): Told {
   if (unknown) return { body: ownSentences.actionUnknown[language], escalate: 'unknown_outcome' };
   if (outcome === 'ok') {
-    const text = result?.text.slice(0, maxShownLength) ?? '';
+    const text = shortened(result?.text ?? '', maxShownLength);
     return { body: text === '' ? ownSentences.actionDone[language] : `${titleOf(tool_name)}:\n${text}` };
   }
   if (outcome === 'handed_off') return { body: ownSentences.personOnly[language], escalate: 'human_only' };

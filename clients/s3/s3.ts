@@ -17,13 +17,16 @@ export type S3Settings = {
   sessionToken: string | undefined;
 };
 
-/** `missing`: the object does not exist or must not be read, so a retry changes nothing. */
-export type Fetched = { kind: 'object'; body: Buffer } | { kind: 'missing'; status: number } | { kind: 'too_large' };
+/** `missing`: the object does not exist, so a retry changes nothing. */
+export type Fetched = { kind: 'object'; body: Buffer } | { kind: 'missing' | 'too_large' };
 
 export type ObjectStore = {
-  /** @throws HttpError, or an Error, when the store gives no proper reply */
+  /** @throws HttpError, or an Error, when the store refuses or gives no proper reply */
   fetch(bucket: string, key: string, options: { maxBytes: number; signal?: AbortSignal }): Promise<Fetched>;
 };
+
+/** Amazon also answers 403 for an object that does not exist when the key may not list the bucket. */
+const forbidden = ' The S3 key may not read it: allow s3:GetObject and s3:ListBucket.';
 
 export function createObjectStore(http: Pick<Http, 'request'>, settings: S3Settings): ObjectStore {
   const { endpoint, region, accessKeyId, secretAccessKey, sessionToken } = settings;
@@ -41,8 +44,10 @@ export function createObjectStore(http: Pick<Http, 'request'>, settings: S3Setti
       try {
         const { status, body } = await http.request(url, { headers, maxBytes, signal });
         if (status === 200) return { kind: 'object', body };
-        if (status === 403 || status === 404) return { kind: 'missing', status };
-        throw new Error(`The object store answered ${status}.`);
+        if (status === 404) return { kind: 'missing' };
+        throw new Error(
+          `The object store answered ${status} for the bucket ${bucket}.${status === 403 ? forbidden : ''}`,
+        );
       } catch (error) {
         if (error instanceof HttpError && error.reason === 'too_large') return { kind: 'too_large' };
         throw error;

@@ -9,13 +9,14 @@ modelsIn('steps');
 
 const orgId = newId('org');
 const now = new Date();
-const cause: Cause = { source: 'member', by: newId('user'), now };
+const member = newId('user');
+const cause: Cause = { source: 'member', actor: member, now };
 const executable = { connections: { linear: 'connected' }, email_execution_enabled: false, mailable: false } as const;
 
 it('a step that succeeds late, while the next execution begins, stays succeeded', async () => {
   for (let round = 0; round < 30; round += 1) {
     const fields = { title: 'Send it', priority: 'medium', status: 'pending', email_execution_enabled: false } as const;
-    const { task } = await createTask({ ...fields, org_id: orgId, mode: 'test', created_by: cause.by! }, cause);
+    const { task } = await createTask({ ...fields, org_id: orgId, mode: 'test', created_by: member }, cause);
     const taskId = task._id;
     const begun = (await beginExecution(orgId, taskId, executable, cause))!.task;
     const ref = { orgId, taskId, executionId: begun.execution_id!, integration: 'linear' } as const;

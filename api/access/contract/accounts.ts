@@ -37,7 +37,7 @@ export const invitationParams = orgParams.extend({ invitationId: id });
 export const invitationReply = z.object({ invitation });
 export const invitationLink = z.string().optional().meta({
   description:
-    'Where no mail server is configured: the link to hand over to this person, shown this once. It proves no address.',
+    'Where no mail can be sent, or the person refuses such mails: the link to hand over, shown this once. It proves no address.',
 });
 export const invitedReply = z.object({ invitation, link: invitationLink });
 export const invitationList = z.object({ invitations: z.array(invitation), cursor });

@@ -26,7 +26,8 @@ export const integration = z
       .record(z.string(), z.unknown())
       .meta({ description: 'What was chosen, such as the team or the channel.' }),
     receives_events: z.boolean().meta({
-      description: 'False where another organization connected the same workspace or team before: its events go there.',
+      description:
+        'Whether the events of the connected workspace or team reach this organization: false while disconnected, and where another organization connected the same one before.',
     }),
     connected_at: timestamp.nullable(),
     broken_reason: z.string().optional(),

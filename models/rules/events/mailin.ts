@@ -25,7 +25,7 @@ export const mailReasons = {
   too_large: 'The mail is larger than 10 MiB.',
   empty: 'Nothing is left of the mail without what it quotes.',
   foreign_bucket: 'The mail lies in a bucket that INBOUND_BUCKETS does not name.',
-  missing: 'The mail is no longer in its bucket, or may not be read there.',
+  missing: 'The mail is no longer in its bucket.',
   setup: 'The storage announced itself; there is no mail.',
   gone: 'The customer was removed.',
   test_limit: 'The conversations that test mode has in a month are used up.',

@@ -51,9 +51,12 @@ export function harmlessText(text: string, max = maxResultLength): string {
     .replace(/[ \t]{2,}/g, ' ')
     .replace(/\n{3,}/g, '\n\n')
     .trim();
-  if (plain.length <= max) return plain;
-  return plain.slice(0, max - cut.length).replace(/[\ud800-\udbff]$/, '') + cut;
+  return shortened(plain, max);
 }
+
+/** The text with at most `max` characters. A mark at the end says that the rest is left out. */
+export const shortened = (text: string, max: number): string =>
+  text.length <= max ? text : text.slice(0, max - cut.length).replace(/[\ud800-\udbff]$/, '') + cut;
 
 /** Removes elements with active content. An element that is never closed removes the rest of the text. */
 function withoutActive(text: string): string {
