@@ -16,7 +16,10 @@ const warmUp = 15;
 const documents = 30;
 const pauseMs = 2_000;
 const burst = 20;
-/** The number of documents in each part of the measurement by meaning, and the maximum p50 of each part, in ms. */
+/**
+ * The two parts of the measurement with embedding models, on an idle system and beside a crawl: the number of documents
+ * in each, and its maximum p50 in ms.
+ */
 const embedded = { documents: 20, idle: 2_000, besideCrawl: 6_000 };
 
 export async function run(): Promise<void> {

@@ -1,6 +1,7 @@
 /**
  * Selects the tests for `npm test -- --changed`. Most tests reach the code through processes and not by imports, so
- * they are selected by slice. Everything is pure except `changedFiles`, which calls git.
+ * they are selected by slice: a subject of the product, such as chat or crawl, whose files stand in folders of that
+ * name. Everything is pure except `changedFiles`, which calls git.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

@@ -38,7 +38,10 @@ export type Attended =
   | { kind: 'long' };
 export type ConversationActivities = ReturnType<typeof createConversationActivities>;
 
-/** A workflow task begins no further answer after this time, in ms. An answer without a model takes some 30 ms. */
+/**
+ * An activity that runs within a workflow task begins no further answer once it has run for this time, in ms. Several
+ * answers fit in, because one without a model takes some 30 ms.
+ */
 const taskPatienceMs = 2_000;
 
 export function createConversationActivities(deps: AnsweringDeps) {

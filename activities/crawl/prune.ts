@@ -55,9 +55,9 @@ export async function removeOrphans(
 }
 
 /**
- * Removes orphaned generations and index rows of a live page; returns false when none of them is outdated. The page's
- * record tells which are outdated. It is read after `supersede`, because a generation that is outdated at that time can
- * never be published.
+ * Removes those of a live page's orphaned generations and index batches that are outdated; returns false when none is.
+ * The page's record says which are outdated. It is read after `supersede`, because a generation that is outdated after
+ * `supersede` can never be published.
  */
 async function removeOutdated(
   search: Search,

@@ -226,7 +226,10 @@ function createWriter({ search, clock }: EmbeddingDeps, owner: Owner, model: str
   const table = { ...owner, model };
   /** The number of passages of each source that are not written yet. */
   const open = new Map<Lacking, number>();
-  /** Sources with embeddings of an earlier attempt, which may have died before it checked their tags again. */
+  /**
+   * Sources for which an earlier attempt has written embeddings. That attempt may have died before it compared their
+   * tags with the source once more.
+   */
   const resumed = new Set<Lacking>();
   let rows: VectorRow[] = [];
   let written = new Set<Lacking>();

@@ -56,7 +56,7 @@ export function createMaintenanceActivities(deps: MaintenanceDeps) {
       });
     },
 
-    /** Merges the index tables that consist of many small writes. */
+    /** Compacts each index table that consists of many small files, one for each write. */
     async optimizeIndexes(): Promise<number> {
       return withHeartbeat(async (signal) => {
         let done = 0;

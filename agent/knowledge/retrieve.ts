@@ -99,7 +99,10 @@ export type Retrieval<P extends Passage> = {
   sentences(ids: readonly string[]): Promise<ReadonlyMap<string, Int8Array>>;
 };
 
-/** The most searches for one text. Each further search excludes the candidates that the database no longer had. */
+/**
+ * The most searches for one text. The index may still return passages that are deleted in MongoDB, so each further
+ * search excludes those that MongoDB no longer had.
+ */
 const maxRounds = 3;
 /**
  * When the passage that a conversation is about is looked for, the search by words and the search by embeddings each

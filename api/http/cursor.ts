@@ -35,8 +35,8 @@ export function placedListPage<T>(
 }
 
 /**
- * The position in a cursor of `placedListPage`, as `placeOf` wrote it. `form` must match every text that `placeOf`
- * writes. Throws `VALIDATION` for any other text.
+ * Reads the position out of a cursor that `placedListPage` made. `form`: a pattern that matches every position its
+ * `placeOf` returns. @throws Problem VALIDATION when the position does not match.
  */
 export function afterPlace(cursor: string | undefined, form: RegExp): string | undefined {
   return cursor === undefined ? undefined : opened(cursor, form);

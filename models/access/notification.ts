@@ -38,7 +38,7 @@ export const NotificationModel = defineModel(
      */
     about: aboutField,
     read: boolean,
-    /** When the notification is mailed unless it is read before, and the mode of that mail. */
+    /** When the notification is mailed unless it is read before. `mode`: whether it concerns test or live data. */
     mail: optional(embedded({ at: date, mode: oneOf(modes) })),
     created_at: date,
     expires_at: date,

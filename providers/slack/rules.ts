@@ -2,7 +2,7 @@
 
 /** The key by which the owner of a workspace's events is found. */
 export const slackExternal = (teamId: string): string => `team:${teamId}`;
-/** The id of a thread in links. */
+/** The id of a Slack thread. A conversation or task is linked to the thread by it. */
 export const threadExternal = (teamId: string, channel: string, ts: string): string => `${teamId}:${channel}:${ts}`;
 
 /**

@@ -446,7 +446,7 @@ describe('the claim to answer a message', () => {
     expect(held).toEqual(claimed);
   });
 
-  it('an attempt can take the claim to answer a message only from the attempt that it saw holding the claim, and never once the message is answered', async () => {
+  it('an attempt to answer a message takes over the claim only when the claim has not changed since the attempt read it, and not after the message is answered', async () => {
     const message = await waiting();
     expect(await claimAnswer(message, 'first')).toBe(true);
     const second = { ...message, attempt: 'first' };

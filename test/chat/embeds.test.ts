@@ -1,7 +1,7 @@
 /**
- * The chat embedded in a page: which origins are allowed, how visitors are recognized, signed e-mails, and revocation.
- * Further tests cover step-up tokens, which can be used once. All run on the real database with a clock that the test
- * sets.
+ * The chat embedded in a page: which origins are allowed, how visitors are recognized, signed e-mail addresses, and
+ * revocation. Further tests cover step-up tokens, which can be used once. All run on the real database with a clock
+ * that the test sets.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -223,10 +223,10 @@ describe('a page that embeds the chat', () => {
   });
 });
 
-describe('a signed e-mail', () => {
+describe('a signed e-mail address', () => {
   const email = 'ada@example.com';
 
-  it('a signed e-mail identifies the verified customer with that address, not the customer that the visitor was anonymously before', async () => {
+  it('a signed e-mail address identifies the verified customer with that address, not the customer that the visitor was anonymously before', async () => {
     const secret = await secretOf('test');
     const visitorId = randomUUID();
     const anonymous = await visit({ visitorId });
@@ -252,7 +252,7 @@ describe('a signed e-mail', () => {
     expect(await CustomerModel.countDocuments({ org_id: orgId }, everyRecord)).toBe(0);
   });
 
-  it('a signed e-mail is refused when no embed secret exists, and when the secret of another mode or organization signed it', async () => {
+  it('a signed e-mail address is refused when no embed secret exists, and when the secret of another mode or organization signed it', async () => {
     expect(await refusal(visit({ email, sig: signed('', email) }))).toMatchObject({ code: 'UNAUTHENTICATED' });
     const live = await secretOf('live');
     expect(await refusal(visit({ email, sig: signed(live, email) }))).toMatchObject({ code: 'UNAUTHENTICATED' });
@@ -263,7 +263,7 @@ describe('a signed e-mail', () => {
     expect(await refusal(visit({ email, sig: signed(mine, email) }))).toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
-  it('a signed e-mail is accepted with the previous secret during the overlap, and refused afterwards', async () => {
+  it('a signed e-mail address is accepted with the previous secret during the overlap, and refused afterwards', async () => {
     const old = await secretOf('test');
     const next = await secretOf('test', new Date(now.getTime() + 60_000));
     await visit({ email, sig: signed(old, email) });

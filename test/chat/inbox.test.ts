@@ -270,7 +270,7 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
     expect((await stored(one.convId)).unread).toBe(0);
   });
 
-  it('reading a conversation leaves every message unread that was not returned to a member, however messages and reading interleave', async () => {
+  it('a read of a conversation marks only the messages that it returned as read, even when new messages arrive at the same time', async () => {
     const one = await talk(org, key, 'A real person, please');
     await settled(one);
     const shown = new Set<string>();

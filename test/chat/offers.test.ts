@@ -140,7 +140,7 @@ describe('POST /orgs/{orgId}/kb/query', () => {
     expect(await gaps()).not.toContain(near[2]);
   });
 
-  it('the query route answers the question that an offer suggests from the offered passage, with high confidence and whatever was said before', async () => {
+  it('the query route answers the suggested question of an offer from the passage that was offered, with high confidence and whatever was said before', async () => {
     for (const question of near) {
       const { body } = await ask(question);
       expect(body.offers).not.toEqual([]);

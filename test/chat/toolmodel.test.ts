@@ -150,7 +150,7 @@ describe('a model that is given tools', () => {
     expect(called().at(-1)).toEqual(['cancel_order', { order_number: 'A-77' }]);
   });
 
-  it('a model that is given tools cannot call a tool again after the customer declined', async () => {
+  it('a call that the customer declined is not made and ends the answer, although the model would request it again', async () => {
     const { client, mcp } = await shop([cancel, 'customer_confirm']);
     model.reply = () => call('cancel_order', { order_number: 'A-77' });
     client.say('Please cancel order A-77');

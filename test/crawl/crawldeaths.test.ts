@@ -298,7 +298,7 @@ describe('an embedding model that does not answer', () => {
 });
 
 describe('crawls that are started at the same time in two processes', () => {
-  it('crawls that are started at the same time in two processes become one crawl, and the other requests are refused', async () => {
+  it('of several requests in two processes to crawl the same site at the same time, one starts the crawl, and the others are refused', async () => {
     const owed: ServerResponse[] = [];
     const site = await siteOf({ '/': (_, response) => void owed.push(response) });
     const { token } = await apis[0].newKey(crawler.org);

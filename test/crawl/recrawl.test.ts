@@ -227,7 +227,7 @@ describe('the firing of a schedule', () => {
     expect(answer.body.answer).toContain('seven');
   });
 
-  it('the firing of a schedule is skipped while a crawl runs, which the schedule shows until its next crawl; a crawl that a firing started can be cancelled', async () => {
+  it('a schedule starts no second crawl while one runs, and shows the skipped time until its next crawl; a crawl that a schedule started can be cancelled', async () => {
     let slow = false;
     const waiting: (() => void)[] = [];
     const site = await siteOf({

@@ -163,7 +163,7 @@ describe('a firing of a schedule', () => {
 });
 
 describe('concurrent requests for a schedule of one site', () => {
-  it('one of several concurrent requests for a schedule of a site creates it, and the others are refused because its crawl runs', async () => {
+  it('of several concurrent requests to schedule the same site, one creates the schedule, and the others are refused because the first crawl of that schedule runs', async () => {
     const org = newId('org');
     const asked = await Promise.allSettled(
       [1, 2, 3, 4].map((every_hours) => {

@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 type Options = Partial<Pick<SitesOptions, 'clock' | 'concurrency' | 'http' | 'renderer'>>;
-/** The crawler's view of this site, in which every page is read as `content`. */
+/** A crawler for this site. Its page reader ignores the HTML and returns `content` for every page. */
 function crawlerOf(site: TestSite, options: Options = {}, content: Partial<PageContent> = {}): Sites {
   const http = createHttp({ userAgent: 'TestBot/1.0', egressAllow: [new URL(site.url).host] });
   const read = async (): Promise<PageContent> => ({

@@ -196,7 +196,7 @@ describe('import directions', () => {
   );
 
   it.each(backwards)(
-    'the file %s with the source %s is refused because it imports a later slice',
+    'the file %s with the source %s is refused because it imports a slice that comes later in the order of slices',
     async (file, source, named) => {
       const found = await inProject([[file, source]], importViolations);
       expect(found).toEqual([expect.stringMatching(/^\S+ may not import \S+ \(the slice \w+ comes after \w+\)$/)]);

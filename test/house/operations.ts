@@ -86,7 +86,10 @@ function operationOf(method: string, path: string, described: Described): string
   return `export const ${described.operationId}: Operation<${types.join(', ')}> = [${value}];`;
 }
 
-/** Whether the page may call an operation: one for members, or one that needs no credential and does not redirect. */
+/**
+ * Whether the team page may call an operation. The operation does not redirect, and is for members or needs no
+ * credential.
+ */
 const isOfPage = ({ security, responses }: Described): boolean =>
   !('302' in responses) && (security.length === 0 || security.some((one) => 'dashboardLogin' in one));
 

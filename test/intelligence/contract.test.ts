@@ -220,7 +220,7 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
     expect(rewritten).toMatch(/^[^\n]*gold card[^\n]*$/u);
   });
 
-  it('chooseTool() returns a tool with the arguments that were given, the arguments that are missing, or nothing', async () => {
+  it('chooseTool() returns either a call with the customer’s arguments, or the names of missing arguments, or undefined', async () => {
     const choose = async (body: string) => jobsOf().chooseTool(wanting(body));
     expect([
       await choose('What is the delivery status of order A-1042?'),

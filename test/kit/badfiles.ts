@@ -240,7 +240,7 @@ export const invalidXmlDocx = (): Buffer => makeDocx('<w:document><w:body><w:p>'
 /** An archive with the right entry names but no workbook. */
 export const hollowXlsx = (): Buffer => makeZip([part('xl/workbook.xml', '')]);
 
-/** As many styled empty rows as Excel allows, with one fee in the first row. */
+/** As many styled empty rows as Excel allows, after a row of column names and a row with one fee. */
 export function millionRowsXlsx(): Buffer {
   const rows = [`<row r="1">${textCell('A1', 'Service')}${textCell('B1', 'Price')}</row>`];
   rows.push(`<row r="2">${textCell('A2', 'Gold card')}${textCell('B2', '59 EUR')}</row>`);

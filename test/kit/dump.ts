@@ -5,7 +5,10 @@
 import { BSON, MongoClient, type IndexDescription } from 'mongodb';
 import { everyRecord } from '../../models/base/define.ts';
 
-/** For each collection name: the records as BSON, the indexes, and the ids of records with pending intents. */
+/**
+ * For each collection name: the records as BSON, the indexes, and the ids of records whose follow-up workflows are not
+ * started yet (`pending`).
+ */
 export type Dump = Map<string, { records: Uint8Array[]; indexes: IndexDescription[]; waiting: unknown[] }>;
 
 async function inDatabase<T>(uri: string, act: (db: ReturnType<MongoClient['db']>) => Promise<T>): Promise<T> {

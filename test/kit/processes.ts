@@ -202,7 +202,8 @@ export async function moveClock({ child }: Running, ahead: number): Promise<void
 }
 
 /**
- * Returns the signal that ended a faulty program. Earlier work may kill the program before it reports that it is ready.
+ * Returns the signal that ended a faulty program. Work that an earlier test left may reach the fault before the program
+ * reports that it is ready.
  */
 export async function deathOf(starting: ReturnType<typeof startProcess>): Promise<unknown> {
   try {

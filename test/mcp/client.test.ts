@@ -56,7 +56,7 @@ const failureOf = (promise: Promise<unknown>): Promise<ServerFailure> =>
   );
 
 describe('a tool server of revision 2026-07-28', () => {
-  it('the client lists a server’s tools, calls one with credential and identity, and validates the structured result', async () => {
+  it('the client lists a server’s tools, calls one with the server’s credential and the customer’s identity, and validates the structured result', async () => {
     server.tools = [{ ...order, answer: placed }];
     const address = at(server.url, { token: async () => 'secret-token' });
     expect(await mcp.listTools(address)).toEqual([definition]);

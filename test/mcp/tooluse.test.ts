@@ -38,7 +38,7 @@ it('the agent’s turn waits for a short tool call and gets its result', async (
   expect((await begun((id) => moveCall(orgId, id, 'drop', ended), long)).state).toBe('ended');
 });
 
-it('the agent’s turn continues as soon as its tool call waits for a decision', async () => {
+it('the agent’s turn does not wait longer for a tool call that waits for a person’s decision', async () => {
   const ask_until = new Date(now.getTime() + 60_000);
   const asked = { awaited: 'member', ask_until } as const;
   expect((await begun((id) => moveCall(orgId, id, 'ask', asked), long)).state).toBe('waiting');

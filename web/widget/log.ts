@@ -85,7 +85,7 @@ export function createLog(texts: Texts, locale: string, on: LogEvents): Log {
         const known = standing.get(keyOf(entry));
         if (known && sameLook(known.entry, entry)) return { entry, element: known.element };
         const fresh = entryElement(entry, faces, texts, locale, on);
-        // The element is replaced in place, so that a message that was waiting is not announced again.
+        // The element is replaced in place, so that screen readers do not announce a message again once it is sent.
         known?.element.replaceWith(fresh);
         return { entry, element: fresh };
       });

@@ -7,7 +7,10 @@ import { continueAsNew, defineSignal } from '@temporalio/workflow';
 import { carryAll, sendEvents } from './lines.ts';
 import { ticketEventSignal } from '../../models/rules/chat/work.ts';
 
-/** `tryNow`: whether operators requested the next attempts in the previous run, which ended before it made them. */
+/**
+ * `tryNow`: whether the next attempts are made without waiting. Operators requested that from the previous run, which
+ * continued as this one before it made the attempts.
+ */
 export type TicketRef = { orgId: string; convId: string; ticketId: string; tryNow?: boolean };
 
 /** The signal that an event of the ticket was stored. */

@@ -81,7 +81,8 @@ async function writtenOf(delivery: Delivery, payload: ByMail, deps: SenderDeps):
     ...sent,
     mail: inFrame(sent.mail, about, deps, { shown: false }),
     shown: inFrame(sent.shown, about, deps, { shown: true }),
-    // The API request that created the invitation has counted this mail already, with the same idempotency key (`use`).
+    // The daily limit of mails to outsiders: for an invitation, the API request has counted this mail already, under
+    // the same idempotency key (`use`).
     outside: { orgId: org_id, address: to.address, account: outside.account, use },
   };
 }

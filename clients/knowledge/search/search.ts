@@ -53,8 +53,8 @@ export type Search = SearchReader & {
   /** Removes all batches of a source, or all except one, with their vectors. */
   removeSource(key: IndexTable, sourceId: string, exceptBatch?: string): Promise<void>;
   /**
-   * Removes a batch from the one table in `key`. Vectors are shared by all batches of a generation, so in a vector
-   * table the batch is the generation's number.
+   * Removes a batch from the one table in `key`. In a vector table, pass the generation's number as `batch`, because
+   * all batches of a generation share their vectors.
    */
   removeBatch(key: IndexTable, sourceId: string, batch: string): Promise<void>;
   /** Removes many sources, with their vectors, in one commit for each table. */

@@ -122,8 +122,8 @@ function speakersOf(block: readonly Utterance[]): string {
 }
 
 /**
- * The most informative sentences that fit into `words` words, in at most `most` sentences such as `Ann: one; another.`,
- * in transcript order.
+ * Quotes the most informative sentences that fit into `words` words, in transcript order. They are joined into at most
+ * `most` lines such as `Ann: one; another.`.
  */
 function quotesOf(whole: readonly Utterance[], words: number, most: number): string[] {
   const chosen: Utterance[] = [];

@@ -43,7 +43,10 @@ export type Sent = {
 export type Refusal = Omit<Sent, 'result'> & {
   /** True when a retry would fail in the same way. */
   permanent?: boolean;
-  /** True when there is no receiver or place to send to. A task's step is then skipped. */
+  /**
+   * True when there is no receiver or place to send to. When a task is executed, its step for this service is then
+   * skipped.
+   */
   nowhere?: boolean;
   /** True when the credential is refused: retries succeed only after the service is connected again. */
   unauthorized?: boolean;

@@ -24,7 +24,7 @@ describe('isPublicHost', () => {
     '223.255.255.255',
     '[2606:2800:220:1:248:1893:25c8:1946]',
     '[2620:4f:8001::1]',
-  ])('the host %s may be public', (host) => {
+  ])('requests to the host %s are allowed, because it is no private name or address', (host) => {
     expect(isPublicHost(hostOf(host))).toBe(true);
   });
 

@@ -98,7 +98,8 @@ describe('ticketEvents', () => {
       },
     );
     expect(carried).toEqual([[], ['a']]);
-    // The waiting line is sent only once: its next attempt, when it is due, finds what was planned meanwhile.
+    // The delivery that waits for its retry is tried only once here. When the retry is due, it will also send what was
+    // planned meanwhile.
     expect(tries).toBe(1);
   });
 
