@@ -326,9 +326,9 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
       if (isStaffStream(stream)) hearStaff(orgId, { type, body } as StaffFrame);
       else if (!isIdOf('conversation', stream)) return;
       else if (!unchanging.has(type)) {
-        // A frame that changes the conversation usually means that an answer is complete or was given up. So the pieces
-        // of the answer are dropped.
-        begun.delete(stream);
+        // Any other frame than a customer's further message means that an answer is complete or was given up, so its
+        // pieces are dropped.
+        if (type !== 'ack') begun.delete(stream);
         next(orgId).conversations.add(stream);
       } else if (type === 'reply_start' || type === 'reply_chunk') hearAnswer(orgId, stream, type, body as Piece);
     },

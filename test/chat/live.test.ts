@@ -1,15 +1,17 @@
 /** Members see each change of the inbox as it happens, in any API process. A reconnect shows them what they missed. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { sharedDatabase } from '../kit/database.ts';
+import { modelsIn, sharedDatabase } from '../kit/database.ts';
 import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { removeDataDir, startProcess, systemEnv } from '../kit/processes.ts';
 import { ChatClient, mint } from '../kit/socket.ts';
 import { address, StaffClient } from '../kit/staffsocket.ts';
 import { everyRecord } from '../../models/base/define.ts';
 import { newId } from '../../models/base/ids.ts';
+import { frameWriter } from '../../models/live/frame.ts';
 
 const api = system();
 const db = sharedDatabase();
+modelsIn('shared');
 
 const clients: StaffClient[] = [];
 async function opened({ orgId }: TestOrg, user: TestUser, query = ''): Promise<StaffClient> {
@@ -110,6 +112,24 @@ describe('the socket of a member', () => {
     await ada.frame('typing', ({ conv_id }) => conv_id === convId);
     clearInterval(typed);
     expect([other.all('answer'), other.all('typing')]).toEqual([[], []]);
+    await socket.close();
+  });
+
+  it('a member goes on to see the answer that is written when the customer sends another message', async () => {
+    const org = await api.newOrg();
+    const { token } = await mint(api, org);
+    const socket = await new ChatClient(org.orgId, { sessionToken: token }).connect(api.url);
+    const convId = await until(async () => socket.convId, 'the conversation');
+    const [ada, other] = [await opened(org, org.owner), await opened(org, await api.join(org))];
+    ada.send({ type: 'viewing', conv_id: convId, doing: 'reading' });
+    await other.frame('viewing');
+    const log = frameWriter({ orgId: org.orgId, stream: convId, keptUntil: () => ({}) }, () => new Date());
+    const message_id = newId('message');
+    await log.append({ type: 'reply_start', body: { message_id } });
+    await log.append({ type: 'reply_chunk', body: { message_id, body: 'The card ' } });
+    await log.append({ type: 'ack', body: { message_id: newId('message'), body: 'Hello?', timestamp: '2026-01-01' } });
+    await log.append({ type: 'reply_chunk', body: { message_id, body: 'is free.' } });
+    await ada.frame('answer', ({ body }) => body === 'The card is free.');
     await socket.close();
   });
 
