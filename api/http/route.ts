@@ -12,8 +12,8 @@ import type { ErrorCode } from '../../models/rules/base/errors.ts';
 import type { RateName } from '../../models/rules/base/rates.ts';
 
 /**
- * Access to the browser's cookies, which bind a sign-in or a connection to a browser. Handlers get it on open routes
- * and on routes that members may call.
+ * Access to the browser's cookies, which bind a sign-in, or the connection of an account at another service, to one
+ * browser. Handlers get it on open routes and on routes that members may call.
  */
 export type Cookies = {
   get(name: string): string | undefined;

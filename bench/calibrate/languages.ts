@@ -1,6 +1,6 @@
 /**
- * Computes clients/embedding/languageshifts.json: how far me5's vectors of texts in another language are, on average,
- * from those of English texts.
+ * Computes clients/embedding/languageshifts.json: how far the vectors that the model me5 (multilingual-e5-small) makes
+ * of texts in another language are, on average, from those of English texts.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

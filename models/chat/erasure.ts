@@ -89,10 +89,9 @@ export async function shutOut(orgId: string, customerId: string, now: Date): Pro
 /**
  * Deletes all existing data. Returns false when data is left at the end because another process was writing; then call
  * it again.
- *
  * Idempotent, also after an interruption: the ids of the conversations are stored before the conversations are deleted.
- * Conversations are deleted first, so that nothing new begins in them. Unanswered questions are deleted after the
- * messages, because a question is only counted while its message exists.
+ * Conversations are deleted first, so that nothing new begins in them. Unanswered questions (gaps) are deleted after
+ * the messages: a question is only recorded as a gap while its message exists, so none can be added after that.
  */
 export async function removeEverything({ _id: customerId, org_id: orgId }: Erasure, now: Date): Promise<boolean> {
   const convIds = await noteConversations(orgId, customerId);

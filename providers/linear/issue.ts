@@ -41,7 +41,10 @@ export type Making = {
   linear: Linear;
   key: string;
   input: NewIssue & { id: string };
-  /** The marker in the issue's description. */
+  /**
+   * A unique text that is put into the issue's description. A search for it finds the issue that an earlier attempt
+   * created.
+   */
   mark: string;
   /** Whether an earlier attempt may have created the issue. */
   again: boolean;

@@ -82,7 +82,7 @@ const settled = (chat: Chat, sentence: string) =>
   until(async () => ((await askIn(chat)) as string[] | null)?.includes(sentence), `the ask to say “${sentence}”`);
 const answered = (chat: Chat, part: string) =>
   until(async () => (await chat.messages()).some((line) => line.startsWith('ai:') && line.includes(part)), part);
-/** Waits for a line of the log, which may come after the answer. */
+/** Waits for a line in the widget's list of messages. The line may come after the agent's answer. */
 const told = (chat: Chat, line: string) => until(async () => (await chat.messages()).includes(line), line);
 const focused = (chat: Chat) => chat.inside('root.activeElement?.textContent || root.activeElement?.id');
 

@@ -1,6 +1,6 @@
 /**
- * `npm start` as a person uses it. Everything on the screen works, Ctrl-C ends all processes, and the next start finds
- * all data.
+ * `npm start` as a person uses it. Every link and command that it prints works, Ctrl-C ends all processes, and the next
+ * start finds all data.
  */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

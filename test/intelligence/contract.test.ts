@@ -293,7 +293,7 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
 
 describe('offers', () => {
   it.each([implementations[1]!, implementations[2]!])(
-    '%s makes no offers when none may be made, and sets `withheld` instead',
+    '%s offers no passages when `mayOffer` is false, and sets `withheld` instead',
     async (_, jobsOf) => {
       expect(await jobsOf().answer(offering)).toMatchObject({ offers: [{ passage: 'gold' }] });
       const withheld = await jobsOf().answer({ ...offering, mayOffer: false });

@@ -238,7 +238,7 @@ describe('POST /meetings/{id}/end', () => {
 });
 
 describe('GET /meetings/{id}/summary', () => {
-  it('a summary is created once per transcript and mode, and again on request', async () => {
+  it('a summary is created once for each transcript and length (short or long), and again on request', async () => {
     const { meeting_id: id } = await create();
     expect((await on('GET', id, '/summary')).body.code).toBe('NO_TRANSCRIPT');
     await on('POST', id, '/transcript', { segments });

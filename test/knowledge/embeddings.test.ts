@@ -44,7 +44,7 @@ describe('with the embedded models', () => {
   });
   afterAll(() => shared.close());
 
-  it('the vectors of questions and of passages join the vectors of the same models, each with norm 1', async () => {
+  it('the vectors of questions and of passages consist of one part for each model, in the same order, each part with norm 1', async () => {
     const parts = await shared.question('How do I order a card?');
     const [passage] = await shared.passages([{ heading: 'Cards', text: 'Order one in the app.' }]);
     expect(shared.widths()).toEqual(Object.values(models).map(({ dimensions }) => dimensions));

@@ -69,7 +69,10 @@ export function start(
    * it.
    */
   let given = new Set<string>();
-  /** A proof of identity whose question has not arrived on this page yet, as after `identify`. */
+  /**
+   * The customer's proof of identity (`reply`) that the page gave before the agent's request for it (`pendingId`)
+   * arrived on this page.
+   */
   let proof: { pendingId: string; reply: Record<string, unknown> } | undefined;
   /** The id of this page's visitor, once connected. */
   let visitorId: string | undefined;

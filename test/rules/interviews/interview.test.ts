@@ -120,7 +120,7 @@ describe('criteriaOf', () => {
 });
 
 describe('newState', () => {
-  it('a new interview has the state that its history of transitions leads to', () => {
+  it('a new interview is a draft, or in the state to which the transitions made at its creation lead', () => {
     expect(newState([], undefined)).toMatchObject({ status: 'draft', seq: 0 });
     const at = '2026-11-20T09:00:00.000Z';
     const moves = [{ seq: 1, from: 'draft', to: 'scheduled', operation: 'schedule', actor: 'usr_1', at }] as const;

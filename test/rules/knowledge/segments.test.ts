@@ -129,7 +129,7 @@ describe('reachable', () => {
       expect(reachable({ segments: [segment], asked: ['business'], strict })).toBe(true);
   });
 
-  it('the segment rule and the filter of the index agree for every combination', () => {
+  it('`reachable` and the filter of the search index allow the same sources, for every combination of requested and source segments', () => {
     for (const asked of [undefined, [], ['business'], ['business', 'personal'], ['all']])
       for (const strict of [true, false])
         for (const segments of Object.values(sources)) {

@@ -99,6 +99,6 @@ describe('progressText', () => {
     ['nothing of nothing', { progress: Number.NaN, total: 0 }, undefined],
   ])('the progress text says %s', (_what, said, text) => expect(progressText('Cancel order', said)).toBe(text));
 
-  it('the progress text is bounded', () =>
+  it('the progress text has at most some 200 characters, however long the message of the tool’s server is', () =>
     expect(progressText('A', { progress: 1, message: 'x'.repeat(100_000) })!.length).toBeLessThanOrEqual(203));
 });

@@ -7,7 +7,7 @@ export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as con
 export const writtenSpans = (spans: readonly Span[] = []): string =>
   spans.map(({ from, until }) => `${from}-${until}`).join(', ');
 
-/** Text that is no time is passed on unchanged, and the server reports what is wrong with it. */
+/** Reads times such as `9:00-12:00, 13:00-17:30`. Nothing is checked here: the server reports text that is no time. */
 export const readSpans = (text: string): Span[] =>
   text
     .split(',')
