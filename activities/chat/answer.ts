@@ -187,7 +187,9 @@ export function createAnswering({
       const { by, ...told } = step.told;
       await listener.piece(told.body);
       const record = { ...recordOf(asked, began, undefined, toolsOf(toolbox)), ...by };
-      return { ...told, sources: [], has_context: false, counts: 'answered', record };
+      // A question for arguments or a failed call answers nothing.
+      const counts = toolbox.made.at(-1)?.outcome === 'ok' ? ({ counts: 'answered' } as const) : {};
+      return { ...told, sources: [], has_context: false, ...counts, record };
     }
     return takeTurn(deps, asked, listener, signal);
   }

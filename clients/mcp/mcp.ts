@@ -339,9 +339,12 @@ function failureOf(error: unknown, signal: AbortSignal | undefined, sent = false
     if (error.code === SdkErrorCode.RequestTimeout) return given('timeout');
     if (error.code === SdkErrorCode.UnsupportedResultType) return given('input_required');
   }
-  if (/redirect/i.test(String(error))) return new ServerFailure('redirect', { cause: error });
+  // Only the status says that the request was redirected and not carried out: the server writes the message.
+  if (error instanceof SdkHttpError && isRedirect(error.status)) return new ServerFailure('redirect', { cause: error });
   return given('protocol');
 }
+
+const isRedirect = (status = 0): boolean => status >= 300 && status < 400;
 
 const isUnauthorized = (error: unknown): boolean =>
   error instanceof UnauthorizedError ||

@@ -120,6 +120,14 @@ describe('a server that is broken', () => {
     });
     const { client } = await met(shop);
     expect(await answerAfter(client, 'Please track my parcel B-7')).toContain(failed);
+    // A call that failed answers nothing.
+    expect(
+      (
+        await db()
+          .collection('conversations')
+          .findOne({ _id: client.convId as never })
+      )?.['answered'],
+    ).toBeUndefined();
     expect(JSON.stringify(client.frames)).not.toContain('secret words');
     expect(await shop.outcomes(1)).toEqual(['error']);
     // The conversation continues.

@@ -301,6 +301,11 @@ describe('a malicious tool server', () => {
     expect(await failureOf(mcp.listTools(at(server.url)))).toMatchObject({ reason: 'too_large' });
   });
 
+  it('a call counts as sent when the server reports a failure in words about a redirect', async () => {
+    inPlace(502, { 'content-type': 'text/html' }, 'The redirect to the bank failed.');
+    expect(await failureOf(mcp.callTool(at(server.url), ask))).toMatchObject({ reason: 'protocol', sent: true });
+  });
+
   it('a redirect to localhost is not followed', async () => {
     const inner = createServer((_request, response) => response.end('{}'));
     let reached = 0;
