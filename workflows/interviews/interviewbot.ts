@@ -145,6 +145,9 @@ async function pause(run: Run, giveUp: number): Promise<void> {
   run.forget('rejoin');
   if (now() < giveUp) return;
   run.move('join_failed', 'clock', state().failure ?? 'unknown');
+  // The time has come, also when a member had started the interview before it. A member decides what happens next.
+  const { dueAt } = state();
+  if (dueAt !== undefined && Date.parse(dueAt) <= now()) note({ startedFor: dueAt });
   run.forget('joiningSince');
   await run.store();
 }
@@ -173,7 +176,8 @@ export async function follow(run: Run): Promise<void> {
 
 /** Handles that the bot has left the call: nobody came, the bot was lost, or the interview has ended. */
 async function left({ state, note, forget, move, store }: Run, { phase, reason }: BotState): Promise<void> {
-  if (reason === 'nobody_came') move('no_show', 'bot', 'candidate_no_show');
+  // When an earlier bot was in the call, people have talked there.
+  if (reason === 'nobody_came' && !state().former?.length) move('no_show', 'bot', 'candidate_no_show');
   else if (phase === 'failed' || reason === 'removed') {
     // The bot was lost. A member can send another one or end the interview.
     const { bot, former = [], botSince } = state();

@@ -2,6 +2,7 @@
  * Routes of an organization's interviews. They store the configuration; the interview's workflow makes the status
  * changes.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { member, signature } from '../../access/auth.ts';
 import * as contract from '../contract/interviews.ts';
 import { launch, startSaved } from '../../../workflows/start.ts';
@@ -190,8 +191,12 @@ export const interviewRoutes = [
         'candidate.name': body.candidate_name ?? undefined,
         'candidate.email': body.candidate_email ? normalizeEmail(body.candidate_email) : undefined,
       };
+      // Only what differs is written, so that another change made meanwhile stays.
+      const differing = Object.fromEntries(
+        Object.entries(change).filter(([name, value]) => !isDeepStrictEqual(value, before[name as keyof Interview])),
+      );
       const intent = changedIntent(ctx, orgId, interviewId);
-      const record = await configureInterview(orgId, interviewId, change, now, intent);
+      const record = await configureInterview(orgId, interviewId, differing, now, intent);
       if (!record) {
         checkAllowed(await foundInterview(orgId, interviewId), 'update');
         throw new Problem('CONFLICT');

@@ -59,11 +59,19 @@ function inWords(scores: readonly CriterionScore[]): Pick<Scored, 'strengths' | 
   };
 }
 
+/** Each sentence is compared with all earlier ones, so only so many of a candidate's sentences are read. */
+const maxLines = 2_000;
+/** Only so many of a sentence's stems are compared, for the same reason. */
+const maxStems = 60;
+
 function answersIn(interviewed: Asked): Answer[] {
   const given = taken(interviewed);
   const seen: ReadonlySet<string>[] = [];
   const read = (texts: readonly string[]): Line[] =>
-    texts.flatMap((text) => sentences(text)).map((text) => lineOf(text, given, seen));
+    texts
+      .flatMap((text) => sentences(text))
+      .slice(0, maxLines - seen.length)
+      .map((text) => lineOf(text, given, seen));
   const items = answersOf(interviewed).filter(({ answered }) => answered);
   const said = wordsOf(interviewed).map(({ text }) => text);
   const answers = items.map(({ question, answer }) => ({ question, lines: read([answer]) }));
@@ -98,9 +106,10 @@ const connectingShare = 0.2;
 /** `seen`: the stems of earlier sentences. The function appends the stems of this sentence. */
 function lineOf(text: string, given: ReadonlySet<string>, seen: ReadonlySet<string>[]): Line {
   const stems = stemsOf(text);
+  const compared = [...stems].slice(0, maxStems);
   const within = (other: ReadonlySet<string>): boolean => {
-    const shared = [...stems].filter((stem) => other.has(stem)).length;
-    return stems.size > 0 && shared / stems.size >= copiedShare;
+    const shared = compared.filter((stem) => other.has(stem)).length;
+    return compared.length > 0 && shared / compared.length >= copiedShare;
   };
   const isCopied = within(given) || seen.some(within);
   seen.push(stems);

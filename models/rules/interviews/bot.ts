@@ -64,13 +64,16 @@ const attendeePhases: Readonly<Record<string, BotPhase>> = {
 
 /** Patterns that map the reason codes of both services to a `BotReason`. The first pattern that matches counts. */
 const words: readonly (readonly [RegExp, BotReason])[] = [
-  [/noone_joined|only_bots|meeting_not_started/, 'nobody_came'],
+  [/noone_joined|meeting_not_started/, 'nobody_came'],
   [/waiting_room|knocking|request_to_join_denied/, 'not_admitted'],
   [/kicked_from_call|removed_from_meeting/, 'removed'],
   [/meeting_(not_found|link_|password|ended)/, 'bad_link'],
   [/requires_|login_required|locked|meeting_full|blocked|not_invited|^zoom_(sdk|local)|captcha/, 'needs_settings'],
   [/permission_denied/, 'no_recording'],
-  [/call_ended|everyone_left|silence_detected|received_leave|max_length|platform_idle|meeting_ended/, 'ended'],
+  [
+    /call_ended|everyone_left|only_bots|silence_detected|received_leave|max_length|platform_idle|meeting_ended/,
+    'ended',
+  ],
   [
     /failed_to_launch|errored|internal_error|timeout|connection|terminated|not_launched|unable_to_connect|credits/,
     'service',

@@ -129,6 +129,8 @@ describe('score', () => {
   it('a hostile transcript is scored in linear time', async () => {
     for (const part of ['I had ', 'ich habe ge', 'and ', 'j’ai ', 'Aa ', 'from a to ', ', and then '])
       expect((await numbers(inRoom([[part.repeat(3_000)], ['No.']]))).length).toBe(2);
+    const lines = Array.from({ length: 100_000 }, (_, n) => n.toString(36).padStart(4, 'q'));
+    expect((await numbers(inRoom([[lines.join('\n')], ['No.']]))).length).toBe(2);
   });
 
   it.each([

@@ -311,6 +311,29 @@ describe('interview', () => {
     expect(moves(record.history).at(-1)).toEqual(['in_progress', 'cancelled', 'no_show', 'bot', 'candidate_no_show']);
   });
 
+  it('an interview in which people have talked ends when its second bot meets nobody', async () => {
+    const { record, activities, collected } = world({
+      deploy: [outside('bot_1'), outside('bot_2')],
+      looks: [
+        { phase: 'recording' },
+        { phase: 'failed', reason: 'service' },
+        { phase: 'recording' },
+        { phase: 'done', reason: 'nobody_came' },
+      ],
+    });
+    await tell(interview, [ref], activities, async (handle) => {
+      await ask(handle, 'start');
+      await later(handle, () => record.state.failure === 'service' && record.state.status === 'in_progress');
+      await ask(handle, 'rejoin');
+      await later(handle, () => record.state.summarized === true);
+      await ask(handle, 'score');
+    });
+    expect([record.history.map(({ operation }) => operation).slice(-2), collected]).toEqual([
+      ['end', 'score'],
+      ['bot_1', 'bot_2'],
+    ]);
+  });
+
   it('an interview is cancelled when its bot has been in a waiting room for 10 minutes, and the bot leaves', async () => {
     const { record, activities, dismissed } = world({ deploy: [outside('bot_1')], looks: [{ phase: 'waiting' }] });
     await tell(interview, [ref], activities, async (handle) => void (await ask(handle, 'start')));
