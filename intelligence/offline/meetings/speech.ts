@@ -3,7 +3,7 @@
 const filler = /(?<![\p{L}'])(?:u+h*m+|u+h+|e+r+m*|h+m+|m+h*m+|mm-?hmm|'kay)(?![\p{L}'])[,.]?\s*/giu;
 const phrase = /,?\s*\b(?:you know|I mean|sort of|kind of|kinda|sorta)\b,?(?=\s)/giu;
 /** A repetition: `the the`, `we can we can`. */
-const again = /\b((?:[\p{L}']+\s+){0,2}[\p{L}']+)[,.]?\s+\1(?![\p{L}'])/giu;
+const again = /(?<![\p{L}\p{N}'])((?:[\p{L}']+\s+){0,2}[\p{L}']+)[,.]?\s+\1(?![\p{L}'])/giu;
 /** A false start: `y you`, `th the`. */
 const begun =
   /(?<![\p{L}'])(?!(?:a|an|i|in|is|it|on|to|be|so|at|we|he|no|do|go|of|or|as|up|us|by|my|me|the|for|are|you|not|all|any|can|out|her|his|our|one|two|let|see|use)\s)(\p{L}{1,3})\s+(?=\1\p{L})/giu;

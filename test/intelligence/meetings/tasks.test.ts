@@ -247,13 +247,20 @@ describe('a task', () => {
       '“a ”'.repeat(1_000),
       'Ada, '.repeat(900),
     ].map((text) => ['Bob', `${text}x it.`] as const);
+    const tokens = Array.from({ length: 300 }, () => ['Bob', "a'".repeat(5_000)] as const);
     const many = Array.from(
       { length: 3_000 },
       (_, n) => ['Ada', `I will send sheet number ${n} to team ${n} and please call ${n}.`] as const,
     );
     expect(
-      read([['Ada', long], ['Bob', 'please '.repeat(1_400)], ['Bob', `${'must be '.repeat(70)}x`], ...hard, ...many])
-        .tasks.length,
+      read([
+        ['Ada', long],
+        ['Bob', 'please '.repeat(1_400)],
+        ['Bob', `${'must be '.repeat(70)}x`],
+        ...hard,
+        ...tokens,
+        ...many,
+      ]).tasks.length,
     ).toBeLessThanOrEqual(extractionBounds.tasks);
   });
 });
