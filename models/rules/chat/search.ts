@@ -12,7 +12,7 @@ export type SearchPlace = (typeof searchPlaces)[number];
 export const foldedText = (text: string): string => text.replace(/./gsu, foldedSign);
 
 function foldedSign(sign: string): string {
-  const plain = sign.normalize('NFD').charAt(0).toLowerCase();
+  const plain = sign.normalize('NFD').replace(/\p{M}/gu, '').normalize('NFC').toLowerCase();
   return plain.length === sign.length ? plain : sign;
 }
 

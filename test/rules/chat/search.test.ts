@@ -29,6 +29,10 @@ describe('an excerpt', () => {
     expect([hasAllWords(text, ['arger', 'eur']), hasAllWords(text, ['arger', 'usd'])]).toEqual([true, false]);
   });
 
+  it('a Korean word is found as itself, and not as a word with the same initial consonants', () => {
+    expect([hasAllWords('한국 배송', ['한국']), hasAllWords('학교 문의', ['한국'])]).toEqual([true, false]);
+  });
+
   it('the excerpt of a long text is one line around the first word that was found', () => {
     const text = `${'before '.repeat(50)}\n\nneedle ${'after '.repeat(100)}`;
     const { excerpt, marks } = excerptOf(text, ['needle']);
