@@ -128,8 +128,8 @@ export async function startWorkers(
   return {
     running,
     async close() {
-      await sweeper.stop();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await sweeper.stop();
       const drained = setTimeout(() => stopping.abort(), config.drainSeconds * 1_000);
       await running.finally(() => clearTimeout(drained));
       stopping.abort();

@@ -27,7 +27,7 @@ const lanes = 20;
  */
 const startDeadlineMs = 4_000;
 
-/** Sweeps until stopped; `stop` waits for the running sweep. */
+/** Sweeps until stopped; `stop` waits for the starts that are running. */
 export function startSweeper(ctx: Starter): { stop(): Promise<void> } {
   let stopped = false;
   let timer: NodeJS.Timeout;
@@ -39,7 +39,7 @@ export function startSweeper(ctx: Starter): { stop(): Promise<void> } {
   };
   const sweepIfMine = async (): Promise<number> => {
     if (!(await takeLease(lease, leaseMs, ctx.clock()))) return leaseMs;
-    await sweep(ctx);
+    await sweep(ctx, () => stopped);
     return everyMs;
   };
   const run = () => {
@@ -62,10 +62,10 @@ export function startSweeper(ctx: Starter): { stop(): Promise<void> } {
 }
 
 /**
- * Starts all due intents, several in parallel. While Temporal is down no intent is leased: everything stays due and is
+ * Starts all due intents, several in parallel, until `isStopped`. While Temporal is down no intent is leased: everything stays due and is
  * started as soon as Temporal is back, however long the outage was.
  */
-export async function sweep(ctx: Starter): Promise<void> {
+export async function sweep(ctx: Starter, isStopped = () => false): Promise<void> {
   const now = ctx.clock();
   const listed = launchable.map(async (model) =>
     (await listDueIntents(model, now, batch)).map((due) => ({ model, ...due })),
@@ -80,7 +80,7 @@ export async function sweep(ctx: Starter): Promise<void> {
   const lane = async () => {
     // As many outages in a row as there are lanes mean that Temporal is down again. Fewer may concern single starts
     // only.
-    for (let one = waiting.shift(); one && outages < lanes; one = waiting.shift()) {
+    for (let one = waiting.shift(); one && outages < lanes && !isStopped(); one = waiting.shift()) {
       const outcome = await startDue(ctx, one.model, one);
       outages = outcome === 'outage' ? outages + 1 : 0;
     }

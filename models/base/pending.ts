@@ -30,6 +30,8 @@ const intent = embedded({
   task_timeout_ms: optional(number),
   /** The `traceparent` of the request or activity that needs the workflow. */
   trace: optional(string),
+  /** When the work was saved. */
+  since: date,
   /** The time from which a sweeper may lease the intent. Each lease moves this time forward. */
   next_at: date,
   tries: number,
@@ -56,7 +58,8 @@ export function intentFor({ workflow, id, queue, args, signal, taskTimeoutMs }: 
   const signals = signal === undefined ? {} : { signal, key: randomUUID() };
   const timeout = taskTimeoutMs === undefined ? {} : { task_timeout_ms: taskTimeoutMs };
   const trace = currentTrace();
-  return { workflow, workflow_id: id, queue, args, ...signals, ...timeout, ...defined({ trace }), next_at, tries: 0 };
+  const times = { since: now, next_at, tries: 0 };
+  return { workflow, workflow_id: id, queue, args, ...signals, ...timeout, ...defined({ trace }), ...times };
 }
 
 /** The field that stores the intents of a record, and the index that finds intents that were not started. */
@@ -72,14 +75,19 @@ export const pendingIndex: IndexDefinition = {
  */
 export const isSameIntent = (a: Intent, b: Intent): boolean => a.workflow_id === b.workflow_id && a.key === b.key;
 
+/** The filter for one intent of a record. An intent without a signal has no key. */
+const only = ({ workflow_id, key }: Pick<Intent, 'workflow_id' | 'key'>) => ({
+  workflow_id,
+  key: key ?? { $exists: false },
+});
+
 /** Removes an intent whose workflow was started. Other intents of the record stay. */
 export async function settleIntent<T extends Launchable>(
   model: Model<T>,
   { _id, org_id }: Pick<Launchable, '_id' | 'org_id'>,
-  { workflow_id, key }: Pick<Intent, 'workflow_id' | 'key'>,
+  intent: Pick<Intent, 'workflow_id' | 'key'>,
 ): Promise<void> {
-  const settled = { workflow_id, ...defined({ key }) };
-  await model.collection.updateOne({ _id: _id as never, org_id }, { $pull: { pending: settled } as never });
+  await model.collection.updateOne({ _id: _id as never, org_id }, { $pull: { pending: only(intent) } as never });
 }
 
 /** An intent that is due, and the fields of its record that a start needs. */
@@ -107,13 +115,13 @@ export async function leaseIntent<T extends Launchable>(
   { record, intent }: Due,
   now: Date,
 ): Promise<Intent | null> {
-  const { workflow_id, key, next_at, tries } = intent;
+  const { next_at, tries } = intent;
   const leased = { next_at: new Date(now.getTime() + leaseMs), tries: tries + 1 };
   const { modifiedCount } = await model.collection.updateOne(
     {
       _id: record._id as never,
       org_id: record.org_id,
-      pending: { $elemMatch: { workflow_id, next_at, ...defined({ key }) } },
+      pending: { $elemMatch: { ...only(intent), next_at } },
     },
     { $set: { 'pending.$.next_at': leased.next_at, 'pending.$.tries': leased.tries } },
   );
@@ -126,21 +134,21 @@ export async function postponeIntent<T extends Launchable>(
   { record, intent }: Due,
   now: Date,
 ): Promise<void> {
-  const { workflow_id, key, next_at, tries } = intent;
+  const { next_at, tries } = intent;
   const wait = Math.min(sweepAfterMs * 2 ** (tries - 1), maxWaitMs);
   await model.collection.updateOne(
     {
       _id: record._id as never,
       org_id: record.org_id,
-      pending: { $elemMatch: { workflow_id, next_at, ...defined({ key }) } },
+      pending: { $elemMatch: { ...only(intent), next_at } },
     },
     { $set: { 'pending.$.next_at': new Date(now.getTime() + wait) } },
   );
 }
 
 /**
- * The number of intents of all collections that should have been started before `since`. Only collections with the
- * index of intents are read.
+ * The number of records of all collections with an intent that was saved before `since` and whose workflow is not
+ * started. Only collections with the index of intents are read.
  */
 export async function countWaitingIntents(since: Date): Promise<number> {
   const db = mongoose.connection.db!;
@@ -148,7 +156,8 @@ export async function countWaitingIntents(since: Date): Promise<number> {
     const collection = db.collection(name);
     const indexes = await collection.indexes().catch(() => []);
     if (!indexes.some(({ key }) => 'pending.next_at' in key)) return 0;
-    return collection.countDocuments({ 'pending.next_at': { $lt: since } });
+    // Every intent has `next_at`; this condition makes MongoDB use the index.
+    return collection.countDocuments({ 'pending.next_at': { $gt: new Date(0) }, 'pending.since': { $lt: since } });
   });
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }

@@ -358,6 +358,7 @@ export async function recoverDeliveries(
         ],
       },
     ],
+    since: due,
     next_at: due,
     tries: 0,
   };

@@ -12,7 +12,7 @@ import { pino } from 'pino';
 import { modelsIn } from '../kit/database.ts';
 import { command, launch, type Starter } from '../../workflows/start.ts';
 import { newId } from '../../models/base/ids.ts';
-import { intentFor } from '../../models/base/pending.ts';
+import { countWaitingIntents, intentFor, settleIntent } from '../../models/base/pending.ts';
 import type { Work } from '../../models/rules/base/work.ts';
 import { actOn } from '../../models/chat/act.ts';
 import { ConversationModel, findConversation } from '../../models/chat/conversation.ts';
@@ -136,6 +136,42 @@ describe('the sweeper', () => {
       ]);
     }
     await RemovalModel.deleteOne({ _id: bad });
+  });
+
+  it('a stopped sweep begins no further start', async () => {
+    const org = newId('org');
+    await waiting(org, idsOf(org, 150));
+    let stopped = false;
+    const ctx = starter(async () => void (stopped = true));
+    await sweep(ctx, () => stopped);
+    // Each of the 20 lanes had begun a start at most.
+    expect(ctx.started.length).toBeLessThanOrEqual(20);
+    await RemovalModel.deleteMany({ org_id: org });
+  });
+
+  it('work counts as waiting for its workflow since it was saved, however often its start fails', async () => {
+    const org = newId('org');
+    const before = await countWaitingIntents(later(-0.5)());
+    await waiting(org, idsOf(org, 1));
+    const refused = async () => {
+      throw new TypeError('its arguments cannot be sent');
+    };
+    await sweep(starter(refused));
+    expect([await countWaitingIntents(later(-0.5)()), await countWaitingIntents(later(-2)())]).toEqual([
+      before + 1,
+      before,
+    ]);
+    await RemovalModel.deleteMany({ org_id: org });
+  });
+
+  it('a started workflow settles its own intent, and not a signal that waits for the same workflow', async () => {
+    const org = newId('org');
+    await waiting(org, idsOf(org, 1));
+    const signal = intentFor({ ...working(`${org}:0`), signal: 'attend' }, later(-1)());
+    await RemovalModel.collection.updateOne({ org_id: org }, { $push: { pending: signal } } as never);
+    await settleIntent(RemovalModel, { _id: `${org}:0`, org_id: org }, { workflow_id: `${org}:0` });
+    expect(await waitingOf(org)).toMatchObject([{ key: signal.key }]);
+    await RemovalModel.deleteMany({ org_id: org });
   });
 
   it('a sweep starts nothing while Temporal is down, and everything when Temporal answers again', async () => {

@@ -35,6 +35,7 @@ const intent = (key: string): Intent => ({
   workflow_id: 'w:1',
   queue: 'q',
   args: [],
+  since: new Date(),
   next_at: new Date(),
   tries: 0,
 });

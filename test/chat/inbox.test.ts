@@ -549,6 +549,7 @@ describe('POST …/{convId}/resolve, escalate and reopen', () => {
       workflow_id: `conversation:${one.convId}`,
       queue: 'conversations',
       args: [{ orgId: org.orgId, convId: one.convId }],
+      since: new Date(),
       next_at: new Date(),
       tries: 0,
     };

@@ -17,7 +17,8 @@ import { defined } from '../../models/rules/base/defined.ts';
 modelsIn('recrawlraces');
 
 const url = 'https://a.example/';
-const intent: Intent = { workflow: 'w', workflow_id: 'w:1', queue: 'q', args: [], next_at: new Date(), tries: 0 };
+const now = new Date();
+const intent: Intent = { workflow: 'w', workflow_id: 'w:1', queue: 'q', args: [], since: now, next_at: now, tries: 0 };
 const crawlOf = (org_id: string, firing?: string) =>
   newCrawl(
     { url, max_pages: 5, replace: false },
