@@ -13,7 +13,7 @@ import { preflights, readableBy } from './cors.ts';
 import { mountCodec } from './codec.ts';
 import { docsPage } from './docs.ts';
 import { countRefusal, errorBody, toProblem } from './errors.ts';
-import { readiness } from './health.ts';
+import { canServe, readiness } from './health.ts';
 import { createLimiter } from './limits.ts';
 import type { Metrics } from './metrics.ts';
 import { onDemand } from './ondemand.ts';
@@ -117,6 +117,12 @@ export function createApp(
   const outside = new Router();
   outside.get('/health/live', (koa) => {
     koa.body = { status: 'ok' };
+  });
+  // For balancers. While Temporal is down, this process still accepts what people save and ask.
+  outside.get('/health/serving', async (koa) => {
+    const serving = !state.draining && (await canServe());
+    koa.status = serving ? 200 : 503;
+    koa.body = { status: serving ? 'ok' : state.draining ? 'draining' : 'down' };
   });
   outside.get('/health/ready', async (koa) => {
     const { ready, ...parts } = await readiness(ctx);

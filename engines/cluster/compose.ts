@@ -130,7 +130,7 @@ export function compose(): string {
         'CMD',
         'node',
         '-e',
-        'fetch("http://127.0.0.1:3000/health/ready").then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))',
+        'fetch("http://127.0.0.1:3000/health/serving").then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))',
       ],
       interval: '10s',
     },

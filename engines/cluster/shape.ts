@@ -105,7 +105,7 @@ backend api
   mode http
   balance leastconn
   option httpchk
-  http-check send meth GET uri /health/ready
+  http-check send meth GET uri /health/serving
   http-check expect status 200
 ${servers(apis, 3000)}
 listen temporal

@@ -74,6 +74,7 @@ describe('an API process whose MongoDB is stopped', () => {
     expect(order).toEqual(['limits', 'read']);
     const ready = await api.request('GET', '/health/ready');
     expect([ready.status, ready.body.mongo]).toEqual([503, 'down']);
+    expect((await api.request('GET', '/health/serving')).status).toBe(503);
     expect((await api.request('GET', '/health/live')).status).toBe(200);
 
     mongod = await startMongod({ dataDir, port: Number(port), report: silent, indexedOnly: true });

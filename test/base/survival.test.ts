@@ -142,6 +142,8 @@ describe('while Temporal is down', () => {
       503,
       { status: 'down', mongo: 'ok', temporal: 'down', embedding: { state: 'off' } },
     ]);
+    // A balancer goes on sending requests to this API.
+    expect((await api.request('GET', '/health/serving')).status).toBe(200);
     const { status, body } = await api.upload(org.orgId, token, {
       name: 'a.md',
       content: 'The puffin loan runs ten years.',
