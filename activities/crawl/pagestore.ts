@@ -13,6 +13,7 @@ import type { Crawl } from '../../models/crawl/crawl.ts';
 import type { Settled } from '../../models/crawl/outcomes.ts';
 import { countSet, findPagesByUrl, inheritTags, removePagesAt, touchPages } from '../../models/crawl/pageset.ts';
 import type { Page } from '../../models/knowledge/page.ts';
+import { savePageLinks } from '../../models/knowledge/pagelinks.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { reasonRow } from '../../models/rules/crawl/crawlreason.ts';
 import { checkQuota, quotaEnvironment, type Quotas } from '../../models/rules/knowledge/quota.ts';
@@ -67,6 +68,12 @@ export function createPageStore({ search, embedding, quotas, clock }: Deps) {
       url: url === standing.url ? undefined : url,
       version: read && { etag: read.etag, last_modified: read.lastModified },
     }));
+    // The text of a page may be unchanged while its links are not. They are needed when the site answers 304 next time.
+    await savePageLinks(
+      same.flatMap(({ standing, read }) =>
+        read?.etag || read?.lastModified ? [{ _id: standing._id, links: read.links }] : [],
+      ),
+    );
     const tags = namedTags(crawl);
     await touchPages({ org_id: crawl.org_id, crawl_id: crawl._id }, seen, tags, clock());
     if (tags) for (const { _id } of seen) await syncTags(search, { orgId: crawl.org_id, sourceId: _id }, -1);

@@ -12,6 +12,7 @@ import {
   chunksOf,
   listChunks,
   removeChunks,
+  removeFormerChunks,
   removeGenerations,
   writeChunks,
   type Chunk,
@@ -82,7 +83,7 @@ export function createDocumentActivities(
       if (embedding.model !== undefined) await wakeEmbedding(document, clock());
       await syncTags(search, { orgId, sourceId: docId }, document.tags_version);
       await search.removeSource(tableOf(document), docId, batchNamed(document));
-      await removeChunks(orgId, docId, generation);
+      await removeFormerChunks(orgId, docId, generation);
       return 'indexed';
     }
     return removeTraces({ orgId, docId, generation }, batchNamed(document));

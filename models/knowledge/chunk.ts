@@ -95,6 +95,11 @@ export async function removeChunks(orgId: string, sourceId: string, keep?: numbe
   });
 }
 
+/** Deletes the chunks of the generations before this one. Chunks of a newer one may be about to be published. */
+export async function removeFormerChunks(orgId: string, sourceId: string, generation: number): Promise<void> {
+  await collectionOf(ChunkModel).deleteMany({ org_id: orgId, source_id: sourceId, generation: { $lt: generation } });
+}
+
 /** Deletes the chunks of these generations of a source. Idempotent. */
 export async function removeGenerations(
   orgId: string,

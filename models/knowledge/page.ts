@@ -125,9 +125,10 @@ export async function listVisiblePages(orgId: string, mode: Mode): Promise<Page[
  * with the same page. Null when live mode already has a page with this address, or a crawl is about to publish one.
  */
 export async function beginPageCopy(page: Page, now: Date): Promise<(Page & { attempt: number }) | null> {
-  const { org_id, url, title, crawl_id, segments, authority, content_sha256, etag, last_modified, crawled_at } = page;
+  const { org_id, url, title, crawl_id, segments, authority, content_sha256, crawled_at } = page;
   const place = { org_id, mode: 'live' as const, live: true, url };
-  const fresh = defined({ title, crawl_id, segments, authority, content_sha256, etag, last_modified, crawled_at });
+  // Without the page's ETag and date, the next crawl reads the page once, and so gets its links.
+  const fresh = defined({ title, crawl_id, segments, authority, content_sha256, crawled_at });
   const numbers = { tags_version: 0, generation: 1, chunk_count: 0, created_at: now, updated_at: now };
   await collectionOf(PageModel).updateOne(
     place,

@@ -23,6 +23,7 @@ import { createPruning, findPruning, type Orphan } from '../../models/crawl/prun
 import type { PruningRef } from '../../workflows/crawl/prune.ts';
 import { countPagesLacking, EmbeddingWorkModel, listLacking } from '../../models/knowledge/embedding.ts';
 import { PageModel } from '../../models/knowledge/page.ts';
+import { findPageLinks } from '../../models/knowledge/pagelinks.ts';
 import { everyRecord } from '../../models/base/define.ts';
 
 modelsIn('pagestore');
@@ -281,6 +282,17 @@ describe('the version of a page (ETag and Last-Modified)', () => {
     await store.save(crawl, { fresh: [read(url, 'three')], settled: [] });
     expect(await version()).toEqual([undefined, undefined]);
   });
+});
+
+it('the stored links of a page with an ETag are those that were last read, also when its text is unchanged', async () => {
+  const store = createPageStore({ search: newIndex().search, embedding: noModel, quotas, clock: () => new Date() });
+  const url = 'https://a.example/';
+  const crawl = await begin();
+  const links = [`${url}new`];
+  await store.save(crawl, { fresh: [{ ...read(url, 'one'), etag: '"1"' }], settled: [] });
+  await store.save(crawl, { fresh: [{ ...read(url, 'one'), etag: '"2"', links }], settled: [] });
+  const { _id } = (await PageModel.findOne({ org_id: crawl.org_id }).lean())!;
+  expect((await findPageLinks([_id])).get(_id)).toEqual(links);
 });
 
 describe('the frontier of a crawl', () => {

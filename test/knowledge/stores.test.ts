@@ -16,7 +16,14 @@ import { createDocumentActivities } from '../../activities/knowledge/document.ts
 import { createMaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
 import { createFiles, type Files } from '../../clients/files/files.ts';
 import { createSearch, type IndexTable, type Search } from '../../clients/knowledge/search/search.ts';
-import { ChunkModel, chunksOf, listChunks, removeChunks, writeChunks } from '../../models/knowledge/chunk.ts';
+import {
+  ChunkModel,
+  chunksOf,
+  listChunks,
+  removeChunks,
+  removeFormerChunks,
+  writeChunks,
+} from '../../models/knowledge/chunk.ts';
 import { collectionOf } from '../../models/base/define.ts';
 import { DocumentModel, type Document } from '../../models/knowledge/document.ts';
 import { newId } from '../../models/base/ids.ts';
@@ -370,6 +377,17 @@ describe('an attempt for a deleted document', () => {
       expect(await search.listSources({ org_id: orgId, mode })).toEqual([]);
     },
   );
+});
+
+it('cleaning up after a published generation keeps the chunks of the next one, which is about to be published', async () => {
+  const orgId = newId('org');
+  const docId = await unindexed(orgId, { status: 'processing' });
+  for (const generation of [1, 2, 3]) {
+    const source = sourceOf(orgId, docId, generation);
+    await writeChunks(source, chunksOf(source, passages('What it says.')));
+  }
+  await removeFormerChunks(orgId, docId, 2);
+  expect(await ChunkModel.distinct('generation', { org_id: orgId, source_id: docId })).toEqual([2, 3]);
 });
 
 describe('a late attempt for a document', () => {
