@@ -32,7 +32,8 @@ export async function takeOut(
   const mode = org.environment === 'production' ? 'live' : 'test';
   const now = ctx.clock();
   const departure = departureOf(orgId, { userId, keepKeysFor }, mode, now);
-  const intent = intentFor(memberDepartedWork(orgId, departure._id, { userId, keepKeysFor }), now);
+  const leaving = { userId, keepKeysFor, leftAt: now };
+  const intent = intentFor(memberDepartedWork(orgId, departure._id, leaving), now);
   await createDeparture({ ...departure, pending: [intent] });
   try {
     await removeMember(orgId, actor, userId);
@@ -42,7 +43,7 @@ export async function takeOut(
     if (error instanceof Problem) await forgetDeparture(departure._id);
     throw error;
   }
-  const left = await endGrants(orgId, userId, keepKeysFor, ctx.clock());
+  const left = await endGrants(orgId, leaving, ctx.clock());
   await startSaved(ctx, DepartureModel, departure, [intent]);
   return left;
 }

@@ -20,6 +20,7 @@ import {
   findOrganization,
   listOrganizations,
   OrganizationModel,
+  roleOf,
   type Organization,
 } from '../../models/access/organization.ts';
 import { findUser, listUsers, UserModel } from '../../models/access/user.ts';
@@ -253,6 +254,15 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
       socket!.tell('conversation', { at, conversation });
   }
 
+  /**
+   * The first work for a socket that follows its organization. A member who was removed while the socket was opened is
+   * refused here: `open` may have read the members before the removal, and the removal found no socket to close.
+   */
+  async function begin(client: Staff): Promise<void> {
+    if ((await roleOf(client.orgId, client.userId)) === undefined) return client.socket!.refuse(membersChanged());
+    await resume(client, client.since);
+  }
+
   return {
     path: /^\/v1\/support\/live\/ws\/(?<orgId>[\w-]{1,100})$/,
     metrics,
@@ -261,7 +271,7 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
       // When a member is removed, the field `members` changes. All members must connect again, because the change does
       // not say who was removed.
       endedBy: 'members',
-      ended: () => connectAnew('The members of the organization have changed.'),
+      ended: membersChanged,
     },
     credentials: {
       collection: UserModel.collection.collectionName,
@@ -311,7 +321,7 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
     came(client) {
       staffOf.set(client.orgId, (staffOf.get(client.orgId) ?? new Set()).add(client));
       presence.came(personOf(client));
-      background(resume(client, client.since));
+      background(begin(client));
     },
     left(client) {
       const others = staffOf.get(client.orgId);
@@ -369,3 +379,4 @@ const entriesOf = async (orgId: string, found: readonly Conversation[], reader?:
 
 const connectAnew = (why: string): Problem =>
   new Problem('UNAUTHENTICATED', { message: `${why} Ask for another address, and connect anew.` });
+const membersChanged = (): Problem => connectAnew('The members of the organization have changed.');

@@ -130,8 +130,8 @@ export const unfinished: readonly Unfinished[] = [
         : [announceWork({ orgId: org_id, taskId: _id }), taskIssuesWork(org_id, _id)]),
     ],
   ),
-  unfinishedOf(DepartureModel, {}, ({ _id, org_id, user_id, keep_keys_for }) => [
-    memberDepartedWork(org_id, _id, { userId: user_id, keepKeysFor: keep_keys_for }),
+  unfinishedOf(DepartureModel, {}, ({ _id, org_id, user_id, keep_keys_for, left_at }) => [
+    memberDepartedWork(org_id, _id, { userId: user_id, keepKeysFor: keep_keys_for, leftAt: left_at }),
   ]),
   unfinishedOf(DocumentModel, { status: { $in: [...unprocessed] } }, ({ _id, org_id, generation }) => [
     processDocumentWork(org_id, _id, generation),

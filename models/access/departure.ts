@@ -25,6 +25,8 @@ export const DepartureModel = defineModel(
     user_id: string,
     /** The user id of the owner who takes over the member's API keys. */
     keep_keys_for: optional(string),
+    /** When the removal began. Records of earlier versions do not have it. */
+    left_at: optional(date),
     expires_at: date,
     pending: pendingField,
   },
@@ -43,6 +45,7 @@ export const departureOf = (
   mode,
   user_id: userId,
   ...defined({ keep_keys_for: keepKeysFor }),
+  left_at: now,
   expires_at: expiryOf('departures', now),
 });
 
@@ -63,16 +66,16 @@ export type KeysLeft = { revoked: Key[]; kept: Key[] };
 
 /**
  * Ends what a former member could use to return or to keep access: the invitations that they received or sent, and the
- * API keys that they created. With `keepKeysFor`, an owner takes over the keys instead. Idempotent.
+ * API keys that they created. With `keepKeysFor`, an owner takes over the keys instead. With `leftAt`, the time of the
+ * removal, invitations that they received later stay. Idempotent.
  */
 export async function endGrants(
   orgId: string,
-  userId: string,
-  keepKeysFor: string | undefined,
+  { userId, keepKeysFor, leftAt }: { userId: string; keepKeysFor: string | undefined; leftAt: Date | undefined },
   now: Date,
 ): Promise<KeysLeft> {
   if (!(await isGone(orgId, userId))) return { revoked: [], kept: [] };
-  await endInvitationsOf(orgId, { userId, email: (await findUser(userId))?.email });
+  await endInvitationsOf(orgId, { userId, email: (await findUser(userId))?.email, leftAt });
   return keepKeysFor === undefined
     ? { revoked: await revokeKeysOf(orgId, userId, now), kept: [] }
     : { revoked: [], kept: await takeOverKeysOf(orgId, userId, keepKeysFor, now) };

@@ -113,7 +113,8 @@ export async function revokeInvitation(orgId: string, invitationId: string, now:
 
 /**
  * Accepts the invitation for this person. Null when it is no longer pending, has expired, or was sent to another
- * address. An invitation that the person accepted before a crash, without becoming a member, is returned again.
+ * address. An invitation that the person accepted before a crash, without becoming a member, is returned again until it
+ * expires.
  */
 export async function takeInvitation(
   hash: string,
@@ -132,29 +133,42 @@ export async function takeInvitation(
       status: 'accepted',
       accepted_by: userId,
       joined_at: { $exists: false },
+      expires_at: { $gt: now },
     }))
   );
 }
 
-/** Notes that the accepting person has become a member. */
+/**
+ * Notes that the accepting person has become a member. The status is set too, because the inviter's removal may have
+ * revoked the invitation meanwhile.
+ */
 export async function finishInvitation(invitationId: string, now: Date): Promise<void> {
-  await invitations().updateOne({ _id: invitationId }, { $set: { joined_at: now } });
+  await invitations().updateOne({ _id: invitationId }, { $set: { status: 'accepted', joined_at: now } });
+}
+
+/** Revokes an accepted invitation whose inviter may not add the person any more, so that it cannot be used later. */
+export async function refuseInvitation(invitationId: string): Promise<void> {
+  await invitations().updateOne({ _id: invitationId, joined_at: { $exists: false } }, { $set: { status: 'revoked' } });
 }
 
 /**
  * Revokes the unfinished invitations that a removed member received or sent. Otherwise an old mail could make the
- * person a member again.
+ * person a member again. An invitation that the person received after `leftAt` stays, because the sender wants the
+ * person back.
  */
-export async function endInvitationsOf(orgId: string, person: { userId: string; email?: string | undefined }) {
-  const { userId, email } = person;
+export async function endInvitationsOf(
+  orgId: string,
+  { userId, email, leftAt }: { userId: string; email: string | undefined; leftAt: Date | undefined },
+) {
+  const received = leftAt === undefined ? {} : { created_at: { $lte: leftAt } };
   await invitations().updateMany(
     {
       org_id: orgId,
       joined_at: { $exists: false },
       $or: [
-        { accepted_by: userId },
-        { invited_by: userId, status: 'pending' as const },
-        ...(email === undefined ? [] : [{ email, status: 'pending' as const }]),
+        { accepted_by: userId, ...received },
+        { invited_by: userId },
+        ...(email === undefined ? [] : [{ email, status: 'pending' as const, ...received }]),
       ],
     },
     { $set: { status: 'revoked' } },

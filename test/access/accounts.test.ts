@@ -6,13 +6,20 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
 import PostalMime from 'postal-mime';
 import type { MongoClient, Db } from 'mongodb';
-import { openClient, proveAddresses } from '../kit/database.ts';
+import pino from 'pino';
+import { modelsIn, openClient, proveAddresses } from '../kit/database.ts';
 import { apiAt, system, until, type Api, type Reply, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { startGreenMail, type GreenMail } from '../kit/greenmail.ts';
 import { startProcess, systemEnv, type Running } from '../kit/processes.ts';
+import { accountRoutes } from '../../api/access/routes/accounts.ts';
+import type { Context } from '../../api/context.ts';
+import { hashToken } from '../../models/access/key.ts';
+import { addProof } from '../../models/access/user.ts';
+import { proofMs, type ProofKind } from '../../models/rules/access/account.ts';
 import type { Role } from '../../models/rules/access/roles.ts';
 
 const from = 'support@bank.example';
+modelsIn('accounts');
 let greenMail: GreenMail;
 let running: Running[];
 let api: Api;
@@ -184,6 +191,42 @@ describe('a forgotten password', () => {
   it('a forgotten password cannot be replaced without a mail server: 409', async () => {
     const refused = await system().request('POST', '/auth/password/forgot', { body: { email: 'a@b.example' } });
     expect([refused.status, refused.body.code]).toEqual([409, 'NO_MAIL_SERVER']);
+  });
+});
+
+describe('a notice that cannot be stored', () => {
+  /** Calls a route's handler with a context in which no mail can be stored. */
+  async function callWithoutMails(name: string, input: object): Promise<unknown> {
+    const ctx = {
+      config: {},
+      clock: () => new Date(),
+      log: pino({ level: 'silent' }),
+      hooks: { mailAccount: () => Promise.reject(new Error('the delivery was not stored')) },
+    } as unknown as Context;
+    return accountRoutes.find((route) => route.name === name)!.handle(input as never, ctx);
+  }
+  /** Stores a link in the account, as the worker does that mails it, and returns its token. */
+  async function withLink({ userId, email }: TestUser, kind: ProofKind, proven: string): Promise<string> {
+    const token = randomUUID();
+    const expires_at = new Date(Date.now() + proofMs);
+    await addProof(userId, email, { kind, hash: hashToken(token), email: proven, expires_at });
+    return token;
+  }
+
+  it('a new password is reported as set also when the notice about it cannot be stored', async () => {
+    const user = await api.newUser();
+    const token = await withLink(user, 'password_reset', user.email);
+    expect(await callWithoutMails('resetPassword', { body: { token, password } })).toEqual({ reset: true });
+    expect((await login(user.email, password)).status).toBe(200);
+  });
+
+  it('a new e-mail address is reported as confirmed also when the notice to the old one cannot be stored', async () => {
+    const user = await api.newUser();
+    const fresh = `${randomUUID()}@example.com`;
+    const token = await withLink(user, 'email_change', fresh);
+    const input = { body: { token }, principal: { userId: user.userId } };
+    expect(await callWithoutMails('confirmEmail', input)).toMatchObject({ email: fresh, email_verified: true });
+    expect((await login(fresh, user.password)).status).toBe(200);
   });
 });
 
@@ -398,6 +441,34 @@ describe('invitations', () => {
     expect((await accept(token, other)).body.code).toBe('LINK_OVER');
     expect((await accept(token, user)).status).toBe(200);
     expect((await accept(token, user)).body.code).toBe('LINK_OVER');
+  });
+
+  it('an accepted invitation whose membership was not stored cannot be accepted again after its expiry', async () => {
+    const org = await api.newOrg();
+    const user = await api.newUser();
+    await invite(org, user.email);
+    const token = await linkTo(user.email);
+    const begun = { status: 'accepted', accepted_by: user.userId, expires_at: new Date() };
+    await db.collection('invitations').updateOne({ email: user.email }, { $set: begun });
+    expect((await accept(token, user)).body.code).toBe('LINK_OVER');
+    expect(await membersOf(org)).toHaveLength(1);
+  });
+
+  it('an invitation that was refused because its inviter lost the role is revoked, and stays so when the role returns', async () => {
+    const org = await api.newOrg();
+    const [admin, user] = [await api.newUser(), await api.newUser()];
+    await proveAddresses(db, admin);
+    await api.join(org, 'admin', admin);
+    await invite(org, user.email, 'member', admin);
+    const token = await linkTo(user.email);
+    for (const role of ['member', 'admin']) {
+      const path = `/orgs/${org.orgId}/members/${admin.userId}`;
+      const changed = await api.request('PATCH', path, { token: org.owner.token, body: { role } });
+      expect(changed.status).toBe(200);
+      expect((await accept(token, user)).body.code).toBe('LINK_OVER');
+      expect(await invitationsOf(org)).toMatchObject([{ email: user.email, status: 'revoked' }]);
+    }
+    expect((await membersOf(org)).map(({ email }) => email)).toEqual([org.owner.email, admin.email]);
   });
 
   it('invitations name their sender and reason; an address that objected to mails gets none, and the inviter gets the link', async () => {

@@ -1,11 +1,14 @@
 /** What happens to the keys, invitations and tasks of a removed member, even when a process dies meanwhile. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MongoClient, Db } from 'mongodb';
-import { openClient } from '../kit/database.ts';
+import { modelsIn, openClient } from '../kit/database.ts';
 import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { systemEnv } from '../kit/processes.ts';
+import { createDepartureActivities } from '../../activities/access/departure.ts';
+import { memberDepartedWork } from '../../models/rules/access/work.ts';
 
 const api = system();
+modelsIn('shared');
 let mongo: MongoClient;
 let db: Db;
 beforeAll(async () => {
@@ -129,14 +132,39 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect(keys.filter(({ status }: { status: string }) => status !== 'revoked')).toEqual([]);
   });
 
-  it('removing a member revokes the invitations that the member sent', async () => {
+  it('removing a member revokes the invitations that the member sent, also accepted ones whose membership was not stored', async () => {
     const org = await api.newOrg();
     const admin = await api.join(org, 'admin');
-    const body = { email: (await api.newUser()).email, role: 'member' };
-    await api.request('POST', `/orgs/${org.orgId}/invitations`, { token: admin.token, body });
+    const [first, second] = [await api.newUser(), await api.newUser()];
+    for (const { email } of [first, second]) {
+      const body = { email, role: 'member' };
+      await api.request('POST', `/orgs/${org.orgId}/invitations`, { token: admin.token, body });
+    }
+    // The state of a process that died right after the second invitation was accepted.
+    await db
+      .collection('invitations')
+      .updateOne({ email: second.email }, { $set: { status: 'accepted', accepted_by: second.userId } });
     await call(org, 'DELETE', `/members/${admin.userId}`);
     const { invitations } = (await call(org, 'GET', '/invitations')).body.data;
-    expect(invitations).toMatchObject([{ email: body.email, status: 'revoked' }, { status: 'accepted' }]);
+    expect(invitations).toMatchObject([
+      { email: second.email, status: 'revoked' },
+      { email: first.email, status: 'revoked' },
+      { status: 'accepted' },
+    ]);
+  });
+
+  it('a removed member who is invited again can accept, also after the steps of the removal were repeated', async () => {
+    const { org, bob } = await withMember();
+    expect((await call(org, 'DELETE', `/members/${bob.userId}`)).status).toBe(200);
+    const invited = await call(org, 'POST', '/invitations', { email: bob.email, role: 'member' });
+    expect(invited.status).toBe(201);
+    const { _id, left_at } = (await db.collection('departures').findOne({ org_id: org.orgId }))!;
+    const leaving = { userId: bob.userId, keepKeysFor: undefined, leftAt: left_at as Date };
+    const [ref] = memberDepartedWork(org.orgId, String(_id), leaving).args;
+    await createDepartureActivities({ clock: () => new Date() }).endGrants(ref);
+    const token = /#invitation=(.+)$/.exec(invited.body.data.link)![1]!;
+    const joined = await api.request('POST', '/auth/invitations/accept', { token: bob.token, body: { token } });
+    expect([joined.status, joined.body.data]).toMatchObject([200, { organization: { role: 'member' } }]);
   });
 
   it('when the process dies right after removing a member, the sweeper unassigns the member’s tasks and revokes the member’s keys', async () => {

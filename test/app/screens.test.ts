@@ -4,7 +4,8 @@ import type { Browser } from 'puppeteer';
 import { openApp, type AppPage } from '../kit/apppage.ts';
 import { startChromium } from '../kit/chromium.ts';
 import { sharedDatabase } from '../kit/database.ts';
-import { system, until, type TestOrg } from '../kit/harness.ts';
+import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
+import { StaffClient } from '../kit/staffsocket.ts';
 import { buildApp } from '../../api/http/apppage.ts';
 import { newId } from '../../models/base/ids.ts';
 
@@ -13,10 +14,12 @@ const db = sharedDatabase();
 let browser: Browser;
 let app: AppPage;
 let org: TestOrg;
+let bob: TestUser;
 let convId: string;
 beforeAll(async () => {
   browser = await startChromium(process.env['TEST_CHROMIUM']!);
   org = await api.newOrg();
+  bob = await api.join(org);
   const session = await api.newSession(org);
   const say = (body: string) =>
     api.request('POST', `/support/chat/messages/${org.orgId}`, { token: session.token, body: { body } });
@@ -74,6 +77,37 @@ describe('the page /app', () => {
     await app.shows(inbox);
     await app.shows(choose);
     await app.page.removeScriptToEvaluateOnNewDocument(identifier);
+  });
+
+  it('a page still gets new conversations after it has shown one that was removed, before it was opened or while it was open', async () => {
+    const colleague = await StaffClient.open(api, org.orgId, bob);
+    /** Has a new customer write, and waits until the list shows that customer. */
+    const gets = async (name: string) => {
+      const customer = { email: `${name.toLowerCase()}@customer.example`, name };
+      const { token } = await api.newSession(org, { body: { customer } });
+      await api.request('POST', `/support/chat/messages/${org.orgId}`, { token, body: { body: 'Hello?' } });
+      await app.shows(name);
+    };
+    await app.open(`/app/inbox/${newId('conversation')}?box=all`);
+    await app.shows('no longer');
+    await gets('Grace');
+
+    const stored = db().collection<{ _id: string; ordinal: number }>('conversations');
+    const standing = (await stored.findOne({ _id: convId }))!;
+    const { ticket: _, pending: __, ...plain } = standing as typeof standing & Record<string, unknown>;
+    // The conversation has nothing unread, so that reading it changes nothing and makes no page read it again.
+    const copy = { ...plain, _id: newId('conversation'), ordinal: 900, unread: 0 };
+    await stored.insertOne(copy);
+    await app.page.evaluate(
+      `history.pushState(null, '', '/app/inbox/${copy._id}?box=all'); dispatchEvent(new PopStateEvent('popstate'));`,
+    );
+    await colleague.frame('viewing', ({ conv_id, doing }) => conv_id === copy._id && doing === 'reading');
+    // No frame reports this removal, so the page names the conversation when it leaves, and its socket is closed.
+    await stored.deleteOne({ _id: copy._id });
+    await app.press('Escape');
+    await colleague.frame('viewing', ({ conv_id, doing }) => conv_id === copy._id && doing === 'gone');
+    await gets('Alan');
+    await colleague.close();
   });
 
   it('scrolling loads a long list to its end, even when the user switches to another list and back meanwhile', async () => {

@@ -1,13 +1,19 @@
 /** Members see each change of the inbox as it happens, in any API process. A reconnect shows them what they missed. */
 import { afterEach, describe, expect, it } from '@jest/globals';
+import pino from 'pino';
 import { modelsIn, sharedDatabase } from '../kit/database.ts';
 import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { removeDataDir, startProcess, systemEnv } from '../kit/processes.ts';
 import { ChatClient, mint } from '../kit/socket.ts';
 import { address, StaffClient } from '../kit/staffsocket.ts';
+import { createStaffStreams } from '../../api/chat/staffstream.ts';
+import type { Context } from '../../api/context.ts';
+import { createMetrics } from '../../api/http/metrics.ts';
+import type { StreamSocket } from '../../api/live/stream.ts';
 import { everyRecord } from '../../models/base/define.ts';
 import { newId } from '../../models/base/ids.ts';
 import { frameWriter } from '../../models/live/frame.ts';
+import type { Problem } from '../../models/rules/base/errors.ts';
 
 const api = system();
 const db = sharedDatabase();
@@ -270,6 +276,41 @@ describe('the address of a member’s socket', () => {
     expect(refused.status).toBe(404);
     for (const query of ['&since=yesterday', '&mode=both'])
       expect(await StaffClient.to(`${await address(api, org.orgId, org.owner.token)}${query}`).ended()).toBe(4400);
+  });
+
+  it('a member who is removed while the socket is being opened is disconnected', async () => {
+    const org = await api.newOrg();
+    const bob = await api.join(org);
+    const ctx = { config: {}, clock: () => new Date(), log: pino({ level: 'silent' }) } as unknown as Context;
+    const streams = createStaffStreams(ctx, createMetrics().sockets.live);
+    const told: string[] = [];
+    const refusals: Problem[] = [];
+    const socket: StreamSocket = {
+      seq: 0,
+      network: '',
+      tell: (type) => void told.push(type),
+      pass: () => undefined,
+      refuse: (problem) => void refusals.push(problem),
+    };
+    const now = Date.now();
+    const login = { orgId: org.orgId, userId: bob.userId, epoch: 0 };
+    const client = {
+      ...login,
+      modes: ['test'] as const,
+      until: new Date(now + 60_000),
+      since: new Date(now),
+      views: new Set<string>(),
+    };
+    const request = { params: {}, query: new URLSearchParams(), origin: undefined, address: '127.0.0.1' };
+    await streams.open(socket, client, request);
+    expect(told).toEqual(['welcome']);
+    // The socket does not follow the organization yet, so the change of the members does not close it.
+    const path = `/orgs/${org.orgId}/members/${bob.userId}`;
+    expect((await api.request('DELETE', path, { token: org.owner.token })).status).toBe(200);
+    streams.came!(client);
+    expect((await until(async () => refusals[0], 'the refusal')).status).toBe(401);
+    streams.left!(client);
+    await streams.close!();
   });
 
   it('a member who is removed, or signed out everywhere, is disconnected', async () => {

@@ -11,7 +11,7 @@ import { createRequire } from 'node:module';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'puppeteer';
-import { chatOn, startChromium, visit, wireTo, type Chat } from '../kit/chromium.ts';
+import { chatOn, failOnce, startChromium, visit, wireTo, type Chat } from '../kit/chromium.ts';
 import { sharedDatabase } from '../kit/database.ts';
 import { apiAt, system, until, type Api, type TestOrg } from '../kit/harness.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
@@ -257,9 +257,9 @@ describe('the widget', () => {
     await shows(chat, [/^customer/, answer, 'customer: When is the branch in Rostock open?', /8:30/]);
   });
 
-  it('the widget shows an escalation and a member’s reply under the member’s name, and the customer’s rating reaches the inbox', async () => {
+  it('the widget shows an escalation and a member’s reply under the member’s name, and the customer’s rating reaches the inbox, also when the server fails to take it for a moment', async () => {
     const lindenbank = await bank();
-    const { chat } = await demo(lindenbank.publishable);
+    const { page, chat } = await demo(lindenbank.publishable);
     await chat.open();
     await chat.say('I want to talk to a human, please.');
     await until(async () => (await chat.notes()).includes('has been called'), 'the sentence about a person');
@@ -273,6 +273,7 @@ describe('the widget', () => {
     ).toEqual([['https://bank.example/cards', 'noopener noreferrer', 'https://bank.example/cards']]);
     await until(async () => (await chat.notes()) === '', 'nobody to be awaited');
 
+    await failOnce(page, 'end');
     await (await chat.find('[aria-label="End conversation"]')).click();
     await (await chat.find('.rating input[value="4"]')).click();
     await (await chat.find('.rating .primary')).click();
@@ -552,7 +553,7 @@ describe('the look that an organization chose', () => {
     expect(await hidden.inside("root.querySelector('.launcher').checkVisibility()")).toBe(false);
   });
 
-  it('a visitor who waits for a person can give an e-mail address by keyboard, is thanked, and is not asked again', async () => {
+  it('a visitor who waits for a person can give an e-mail address by keyboard, is thanked, and is not asked again, also when the server fails to take the address for a moment', async () => {
     const lindenbank = await bank();
     // The widget asks for an address only when the organization can send mails. This integration allows that; no mail
     // is sent here.
@@ -569,6 +570,7 @@ describe('the look that an organization chose', () => {
     await chat.open();
     await chat.say('I want to talk to a human, please.');
     const input = await chat.find('.contact input');
+    await failOnce(page, 'contact');
     await input.type('nobody');
     await input.press('Enter');
     await input.type('@customer.example');

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { inputRequired } from '@modelcontextprotocol/server';
 import type { Browser, Page, SerializedAXNode } from 'puppeteer';
-import { chatOn, startChromium, visit, wireTo, type Chat } from '../kit/chromium.ts';
+import { chatOn, failOnce, startChromium, visit, wireTo, type Chat } from '../kit/chromium.ts';
 import { system, until } from '../kit/harness.ts';
 import { startTestMcp, type TestMcp, type TestTool } from '../kit/mcp-server.ts';
 import type { RiskTier } from '../../models/rules/mcp/tool.ts';
@@ -197,6 +197,17 @@ describe('a customer who is asked to confirm a tool call', () => {
     await (await chat.find('.ask .primary')).click();
     await settled(chat, 'One moment…');
     wire.mend();
+    await settled(chat, 'You have agreed.');
+    await answered(chat, 'is cancelled');
+    expect(mcp.calls).toHaveLength(1);
+  });
+
+  it('a confirmation that the server fails to take for a moment is sent again, although the socket stays open', async () => {
+    const { publishable, mcp } = await shop('customer_confirm');
+    const { page, chat } = await demo(publishable);
+    await askedIn(chat);
+    await failOnce(page, 'confirm_response');
+    await (await chat.find('.ask .primary')).click();
     await settled(chat, 'You have agreed.');
     await answered(chat, 'is cancelled');
     expect(mcp.calls).toHaveLength(1);

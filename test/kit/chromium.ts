@@ -86,6 +86,21 @@ export async function visit(
   return { page, context, chat };
 }
 
+/**
+ * Makes the page lose the next frame of this type. Instead, the page receives the error of a server that cannot take a
+ * frame for a moment and keeps the socket open.
+ */
+export const failOnce = (page: Page, type: string): Promise<unknown> =>
+  page.evaluate(`(() => {
+    const { send } = WebSocket.prototype;
+    WebSocket.prototype.send = function (data) {
+      if (JSON.parse(data).type !== ${JSON.stringify(type)}) return send.call(this, data);
+      WebSocket.prototype.send = send;
+      const error = { type: 'error', seq: 0, code: 'UNAVAILABLE', message: 'Try again.' };
+      setTimeout(() => this.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(error) })));
+    };
+  })()`);
+
 export type Wire = {
   /** The URL of the API through this connection, with another port. */
   url: string;

@@ -247,6 +247,10 @@ export function start(
     return { pk: options.key, visitorId, email, sig, productType: options.product, ...place };
   }
 
+  /** Whether the server has not yet taken the customer's reply to a question, the end, or the contact address. */
+  const replyWaits = (): boolean =>
+    ending !== undefined || contactState() === 'sent' || conversation.entries.some(({ ask }) => ask?.state === 'sent');
+
   function hear(frame: Frame): void {
     conversation = receive(conversation, frame);
     if (proof && isAsked(proof.pendingId)) {
@@ -277,10 +281,15 @@ export function start(
     // A `status` frame acknowledges the end. A rating of an already resolved conversation is never acknowledged, so any
     // later `status` or reply of a member ends the wait.
     if (frame.type === 'status' || frame.type === 'agent_reply') ending = undefined;
-    // Sending the message again may succeed, so the widget reconnects. If the server names a time, the server itself
-    // closes the connection.
-    const failed = frame.type === 'error' && given.has(String(frame['client_message_id']));
-    if (failed && !isRefusal(frame) && frame['retry_after'] === undefined) link?.again();
+    // Sending it again may succeed, so the widget reconnects. An error names only messages, so an error of the server
+    // without a name may be about anything else that waits. If the server names a time, the server itself closes the
+    // connection.
+    const named = frame['client_message_id'];
+    const failed =
+      named === undefined
+        ? ['INTERNAL', 'UNAVAILABLE'].includes(String(frame['code'])) && replyWaits()
+        : given.has(String(named));
+    if (frame.type === 'error' && failed && !isRefusal(frame) && frame['retry_after'] === undefined) link?.again();
     forgetSent();
     show();
   }

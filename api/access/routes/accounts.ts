@@ -5,13 +5,24 @@ import { checkMails, countMail } from '../accountmail.ts';
 import * as contract from '../contract/accounts.ts';
 import * as profiles from '../contract/profile.ts';
 import { self, viewProfile } from '../profile.ts';
+import type { Context } from '../../context.ts';
 import { route } from '../../http/route.ts';
 import { isDuplicate } from '../../../models/base/connect.ts';
 import { hashToken } from '../../../models/access/key.ts';
-import { changeEmail, endLogins, findUserByProof, resetPassword } from '../../../models/access/user.ts';
+import { changeEmail, endLogins, findUserByProof, resetPassword, type User } from '../../../models/access/user.ts';
 import { deadLink } from '../../../models/rules/access/account.ts';
 import { normalizeEmail } from '../../../models/rules/access/email.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
+
+/**
+ * Queues the notice about a change that was made. An error does not fail the request, because the link is used up and a
+ * retry would only get LINK_OVER.
+ */
+async function tellOwner(ctx: Context, kind: 'password_changed' | 'email_changed', { _id, email }: User) {
+  await ctx.hooks.mailAccount(ctx, { kind, user_id: _id, email }).catch((error: unknown) => {
+    ctx.log.error({ err: error, user_id: _id }, `the notice ${kind} was not stored, so nobody gets it`);
+  });
+}
 
 export const accountRoutes = [
   route({
@@ -51,7 +62,7 @@ export const accountRoutes = [
       if (!(await findUserByProof('password_reset', hash, ctx.clock()))) throw deadLink();
       const user = await resetPassword(hash, await passwords(ctx.config).hash(body.password), ctx.clock());
       if (!user) throw deadLink();
-      await ctx.hooks.mailAccount(ctx, { kind: 'password_changed', user_id: user._id, email: user.email });
+      await tellOwner(ctx, 'password_changed', user);
       return { reset: true as const };
     },
   }),
@@ -116,8 +127,7 @@ export const accountRoutes = [
       });
       if (!before) throw deadLink();
       const user = await self(userId);
-      if (user.email !== before.email)
-        await ctx.hooks.mailAccount(ctx, { kind: 'email_changed', user_id: userId, email: before.email });
+      if (user.email !== before.email) await tellOwner(ctx, 'email_changed', before);
       return viewProfile(user);
     },
   }),

@@ -12,6 +12,7 @@ import {
   findOpenInvitation,
   finishInvitation,
   listInvitations,
+  refuseInvitation,
   revokeInvitation,
   takeInvitation,
   type Invitation,
@@ -24,14 +25,18 @@ import { mayAdd } from '../../../models/rules/access/roles.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 
 /**
- * Makes the user who accepted an invitation a member, if the inviter may still add people. A user who already is a
- * member keeps their role.
+ * Makes the user who accepted an invitation a member, if the inviter may still add people. Otherwise the invitation is
+ * used up, so that it does not count again when the inviter regains the role. A user who already is a member keeps their
+ * role.
  */
 async function join(ctx: Context, { _id, org_id, role, invited_by }: Invitation, user: User) {
   const now = ctx.clock();
-  await addMember(org_id, invited_by, { user_id: user._id, role, joined_at: now }).catch((error: unknown) => {
+  await addMember(org_id, invited_by, { user_id: user._id, role, joined_at: now }).catch(async (error: unknown) => {
     if (!(error instanceof Problem)) throw error;
-    if (['MISSING_ROLE', 'NOT_FOUND'].includes(error.code)) throw deadLink();
+    if (['MISSING_ROLE', 'NOT_FOUND'].includes(error.code)) {
+      await refuseInvitation(_id);
+      throw deadLink();
+    }
     if (error.code !== 'ALREADY_MEMBER') throw error;
   });
   await finishInvitation(_id, now);

@@ -4,16 +4,17 @@ import { defined } from '../base/defined.ts';
 
 /**
  * Starts the workflow that revokes a departed member's API keys and invitations, and unassigns the member's open tasks.
- * `keepKeysFor`: the owner who takes over the member's API keys.
+ * `keepKeysFor`: the owner who takes over the member's API keys. `leftAt`: the time of the removal; invitations that the
+ * person receives later stay.
  */
 export const memberDepartedWork = (
   orgId: string,
   departureId: string,
-  { userId, keepKeysFor }: { userId: string; keepKeysFor: string | undefined },
+  { userId, keepKeysFor, leftAt }: { userId: string; keepKeysFor: string | undefined; leftAt: Date | undefined },
 ) =>
   workOf({
     workflow: 'memberDeparted',
     id: `departure:${departureId}`,
     queue: 'tasks',
-    args: [{ orgId, userId, ...defined({ keepKeysFor }) }],
+    args: [{ orgId, userId, ...defined({ keepKeysFor, leftAt: leftAt?.toISOString() }) }],
   });

@@ -73,13 +73,19 @@ export async function open(convId: string): Promise<void> {
   typing.value = false;
   missing.value = false;
   if (convId === '') return;
-  tell({ type: 'viewing', conv_id: convId, doing: draft.value ? 'writing' : 'reading' });
   await readAgain();
+  if (openId.value === convId) view();
 }
 
-export const leave = (): void => {
-  if (openId.value) tell({ type: 'viewing', conv_id: openId.value, doing: 'gone' });
-};
+/**
+ * Tells the server what this member does in the open conversation. A conversation that does not exist is never named,
+ * because the server closes the socket upon it. So the conversation is read first.
+ */
+function view(doing = draft.value ? 'writing' : 'reading'): void {
+  if (openId.value && !missing.value) tell({ type: 'viewing', conv_id: openId.value, doing });
+}
+
+export const leave = (): void => view('gone');
 
 export async function readAgain(): Promise<void> {
   const convId = openId.value;
@@ -126,20 +132,15 @@ onFrame('removed', ({ conv_id }) => {
   if (conv_id === openId.value) missing.value = true;
 });
 onFrame('welcome', () => {
-  if (!openId.value) return;
-  tell({ type: 'viewing', conv_id: openId.value, doing: draft.value ? 'writing' : 'reading' });
-  void refresh();
+  if (openId.value) void refresh().then(() => view());
 });
 /** The server forgets after a minute that a member reads or writes, unless the frame is repeated. */
-setInterval(() => {
-  if (openId.value) tell({ type: 'viewing', conv_id: openId.value, doing: draft.value ? 'writing' : 'reading' });
-}, 30_000);
+setInterval(() => view(), 30_000);
 
 export function type(body: string): void {
   const was = draft.value;
   drafts.value = new Map(drafts.value).set(openId.value, body);
-  if (Boolean(was) !== Boolean(body))
-    tell({ type: 'viewing', conv_id: openId.value, doing: body ? 'writing' : 'reading' });
+  if (Boolean(was) !== Boolean(body)) view();
 }
 
 /** Sends the typed reply. The reply waits in `outgoing` while the server cannot be reached. */

@@ -50,7 +50,9 @@ export function connect({ anew }: { anew: boolean }): void {
       else link.value = state;
     },
     unreadable: () => undefined,
-    missing: () => false,
+    // The server refuses the conversation that this page has named. The next socket names only one that can be read. If
+    // the organization is what is missing, there is no new address either, and the link ends.
+    missing: () => true,
   });
 }
 
