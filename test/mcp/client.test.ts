@@ -302,7 +302,12 @@ describe('a malicious tool server', () => {
   });
 
   it('a call counts as sent when the server reports a failure in words about a redirect', async () => {
-    inPlace(502, { 'content-type': 'text/html' }, 'The redirect to the bank failed.');
+    server.tools = [order];
+    server.intercept = (_request, response, body) => {
+      if (!body.includes('tools/call')) return false;
+      response.writeHead(502, { 'content-type': 'text/html' }).end('The redirect to the bank failed.');
+      return true;
+    };
     expect(await failureOf(mcp.callTool(at(server.url), ask))).toMatchObject({ reason: 'protocol', sent: true });
   });
 

@@ -284,11 +284,11 @@ export function start(
     // Sending it again may succeed, so the widget reconnects. An error names only messages, so an error of the server
     // without a name may be about anything else that waits. If the server names a time, the server itself closes the
     // connection.
-    const named = frame['client_message_id'];
+    const named = frame['client_message_id'] as string | undefined;
     const failed =
       named === undefined
         ? ['INTERNAL', 'UNAVAILABLE'].includes(String(frame['code'])) && replyWaits()
-        : given.has(String(named));
+        : given.has(named);
     if (frame.type === 'error' && failed && !isRefusal(frame) && frame['retry_after'] === undefined) link?.again();
     forgetSent();
     show();
