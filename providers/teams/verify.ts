@@ -83,7 +83,9 @@ export function createTeamsVerifier(
   return {
     async isBotToken(token, activity, now) {
       const kid = kidOf(token);
-      if (appId === undefined || kid === undefined) return false;
+      // The tenant in a message decides which organization answers. Only Teams sets it; on other channels of the same
+      // bot the client does.
+      if (appId === undefined || kid === undefined || activity.channelId !== 'msteams') return false;
       const signer = await keyOf(kid);
       if (!signer) return false;
       const { endorsements } = signer.key;

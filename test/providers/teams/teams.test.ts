@@ -92,7 +92,8 @@ describe('a token of the Bot Framework', () => {
     ['for another bot', { aud: randomUUID() }, {}],
     ['for another service', { serviceurl: 'https://evil.example/' }, {}],
     ['for no service', { serviceurl: undefined }, {}],
-    ['on another channel', {}, {}, { channelId: 'directline' }],
+    ['on a channel for which the key is not endorsed', {}, {}, { channelId: 'directline' }],
+    ['on another channel for which the key is endorsed', {}, {}, { channelId: 'webchat' }],
     ['whose message names another service', {}, {}, { serviceUrl: 'https://evil.example/' }],
   ])('a Bot Framework token %s is refused with 401', async (_, claims, options, more = {}) => {
     const { status, body } = await bot(activity(question, 'x', more), options, claims);
