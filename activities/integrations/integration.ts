@@ -9,7 +9,7 @@ import {
   type Candidate,
   type SealedCandidate,
 } from '../../models/integrations/candidate.ts';
-import { connectIntegration, findIntegration } from '../../models/integrations/integration.ts';
+import { changeConnection, connectIntegration, findIntegration } from '../../models/integrations/integration.ts';
 import { endOf, type Trial, type TrialEnd, type Tried } from '../../models/rules/integrations/work.ts';
 
 export type IntegrationActivities = ReturnType<typeof createIntegrationActivities>;
@@ -26,9 +26,13 @@ export function createIntegrationActivities(deps: IntegrationDeps) {
   ): Promise<Tried> {
     const standing = await findIntegration(orgId, provider);
     const taken = await connector.connect(candidate, standing, deps, signal);
-    const { account } = await connectIntegration(orgId, provider, taken, deps.clock());
+    const stored =
+      standing && taken.sealed === undefined
+        ? await changeConnection(standing, taken.settings, deps.clock())
+        : await connectIntegration(orgId, provider, taken, deps.clock());
+    if (!stored) throw new ConnectionRefused('It was disconnected or connected again meanwhile.');
     if (provider === 'linear' || provider === 'slack') await deps.connected(orgId, provider);
-    return { said: `Connected to ${account ?? provider}.` };
+    return { said: `Connected to ${stored.account ?? provider}.` };
   }
 
   async function test({ orgId, provider }: Trial, connector: Connector, signal: AbortSignal): Promise<Tried> {

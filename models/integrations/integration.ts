@@ -219,6 +219,26 @@ export async function connectIntegration(
 }
 
 /**
+ * Stores the settings of a standing connection and keeps its credentials; null when it was disconnected or replaced
+ * meanwhile.
+ */
+export async function changeConnection(
+  { _id, generation }: Pick<Integration, '_id' | 'generation'>,
+  settings: Integration['settings'],
+  now: Date,
+): Promise<Integration | null> {
+  return collectionOf(IntegrationModel).findOneAndUpdate(
+    { _id, generation, sealed: { $exists: true } },
+    {
+      $set: { settings, status: 'connected', connected_at: now, updated_at: now },
+      $unset: { broken_at: '', broken_reason: '' },
+      $inc: { generation: 1 },
+    },
+    { returnDocument: 'after' },
+  );
+}
+
+/**
  * Disconnects: removes the credentials and the claim on events. Returns the connection as it was before; null when
  * there is none or it was already disconnected.
  */

@@ -46,7 +46,7 @@ export async function handleGithub(inbound: Inbound, deps: GithubDeps, signal: A
   if (!port) return { ignored: `Nothing here follows issues of a ${link.kind}.` };
   if (link.removed_at) return { ignored: 'The issue was removed before.' };
   const issue = await issueAt(link, deps, signal);
-  if (issue === 'unasked') return { ignored: 'GitHub is not connected.' };
+  if (issue === 'unasked') return { ignored: 'The repository of this issue is not connected.' };
   if (issue) return port.stands(link, issue, deps);
   const handled = await port.removed(link, deps);
   await noteRemoved(link._id, deps.clock());
@@ -54,17 +54,20 @@ export async function handleGithub(inbound: Inbound, deps: GithubDeps, signal: A
 }
 
 /**
- * Reads the linked issue from GitHub; null when the issue no longer exists, `unasked` when GitHub is not connected.
- * @throws GithubError
+ * Reads the linked issue from GitHub; null when the issue no longer exists, `unasked` when its repository is not
+ * connected. @throws GithubError
  */
 async function issueAt(link: Link, deps: GithubDeps, signal: AbortSignal): Promise<GithubIssue | 'unasked' | null> {
   const integration = await findIntegration(link.org_id, 'github');
   const sealed = integration?.sealed;
   if (!integration || sealed === undefined || integration.status !== 'connected') return 'unasked';
+  const number = numberOfIssue(link.external);
+  // If another repository has been connected since, its issue of this number is a different one.
+  if (link.external !== githubIssueExternal(integration.workspace ?? '', number)) return 'unasked';
   const { token } = credentialsOf({ ...integration, sealed }, deps.secrets) as GithubCredentials;
   const repository = String(integration.settings['repository']);
   try {
-    return await deps.github.issue(token, repository, numberOfIssue(link.external), signal);
+    return await deps.github.issue(token, repository, number, signal);
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof GithubError)) throw error;

@@ -41,15 +41,28 @@ export type Mailer = {
   /** Resolves with the server's reply once the server has accepted the mail. @throws MailRefused */
   send(route: MailRoute, mail: OutgoingMail, signal?: AbortSignal): Promise<{ status: number; reply: string }>;
   /** Connects, and logs in when the server has credentials. @throws MailRefused */
-  check(route: MailRoute): Promise<void>;
+  check(route: MailRoute, signal?: AbortSignal): Promise<void>;
 };
 
-export type MailerOptions = { egressAllow: readonly string[]; lookup?: Lookup; timeoutMs?: number };
+/** `timeoutMs`: the longest silence of the server. `totalTimeoutMs`: the longest session. */
+export type MailerOptions = {
+  egressAllow: readonly string[];
+  lookup?: Lookup;
+  timeoutMs?: number;
+  totalTimeoutMs?: number;
+};
 
 const maxReply = 500;
 
-export function createMailer({ egressAllow, lookup = dnsLookup, timeoutMs = 15_000 }: MailerOptions): Mailer {
-  async function transport({ server, own }: MailRoute) {
+export function createMailer({
+  egressAllow,
+  lookup = dnsLookup,
+  timeoutMs = 15_000,
+  // The activity that tries a connection has 40 s.
+  totalTimeoutMs = 30_000,
+}: MailerOptions): Mailer {
+  /** `signal`: its abort closes the connection at once. */
+  async function transport({ server, own }: MailRoute, signal: AbortSignal) {
     // The library is loaded lazily, because most processes send no mail.
     const { createTransport } = await import('nodemailer');
     const { host, port, secure, user, password } = server;
@@ -58,7 +71,12 @@ export function createMailer({ egressAllow, lookup = dnsLookup, timeoutMs = 15_0
     const requireTLS = user !== undefined && isPublicHost(bracketed) && !isEgressAllowed(bracketed, port, egressAllow);
     const connect = async (give: Parameters<NonNullable<SMTPTransportOptions['getSocket']>>[1]): Promise<void> => {
       try {
-        give(null, { connection: await openSocket({ host, port, anywhere: own }, { egressAllow, lookup, timeoutMs }) });
+        const connection = await openSocket({ host, port, anywhere: own }, { egressAllow, lookup, timeoutMs });
+        const end = (): void => void connection.destroy();
+        if (signal.aborted) end();
+        signal.throwIfAborted();
+        signal.addEventListener('abort', end, { once: true });
+        give(null, { connection });
       } catch (error) {
         give(error as Error, false);
       }
@@ -82,37 +100,48 @@ export function createMailer({ egressAllow, lookup = dnsLookup, timeoutMs = 15_0
   const traced = <T>(what: string, { server }: MailRoute, work: () => Promise<T>): Promise<T> =>
     inSpan(what, { kind: 'client', attributes: { 'server.address': server.host } }, work);
 
+  /**
+   * Runs a session with a server and destroys its socket afterwards. The total time is limited here, because the
+   * library's timers start again with each line that the server sends.
+   */
+  async function session<T>(
+    route: MailRoute,
+    outer: AbortSignal | undefined,
+    work: (mailing: Awaited<ReturnType<typeof transport>>, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const over = new AbortController();
+    const limit = AbortSignal.timeout(totalTimeoutMs);
+    const signal = AbortSignal.any([over.signal, limit, ...(outer === undefined ? [] : [outer])]);
+    try {
+      const mailing = await transport(route, signal);
+      signal.throwIfAborted();
+      return await work(mailing, signal);
+    } catch (error) {
+      outer?.throwIfAborted();
+      throw refusalOf(limit.aborted ? tooLong() : error);
+    } finally {
+      over.abort();
+    }
+  }
+
   return {
-    send: (route, mail, signal) =>
-      traced('SMTP send', route, async () => {
-        const mailing = await transport(route);
-        signal?.throwIfAborted();
-        const onAbort = (): void => mailing.close();
-        signal?.addEventListener('abort', onAbort, { once: true });
-        try {
-          const { response } = await mailing.sendMail(messageOf(mail));
+    send: (route, mail, outer) =>
+      traced('SMTP send', route, () =>
+        session(route, outer, async (mailing, signal) => {
+          const { response } = await mailing.sendMail({ ...messageOf(mail), signal });
           return { status: Number(/^\d{3}/.exec(response)?.[0] ?? 250), reply: response.slice(0, maxReply) };
-        } catch (error) {
-          signal?.throwIfAborted();
-          throw refusalOf(error);
-        } finally {
-          signal?.removeEventListener('abort', onAbort);
-          mailing.close();
-        }
-      }),
-    check: (route) =>
-      traced('SMTP check', route, async () => {
-        const mailing = await transport(route);
-        try {
+        }),
+      ),
+    check: (route, outer) =>
+      traced('SMTP check', route, () =>
+        session(route, outer, async (mailing) => {
           await mailing.verify();
-        } catch (error) {
-          throw refusalOf(error);
-        } finally {
-          mailing.close();
-        }
-      }),
+        }),
+      ),
   };
 }
+
+const tooLong = (): Error => Object.assign(new Error('the session took too long'), { code: 'ETIMEDOUT' });
 
 function messageOf({
   from,

@@ -12,9 +12,9 @@ import { readSmtpUrl, smtpName, type SmtpServer } from './rules.ts';
 
 export type MailCredentials = { smtp_url: string };
 
-async function check(server: SmtpServer, { mailer }: ConnectorDeps): Promise<void> {
+async function check(server: SmtpServer, { mailer }: ConnectorDeps, signal: AbortSignal): Promise<void> {
   try {
-    await mailer.check({ server, own: false });
+    await mailer.check({ server, own: false }, signal);
   } catch (error) {
     if (!(error instanceof MailRefused) || error.what === 'now') throw error;
     throw new ConnectionRefused(error.message, { unauthorized: error.what === 'credentials', cause: error });
@@ -25,24 +25,24 @@ const serverIn = (credentials: unknown): SmtpServer | undefined =>
   readSmtpUrl((credentials as MailCredentials).smtp_url);
 
 export const emailConnector: Connector = {
-  async connect(candidate, _standing, deps) {
+  async connect(candidate, _standing, deps, signal) {
     const { settings } = candidate;
     const credentials = candidateCredentials(candidate, deps.secrets) as MailCredentials;
     const server = serverIn(credentials);
     const from = readMailbox(String(settings['from']));
     if (!server || !from) throw new ConnectionRefused('The server or the address is not valid.');
-    await check(server, deps);
+    await check(server, deps, signal);
     return {
       account: from.address,
       settings: { from: addressText(from), server: smtpName(server) },
       sealed: sealCredentials(candidate, credentials, deps.secrets),
     };
   },
-  async test(integration, deps) {
+  async test(integration, deps, signal) {
     const { settings } = integration;
     const server = serverIn(credentialsOf(integration, deps.secrets));
     if (!server) throw new ConnectionRefused('The server’s address is not valid.');
-    await check(server, deps);
+    await check(server, deps, signal);
     return `${String(settings['server'])} takes the connection.`;
   },
 };

@@ -331,6 +331,25 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
     expect([refused.status, refused.body.error]).toEqual([400, 'Slack says: channel_not_found']);
   });
 
+  it('a Slack channel that is chosen while Slack is being disconnected does not connect Slack again', async () => {
+    const own = await system.api().newOrg();
+    await connectSlack(own, await channelOf('support'));
+    // The emulator does not implement auth.revoke.
+    system.slack().lasting({ fits: ({ path }) => path === '/api/auth.revoke', body: { ok: true, revoked: true } });
+    const gate = Promise.withResolvers<void>();
+    const isJoin = ({ path }: Sent): boolean => path === '/api/conversations.join';
+    const joins = (): number => system.slack().sent.filter(isJoin).length;
+    const before = joins();
+    system.slack().fault({ fits: isJoin, until: gate.promise });
+    const changing = put(own, 'slack', { channel_id: await channelOf('elsewhere') });
+    await until(async () => joins() > before, 'the new channel to be joined');
+    expect((await remove(own, 'slack')).status).toBe(200);
+    gate.resolve();
+    const { status, body } = await changing;
+    expect([status, body.code, body.error]).toEqual([400, 'PROVIDER_REFUSED', expect.stringContaining('meanwhile')]);
+    expect(await list(own, 'slack')).toMatchObject([{ status: 'disconnected', receives_events: false }]);
+  });
+
   it.each<[string, { keepCookie?: boolean; answer?: Record<string, string> }, string]>([
     ['access denied at Slack', { answer: { error: 'access_denied' } }, 'access_denied'],
     ['another browser', { keepCookie: false }, 'unknown_state'],

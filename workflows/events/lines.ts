@@ -13,7 +13,7 @@ import { tryNowSignal } from '../../models/rules/chat/work.ts';
 
 const sending = {
   ...throughOutages,
-  // An attempt takes at most 15 s, and an activity starts no further attempt after half a minute.
+  // An attempt takes at most 30 s, and an activity starts no further attempt after half a minute.
   startToCloseTimeout: '3 minutes',
 } as const;
 

@@ -1,9 +1,21 @@
-/** The GitHub client against an emulator of GitHub: how an issue is found again, and how refusals are classified. */
+/**
+ * The GitHub client against an emulator of GitHub: how an issue is found again, and how refusals are classified. And
+ * the handler of GitHub's events alone, with a stand-in for the client.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { modelsIn } from '../../kit/database.ts';
+import { box } from '../../kit/inbound.ts';
 import { githubCall, githubRepository as repository, startGithubService, type Service } from '../../kit/services.ts';
 import { createGithub, GithubError, type Github } from '../../../providers/github/client.ts';
+import { handleGithub, type GithubDeps } from '../../../providers/github/receive.ts';
+import { githubIssueExternal } from '../../../providers/github/rules.ts';
 import { createHttp, type Http } from '../../../clients/http/http.ts';
+import { newId } from '../../../models/base/ids.ts';
+import type { Inbound } from '../../../models/events/inbound.ts';
+import { createLink } from '../../../models/events/link.ts';
+import { connectIntegration, sealCredentials } from '../../../models/integrations/integration.ts';
 
+modelsIn('githubclient');
 let service: Service;
 let http: Http;
 let github: Github;
@@ -87,5 +99,46 @@ describe('a refusal', () => {
     expect(await failure(ask())).toMatchObject({ message: 'GitHub says: status 500', permanent: false });
     service.fault({ lose: true });
     expect((await failure(ask())).message).toMatch(/^GitHub could not be reached\. /);
+  });
+});
+
+describe('an event of an issue', () => {
+  it('an event of a repository that is no longer connected does not read the issue of the same number elsewhere', async () => {
+    const orgId = newId('org');
+    const now = new Date();
+    const external = githubIssueExternal('4711', 7);
+    await createLink({
+      org_id: orgId,
+      mode: 'live',
+      provider: 'github',
+      external,
+      kind: 'task',
+      subject_id: newId('task'),
+      created_at: now,
+    });
+    const read: string[] = [];
+    const deps = {
+      secrets: box,
+      clock: () => now,
+      github: {
+        issue: async (_token: string, from: string, number: number) => {
+          read.push(`${from}#${number}`);
+          return { number, title: 'An issue', state: 'open' };
+        },
+      },
+      githubPorts: { task: { stands: async () => ({ outcome: 'The task follows.' }) } },
+    } as unknown as GithubDeps;
+    const body = JSON.stringify({ repository: { id: 4711 }, issue: { number: 7 } });
+    const inbound = { _id: newId('inbound'), org_id: orgId, type: 'issues.edited', body } as Inbound;
+    const handled = async (repositoryId: string, name: string) => {
+      const sealed = sealCredentials({ org_id: orgId, provider: 'github' }, { token: 'ghp_x' }, box);
+      const connected = { account: 'Demo', settings: { repository: name }, sealed, workspace: repositoryId };
+      await connectIntegration(orgId, 'github', connected, now);
+      return handleGithub(inbound, deps, new AbortController().signal);
+    };
+    expect(await handled('4712', 'demo/other')).toEqual({ ignored: expect.stringContaining('not connected') });
+    expect(read).toEqual([]);
+    expect(await handled('4711', 'demo/linked')).toEqual({ outcome: 'The task follows.' });
+    expect(read).toEqual(['demo/linked#7']);
   });
 });

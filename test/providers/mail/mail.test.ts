@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createEmulator } from 'emulate';
@@ -20,6 +21,7 @@ import { startTopic, type Topic } from '../../kit/sns.ts';
 import { ChatClient, chatUrl } from '../../kit/socket.ts';
 import { createMailReplyActivities } from '../../../activities/events/mailreply.ts';
 import { freePort } from '../../../engines/ports.ts';
+import { createMailer, type Mailer, type MailRoute } from '../../../providers/mail/client.ts';
 import { startSaved } from '../../../workflows/start.ts';
 import { verifyEmail } from '../../../models/access/user.ts';
 import { connectMongo, disconnectMongo } from '../../../models/base/connect.ts';
@@ -704,6 +706,66 @@ describe('PUT /orgs/{orgId}/integrations/email', () => {
 
     await api.request('DELETE', `/orgs/${org.orgId}/integrations/email`, { token: org.owner.token });
     expect((await mailed()).mail.from.address).toBe('support@bank.example');
+  });
+});
+
+describe('a mail server that sends a line now and then, and never finishes a reply', () => {
+  let server: Server;
+  let route: MailRoute;
+  const open = new Set<Socket>();
+  beforeAll(async () => {
+    server = createServer((socket) => {
+      open.add(socket);
+      socket.on('error', () => undefined).on('close', () => open.delete(socket));
+      socket.write('220 mail.example ESMTP\r\n');
+      socket.once('data', () => {
+        const drip = setInterval(() => socket.write('250-x\r\n'), 50);
+        socket.on('close', () => clearInterval(drip));
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    route = { server: { secure: false, host: '127.0.0.1', port }, own: true };
+  });
+  afterAll(() => {
+    for (const socket of open) socket.destroy();
+    server.close();
+  });
+
+  const mail: OutgoingMail = {
+    from: { name: 'Bank', address: 'support@bank.example' },
+    to: { name: 'Alice', address: 'alice@customer.example' },
+    subject: 'Hello',
+    text: 'Hello',
+    date: new Date().toISOString(),
+    message_id: '<1@bank.example>',
+    references: [],
+    headers: {},
+  };
+  const calls: [string, (mailer: Mailer, signal?: AbortSignal) => Promise<unknown>][] = [
+    ['check', (mailer, signal) => mailer.check(route, signal)],
+    ['mail', (mailer, signal) => mailer.send(route, mail, signal)],
+  ];
+
+  it.each(calls)('a %s with a mail server that never finishes a reply ends after the time limit', async (_, call) => {
+    const ended = call(createMailer({ egressAllow: [], totalTimeoutMs: 500 }));
+    await expect(ended).rejects.toMatchObject({
+      name: 'MailRefused',
+      what: 'now',
+      timedOut: true,
+      message: 'The mail server did not answer in time: the session took too long',
+    });
+    await until(async () => open.size === 0, 'the connection to be closed');
+  });
+
+  it.each(calls)('a %s with a mail server that never finishes a reply ends when it is cancelled', async (_, call) => {
+    const cancelled = new AbortController();
+    const ended = call(createMailer({ egressAllow: [] }), cancelled.signal);
+    const refused = expect(ended).rejects.toThrow('cancelled');
+    await until(async () => open.size === 1, 'the connection');
+    cancelled.abort(new Error('cancelled'));
+    await refused;
+    await until(async () => open.size === 0, 'the connection to be closed');
   });
 });
 
