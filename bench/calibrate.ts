@@ -27,7 +27,7 @@ import { calibrateTools, sentencesBy } from './calibrate/tools.ts';
 import { readMeetings } from './meetings/data.ts';
 import { fitFirmness } from './meetings/fit.ts';
 import { centred } from '../clients/embedding/centring.ts';
-import { createEmbedder } from '../clients/embedding/embedder.ts';
+import { createEmbedder, type Embedder } from '../clients/embedding/embedder.ts';
 import { readingModels, widths } from '../clients/embedding/vectors.ts';
 import { findEmbedding } from '../engines/embedding/embedding.ts';
 import type { Calibration } from '../models/rules/knowledge/relevance.ts';
@@ -36,30 +36,36 @@ const path = 'models/rules/knowledge/relevance.json';
 const embedded: View[] = [{ kind: 'embedded' }];
 const endpoint: View[] = widths.map((_, part) => ({ kind: 'endpoint', part }));
 
+async function withEmbedder<T>(work: (embedder: Embedder) => Promise<T>): Promise<T> {
+  const embedder = createEmbedder({ folder: await findEmbedding((line) => console.log(`  ${line}`)) });
+  try {
+    return await work(embedder);
+  } finally {
+    await embedder.close();
+  }
+}
+
 async function readCorpora(): Promise<Corpus[]> {
   const banking = await readBanking();
   const services = await readServices();
   if (banking === undefined || services === undefined) process.exit(1);
-  const embedder = createEmbedder({ folder: await findEmbedding((line) => console.log(`  ${line}`)) });
-  const embed: Embed = {
-    async question(text) {
-      const [made] = await embedder.embed([{ kind: 'question', text }]);
-      const vector = centred(made!, { kind: 'question', text });
-      let from = 0;
-      return widths.map((width) => vector.slice(from, (from += width)));
-    },
-    passages: async (texts) => {
-      const vectors = await embedder.embed(texts.map(({ heading, text }) => ({ kind: 'passage', heading, text })));
-      return vectors.map((vector, at) => centred(vector, { kind: 'passage', text: texts[at]!.text }));
-    },
-  };
-  try {
+  return withEmbedder(async (embedder) => {
+    const embed: Embed = {
+      async question(text) {
+        const [made] = await embedder.embed([{ kind: 'question', text }]);
+        const vector = centred(made!, { kind: 'question', text });
+        let from = 0;
+        return widths.map((width) => vector.slice(from, (from += width)));
+      },
+      passages: async (texts) => {
+        const vectors = await embedder.embed(texts.map(({ heading, text }) => ({ kind: 'passage', heading, text })));
+        return vectors.map((vector, at) => centred(vector, { kind: 'passage', text: texts[at]!.text }));
+      },
+    };
     const corpora: Corpus[] = [];
     for (const set of [banking, services, await readFixtures()]) corpora.push(await readCorpus(set, embed));
     return corpora;
-  } finally {
-    await embedder.close();
-  }
+  });
 }
 
 function calibrate(title: string, samples: readonly Sample[], views: readonly View[]): Calibration {
@@ -85,36 +91,22 @@ function transfer(corpora: readonly Corpus[], views: readonly View[]): void {
   }
 }
 
-async function calibrateReading(): Promise<void> {
-  const embedder = createEmbedder({ folder: await findEmbedding((line) => console.log(`  ${line}`)) });
-  const embed = async (texts: readonly string[]) =>
-    embedder.embed(
-      texts.map((text) => ({ kind: 'question', text })),
-      { models: readingModels, patient: true },
-    );
-  try {
-    await calibrateClassifiers(embed);
-  } finally {
-    await embedder.close();
-  }
-}
+const calibrateReading = (): Promise<void> =>
+  withEmbedder((embedder) =>
+    calibrateClassifiers(async (texts) =>
+      embedder.embed(
+        texts.map((text) => ({ kind: 'question', text })),
+        { models: readingModels, patient: true },
+      ),
+    ),
+  );
 
 if (process.argv[2] === 'tools') {
-  const embedder = createEmbedder({ folder: await findEmbedding((line) => console.log(`  ${line}`)) });
-  try {
-    await calibrateTools(sentencesBy(embedder));
-  } finally {
-    await embedder.close();
-  }
+  await withEmbedder((embedder) => calibrateTools(sentencesBy(embedder)));
   process.exit();
 }
 if (process.argv[2] === 'languages') {
-  const embedder = createEmbedder({ folder: await findEmbedding((line) => console.log(`  ${line}`)) });
-  try {
-    await calibrateLanguages(async (texts) => embedder.embed(texts, { models: ['me5'] }));
-  } finally {
-    await embedder.close();
-  }
+  await withEmbedder((embedder) => calibrateLanguages(async (texts) => embedder.embed(texts, { models: ['me5'] })));
   process.exit();
 }
 if (process.argv[2] === 'meetings') {

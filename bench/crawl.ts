@@ -83,11 +83,7 @@ async function compare(stage: Stage, { site, peer, temporal, mongo }: Parts): Pr
   const { token } = await api.newKey(org);
   const inside = await crawl({ api, org, token, worker: undefined }, site.url, aliveAsMemory);
   const alive = growth(inside.memory.map((one) => one.worker + one.beside));
-  const middle = (of: (one: (typeof seen)[number]) => number): number =>
-    quantile(
-      seen.map(of).toSorted((a, b) => a - b),
-      0.5,
-    );
+  const middle = (of: (one: (typeof seen)[number]) => number): number => quantile(seen.map(of), 0.5);
   const share = middle((one) => one.peer / one.first);
   const faster = middle((one) => one.first / one.again);
   const actions = middle((one) => one.actions) / addresses;

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import pino from 'pino';
 import { bare } from './peers/bare.ts';
-import { countActions, inLanes, onStage, quantile, type Stage } from './stage.ts';
+import { actionsOf, inLanes, onStage, quantile, type Stage } from './stage.ts';
 import { apiAt } from '../test/kit/harness.ts';
 import { startProcess } from '../test/kit/processes.ts';
 import { hang, outboxOf, startReceiver, status, type Receiver } from '../test/kit/receiver.ts';
@@ -42,7 +42,7 @@ const pace = 0.15;
 const pacedTickets = small ? 25 : 200;
 
 type Ticket = { orgId: string; convId: string };
-type Bench = { ctx: Starter; api: ReturnType<typeof apiAt>; temporal: Client };
+type Bench = { stage: Stage; ctx: Starter; api: ReturnType<typeof apiAt>; temporal: Client };
 
 export async function run(): Promise<void> {
   const missed: string[] = [];
@@ -58,7 +58,7 @@ export async function run(): Promise<void> {
         config: { taskQueuePrefix: '' },
       };
       try {
-        missed.push(...(await measure(stage, { ctx, api: apiAt(stage.url), temporal })));
+        missed.push(...(await measure({ stage, ctx, api: apiAt(stage.url), temporal })));
       } finally {
         await connection.close();
         await disconnectMongo();
@@ -69,7 +69,8 @@ export async function run(): Promise<void> {
   console.log(missed.length === 0 ? 'All that was asked for was reached.' : `Not reached: ${missed.join('; ')}`);
 }
 
-async function measure(stage: Stage, bench: Bench): Promise<string[]> {
+async function measure(bench: Bench): Promise<string[]> {
+  const { stage } = bench;
   const receiver = await startReceiver(status(204));
   const peer = await startProcess('bench/peers/workflows.ts', {
     DATA_DIR: stage.dataDir,
@@ -144,7 +145,7 @@ async function idle(bench: Bench, receiver: Receiver, orgId: string): Promise<st
       await made;
       await sleep(100);
     }
-    return seen.toSorted((a, b) => a - b);
+    return seen;
   };
   const fresh = (): Promise<Ticket> => newTicket(bench, orgId, []);
   const line = (seen: number[]) => `p50 ${quantile(seen, 0.5)} ms, p99 ${quantile(seen, 0.99)} ms`;
@@ -203,7 +204,8 @@ async function throughput(
   const { rate, madeMs, ids } = await burst(bench, receiver, orgId, tickets);
   const after = await bareWorkflows(bench, count);
   const faults = orderFaults(receiver.received);
-  const actions = await actionsOf(bench, ids);
+  const workflows = [...ids].map((id) => `ticket:${id}`);
+  const actions = await actionsOf(bench.stage, workflows);
   const share = rate / ((before + after) / 2);
   console.log(`${count} events of ${tickets} tickets, ${lanes} callers`);
   console.log(`  events a second          ${rate.toFixed(0)} (made in ${(madeMs / 1000).toFixed(1)} s)`);
@@ -217,19 +219,6 @@ async function throughput(
     ...(faults === 0 ? [] : ['order']),
   ];
   return { rate, missed };
-}
-
-/** Temporal actions over all workflow runs of these tickets. */
-async function actionsOf({ temporal }: Bench, ids: ReadonlySet<string>): Promise<number> {
-  let actions = 0;
-  for (const id of ids) {
-    for await (const { runId } of temporal.workflow.list({ query: `WorkflowId = "ticket:${id}"` })) {
-      const { events } = await temporal.workflow.getHandle(`ticket:${id}`, runId).fetchHistory();
-      actions += countActions(events ?? []);
-    }
-  }
-  if (actions === 0) throw new Error('no ticket is in the list of workflows');
-  return actions;
 }
 
 /**
@@ -249,9 +238,7 @@ async function beside(bench: Bench, receiver: Receiver, orgId: string, most: num
     receiver.received.length = 0;
     const [began] = await Promise.all([actAt(bench, first, own), actAt(bench, second, others)]);
     await arrived(receiver, pacedTickets * 2);
-    return receiver.received
-      .map(({ at, event }) => at - began.get(event.data.conversation.conv_id)!)
-      .toSorted((a, b) => a - b);
+    return receiver.received.map(({ at, event }) => at - began.get(event.data.conversation.conv_id)!);
   };
   const alone = await series(false);
   const answering = await series(true);

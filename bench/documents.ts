@@ -80,7 +80,7 @@ async function measureMeaning(stage: Stage, site: string): Promise<void> {
       seen.push(await uploaded());
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
-    const times = seen.map(({ indexed }) => indexed).toSorted((a, b) => a - b);
+    const times = seen.map(({ indexed }) => indexed);
     const p50 = quantile(times, 0.5);
     const having = seen.filter(({ hasVectors }) => hasVectors).length;
     console.log(
@@ -113,8 +113,8 @@ async function measure(stage: Stage, temporal: Client): Promise<void> {
     // its start is not measured.
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
-  const accepted = alone.map((d) => d.accepted).toSorted((a, b) => a - b);
-  const indexed = alone.map((d) => d.indexed).toSorted((a, b) => a - b);
+  const accepted = alone.map((d) => d.accepted);
+  const indexed = alone.map((d) => d.indexed);
   console.log(`Markdown of ${text.length} characters (5 pages), one at a time, ${documents} documents:`);
   console.log(`  upload answered     p50 ${quantile(accepted, 0.5).toFixed(0)} ms`);
   console.log(

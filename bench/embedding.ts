@@ -13,7 +13,7 @@ import { createFiles, sniffFile } from '../clients/files/files.ts';
 import { findEmbedding } from '../engines/embedding/embedding.ts';
 import { readBanking, readFixtures, type AnswerSet } from './answersets.ts';
 import { readCranfield } from './cranfield.ts';
-import { cpuMs, peakMemory, quantile } from './stage.ts';
+import { cpuMs, peakMemory, quantile, timed } from './stage.ts';
 import { startProcess } from '../test/kit/processes.ts';
 
 type Passage = { heading: string; text: string };
@@ -134,12 +134,6 @@ async function embedAll(local: Local, passages: readonly Passage[]): Promise<voi
   for (let at = 0; at < passages.length; at += batch) await local.passages(passages.slice(at, at + batch));
 }
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const began = performance.now();
-  await work();
-  return performance.now() - began;
-}
-
 async function askAll(local: Local, questions: readonly string[]): Promise<string> {
   const times: number[] = [];
   for (const question of questions) times.push(await timed(() => local.parts(question, modelNames)));
@@ -147,8 +141,7 @@ async function askAll(local: Local, questions: readonly string[]): Promise<strin
 }
 
 function described(times: readonly number[]): string {
-  const sorted = times.toSorted((a, b) => a - b);
-  const [p50, p99] = [quantile(sorted, 0.5), quantile(sorted, 0.99)];
+  const [p50, p99] = [quantile(times, 0.5), quantile(times, 0.99)];
   return `p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms of ${times.length}`;
 }
 

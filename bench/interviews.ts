@@ -84,12 +84,10 @@ async function answerTimes(mine: Member, open: number): Promise<void> {
     }
   }
   console.log(`Answers with ${open} interviews open, ${samples} of each (asked: p50 60 ms, p99 300 ms):`);
-  for (const [operation, seen] of Object.entries(times)) {
-    const sorted = seen.toSorted((a, b) => a - b);
+  for (const [operation, seen] of Object.entries(times))
     console.log(
-      `  ${operation.padEnd(30)} p50 ${quantile(sorted, 0.5).toFixed(0)} ms, p99 ${quantile(sorted, 0.99).toFixed(0)} ms`,
+      `  ${operation.padEnd(30)} p50 ${quantile(seen, 0.5).toFixed(0)} ms, p99 ${quantile(seen, 0.99).toFixed(0)} ms`,
     );
-  }
 }
 
 /** The number of history events of one interview in Temporal, from scheduled to completed. */

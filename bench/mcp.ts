@@ -85,14 +85,9 @@ async function measure(stage: Stage, mcp: TestMcp, calls: number): Promise<void>
   await direct.close();
   const append = await appending(stage);
 
-  const at = (values: readonly number[], share: number): number =>
-    quantile(
-      values.toSorted((a, b) => a - b),
-      share,
-    );
   const row = (name: string, values: readonly number[]): string =>
-    `  ${name.padEnd(58)} p50 ${at(values, 0.5).toFixed(1)} ms, p95 ${at(values, 0.95).toFixed(1)} ms`;
-  const added = at(through, 0.5) - at(alone!, 0.5);
+    `  ${name.padEnd(58)} p50 ${quantile(values, 0.5).toFixed(1)} ms, p95 ${quantile(values, 0.95).toFixed(1)} ms`;
+  const added = quantile(through, 0.5) - quantile(alone!, 0.5);
   console.log(row('the official client, directly', alone!));
   console.log(row('through the platform, from the wish to the stored result', through));
   console.log(row('the customer’s whole turn, from message to answer', turns!));
@@ -101,7 +96,7 @@ async function measure(stage: Stage, mcp: TestMcp, calls: number): Promise<void>
   console.log(
     `  audited calls: ${ok - warmUp} of ${calls}; ${verified.checked} events, chain ${verified.intact ? 'intact' : 'BROKEN'}`,
   );
-  console.log(`  appending an audit event: p50 ${at(append, 0.5).toFixed(2)} ms (asked: under ${target.append})`);
+  console.log(`  appending an audit event: p50 ${quantile(append, 0.5).toFixed(2)} ms (asked: under ${target.append})`);
   console.log(`  calls that reached the server: ${mcp.calls.length - compared - warmUp} of ${calls}`);
 }
 

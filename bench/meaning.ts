@@ -6,6 +6,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { siteShape } from './site.ts';
+import { questions } from './chat.ts';
 import { onStage, quantile, untilIndexed, type Stage } from './stage.ts';
 import { apiAt, type Api } from '../test/kit/harness.ts';
 import { startProcess } from '../test/kit/processes.ts';
@@ -17,15 +18,6 @@ const pauseMs = 50;
 /** Maximum ratio of p99 while passages are embedded to p99 when idle. */
 const target = 2;
 const settings = { LIMITS: 'sandbox_pages=100000', EGRESS_ALLOW: '127.0.0.1' };
-/** The help centre of test/fixtures answers these questions. */
-const questions = [
-  'Who can open an account with you?',
-  'How long does opening an account in the app take?',
-  'When does a SEPA transfer reach the other bank?',
-  'What do I do when I have forgotten my app code?',
-  'How do I return a direct debit?',
-  'Which phones does the app run on?',
-];
 let asked = 0;
 
 export async function run(): Promise<void> {
@@ -78,7 +70,7 @@ async function watch(stage: Stage, api: Api, site: string): Promise<void> {
     `  ${made} of ${before} passages embedded in ${seconds.toFixed(0)} s (${(made / seconds).toFixed(1)}/s), by knowledge_passages_to_embed`,
   );
   console.log(`  pages that wait now, by the crawl's status: ${(await status()).pages_to_embed}`);
-  const share = p99(meanwhile) / p99(idle);
+  const share = quantile(meanwhile, 0.99) / quantile(idle, 0.99);
   console.log(`  p99 to idle ${share.toFixed(2)} (at most: ${target})`);
   if (share > target || made <= 0) process.exitCode = 1;
 }
@@ -103,15 +95,8 @@ async function askUntil(api: Api, { orgId, key }: Stage, over: () => boolean | P
   return times;
 }
 
-const p99 = (times: readonly number[]): number =>
-  quantile(
-    times.toSorted((a, b) => a - b),
-    0.99,
-  );
-
 function told(what: string, times: readonly number[]): void {
-  const sorted = times.toSorted((a, b) => a - b);
-  const at = (share: number): string => quantile(sorted, share).toFixed(0);
+  const at = (share: number): string => quantile(times, share).toFixed(0);
   console.log(`  ${what}: p50 ${at(0.5)}, p99 ${at(0.99)} ms of ${times.length}`);
 }
 

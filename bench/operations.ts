@@ -4,10 +4,8 @@
  * process that gets SIGTERM under load fails no request in flight and ends within 30 s. While the model endpoint hangs,
  * the answer from the documents comes at most 2 s after the model's time limit, and the answer's record says why.
  */
-import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ask, newCustomer, p50, questions } from './chat.ts';
@@ -19,6 +17,7 @@ import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
 import { collectionOf } from '../models/base/define.ts';
 import { MessageModel } from '../models/chat/message.ts';
 import { apiAt } from '../test/kit/harness.ts';
+import { listening } from '../test/kit/listening.ts';
 import { startProcess, type Running, type SystemEnv } from '../test/kit/processes.ts';
 import type { ChatClient } from '../test/kit/socket.ts';
 
@@ -84,9 +83,8 @@ async function traces(): Promise<string[]> {
       spans += Buffer.concat(pieces).toString().split('"spanId"').length - 1;
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     });
-  }).listen(0, '127.0.0.1');
-  await once(collector, 'listening');
-  const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+  });
+  const { url: endpoint, close } = await listening(collector);
   const missed: string[] = [];
   await onStage(
     async (stage) => {
@@ -138,7 +136,7 @@ async function traces(): Promise<string[]> {
     },
     { EMBEDDING: 'off' },
   );
-  collector.close();
+  await close();
   return missed;
 }
 
@@ -307,10 +305,9 @@ async function stopping(): Promise<string[]> {
 async function silence(): Promise<string[]> {
   const limitMs = 5_000;
   const customers = 10;
-  const model = createServer(() => undefined).listen(0, '127.0.0.1');
-  await once(model, 'listening');
+  const model = await listening(createServer(() => undefined));
   const settings = {
-    OPENAI_BASE_URL: `http://127.0.0.1:${(model.address() as AddressInfo).port}/v1`,
+    OPENAI_BASE_URL: `${model.url}/v1`,
     OPENAI_MODEL: 'silent',
     OPENAI_TIMEOUT_MS: String(limitMs),
     EMBEDDING: 'off',
@@ -354,8 +351,7 @@ async function silence(): Promise<string[]> {
       { help: true },
     );
   } finally {
-    model.closeAllConnections();
-    model.close();
+    await model.close();
   }
   return missed;
 }

@@ -6,23 +6,29 @@
  * whose passages have real vectors. All other passages have mixtures of these vectors, so that they are as alike as
  * real ones are.
  */
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { fileURLToPath } from 'node:url';
 import { connect, MatchQuery } from '@lancedb/lancedb';
 import type { Passage } from '../models/rules/knowledge/retrieval.ts';
 import { askedSegments, segmentFilter } from '../models/rules/knowledge/segments.ts';
 import { readFixtures, type AnswerSet } from './answersets.ts';
 import { readPassages } from './calibrate/corpus.ts';
 import { storeDocuments, type Stored, type StoredVectors } from './store.ts';
-import { cpuByKind, onStage, peakMemory, processesOf, quantile, unlimited, type Kind as ProcessKind } from './stage.ts';
+import {
+  cpuByKind,
+  onStage,
+  peakMemory,
+  processesOf,
+  quantile,
+  startBeside,
+  type Kind as ProcessKind,
+  type Stage,
+} from './stage.ts';
 import { givenModel, mixturesOf, numbersOf, passageVector, questionParts } from './vectors.ts';
 import { createEmbedder } from '../clients/embedding/embedder.ts';
 import { models, vectorsName } from '../clients/embedding/vectors.ts';
 import { findEmbedding } from '../engines/embedding/embedding.ts';
 import { comparedTexts, packVectors } from '../models/rules/knowledge/compared.ts';
-import type { Stage } from './stage.ts';
+import { randomNumbers } from '../test/kit/random.ts';
 
 const chunkCount = Number(process.argv[3] ?? 100_000);
 const chunksPerDocument = 20;
@@ -41,17 +47,6 @@ const targets = {
   'questions embedded': { share: 0, rate: 40, p99: 300 },
 };
 type Kind = keyof typeof targets;
-
-/** A seeded generator, so that the corpus is the same on every machine. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = Math.trunc(state + 0x6d_2b_79_f5);
-    let value = Math.imul(state ^ (state >>> 15), 1 | state);
-    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
-    return ((value ^ (value >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 const syllables = [
   'ba',
@@ -83,7 +78,7 @@ const vocabulary = Array.from({ length: 30_000 }, (_, index) => {
 
 /** Word frequencies follow Zipf's law: the n-th most common word occurs about 1/n as often as the first. */
 function corpus() {
-  const random = seeded(7);
+  const random = randomNumbers(7);
   const word = (): string => vocabulary[Math.floor(Math.exp(random() * Math.log(vocabulary.length))) - 1] ?? '';
   const segments = (): string[] => {
     const draw = random();
@@ -113,7 +108,7 @@ type Questions = () => string;
  * questions as sentences, so few are repeated.
  */
 function questionsOf(documents: Corpus): Questions {
-  const random = seeded(11);
+  const random = randomNumbers(11);
   const open = documents.filter(({ segments }) => segments.length === 0 || segments.includes('business'));
   const oneOf = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
   return () => {
@@ -124,7 +119,7 @@ function questionsOf(documents: Corpus): Questions {
 
 /** The questions of a help centre, each with a different name at its end, so that none is asked twice. */
 function questionsOfSet({ questions }: AnswerSet): Questions {
-  const random = seeded(13);
+  const random = randomNumbers(13);
   const oneOf = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   const answered = questions.filter(({ kind }) => kind === 'answered');
   return () => `${oneOf(answered).text.replace(/\s*[?.!]$/u, '')}, ${oneOf(vocabulary)}?`;
@@ -147,7 +142,6 @@ async function drive(questions: Questions, ask: (question: string) => Promise<un
     }),
   );
   const seconds = (performance.now() - began) / 1000;
-  times.sort((a, b) => a - b);
   return { perSecond: times.length / seconds, p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
 }
 
@@ -239,35 +233,7 @@ async function overHttp(url: string, stage: Stage, questions: Questions): Promis
   };
 }
 
-/** Starts an additional API process of the system. */
-async function startApi(stage: Stage, program: string): Promise<{ url: string; child: ChildProcess }> {
-  const env = {
-    ...process.env,
-    ...unlimited,
-    MONGODB_URI: stage.mongodbUri,
-    TEMPORAL_ADDRESS: stage.temporalAddress,
-    DATA_DIR: stage.dataDir,
-    EMBEDDING: 'off',
-    PORT: '0',
-  };
-  const child = fork(fileURLToPath(new URL(program, import.meta.url)), {
-    env,
-    execArgv: ['--disable-warning=ExperimentalWarning'],
-  });
-  const [message] = (await Promise.race([
-    once(child, 'message'),
-    once(child, 'exit').then(() => {
-      throw new Error(`${program} ended before it was ready.`);
-    }),
-  ])) as [{ url: string }];
-  return { url: message.url, child };
-}
-
-const median = (values: number[]): number =>
-  quantile(
-    [...values].sort((a, b) => a - b),
-    0.5,
-  );
+const median = (values: number[]): number => quantile(values, 0.5);
 
 export async function run(): Promise<void> {
   await onStage(async (stage) => {
@@ -283,7 +249,7 @@ export async function run(): Promise<void> {
     console.log(
       `  ${stats.rows} chunks with vectors stored and indexed in ${seconds} s, ${stats.unindexed} not yet in the index`,
     );
-    const [words, given] = await Promise.all([startApi(stage, '../api/server.ts'), startApi(stage, './givenapi.ts')]);
+    const [words, given] = await Promise.all([startBeside(stage), startBeside(stage, 'bench/givenapi.ts')]);
     try {
       console.log(
         `${chunkCount} chunks, ${callers} callers, segment filter, ${rounds} rounds of ${roundMs / 1000} s, medians:`,
@@ -293,7 +259,7 @@ export async function run(): Promise<void> {
       await compare('questions embedded', stage.url, stage, questionsOfSet(set));
       console.log(`  peak memory: ${await memoryOf(stage)}`);
     } finally {
-      for (const { child } of [words, given]) child.kill('SIGTERM');
+      await Promise.all([words.stop(), given.stop()]);
     }
   });
 }

@@ -62,7 +62,6 @@ async function countLimits(config: Config, name: string, server: number): Promis
   });
   const own = process.cpuUsage(before[0]);
   const micros = [(own.user + own.system) / checks, ((await cpuMs(server)) - before[1]) * (1000 / checks)];
-  waits.sort((a, b) => a - b);
   console.log(
     `${name}: a limit counted, ${atOnce} at once: p50 ${quantile(waits, 0.5).toFixed(1)} ms, p99 ${quantile(waits, 0.99).toFixed(1)} ms; CPU ${micros[0]!.toFixed(0)} µs here, ${micros[1]!.toFixed(0)} µs in ${name}`,
   );
@@ -128,7 +127,7 @@ async function listen(): Promise<void> {
   process.send!('ready');
   await once(process, 'message');
   await sleep(2_000);
-  process.send!(delays.toSorted((a, b) => a - b));
+  process.send!(delays);
   await tail.close();
   disconnectRedis();
   await mongoose.disconnect();

@@ -5,6 +5,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { readConfig } from '../config.ts';
 import { demoOrganization } from '../engines/demo.ts';
@@ -140,8 +141,35 @@ export function countActions(events: readonly { eventType?: number | null }[]): 
   return together ? counted - 1 : counted;
 }
 
-/** The quantile of sorted values; `share` is between 0 and 1. */
-export function quantile(sorted: readonly number[], share: number): number {
+/** The actions over all runs of these workflows. */
+export async function actionsOf({ temporalAddress }: Stage, workflowIds: readonly string[]): Promise<number> {
+  const connection = await Connection.connect({ address: temporalAddress });
+  try {
+    const { workflow } = new Client({ connection });
+    let actions = 0;
+    for (const id of workflowIds) {
+      for await (const { runId } of workflow.list({ query: `WorkflowId = "${id}"` })) {
+        const { events } = await workflow.getHandle(id, runId).fetchHistory();
+        actions += countActions(events ?? []);
+      }
+    }
+    if (actions === 0) throw new Error('none of these is in the list of workflows');
+    return actions;
+  } finally {
+    await connection.close();
+  }
+}
+
+/** The time that the work takes, in ms. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+/** The quantile of the values; `share` is between 0 and 1. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
@@ -223,8 +251,8 @@ export async function cpuByKind({ dataDir }: Pick<Stage, 'dataDir'>): Promise<Re
 }
 
 /** A second API process of the stage, which shares its databases and its logins. */
-export function startBeside(stage: Stage): Promise<Running> {
-  return startProcess('api/server.ts', {
+export function startBeside(stage: Stage, program = 'api/server.ts'): Promise<Running> {
+  return startProcess(program, {
     ...unlimited,
     DATA_DIR: stage.dataDir,
     MONGODB_URI: stage.mongodbUri,

@@ -8,6 +8,7 @@ import { Client, Connection } from '@temporalio/client';
 import { MongoClient } from 'mongodb';
 import { countActions, inLanes, quantile, type Stage } from './stage.ts';
 import { apiAt, type TestOrg } from '../test/kit/harness.ts';
+import { randomNumbers } from '../test/kit/random.ts';
 import {
   githubCall,
   githubRepository,
@@ -38,17 +39,6 @@ export async function prepare(): Promise<ExecutionStage> {
   };
 }
 
-/** Deterministic pseudo-random numbers from 0 up to 1 (mulberry32). */
-function numbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 const faults: Readonly<Record<string, Fault>> = {
   'answered 500': { status: 500, body: { message: 'Server Error' } },
   'never answered': { mute: true },
@@ -58,7 +48,7 @@ const kinds = Object.keys(faults);
 
 /** Makes a tenth of the requests fail, and counts the failures by kind. */
 function troubled({ linear, github }: Trackers): Map<string, number> {
-  const random = numbers(14);
+  const random = randomNumbers(14);
   const counts = new Map(kinds.map((kind) => [kind, 0]));
   for (const service of [linear, github])
     service.choosing(() => {

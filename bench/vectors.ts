@@ -3,6 +3,7 @@
  * directions than they have dimensions. The same name gives the same vector in every process.
  */
 import { widths } from '../clients/embedding/vectors.ts';
+import { randomNumbers } from '../test/kit/random.ts';
 
 /** The model name under which these vectors are stored, as if a model had computed them. */
 export const givenModel = 'given-1';
@@ -15,13 +16,8 @@ const spread = 0.7;
 const off = 0.35;
 
 function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = Math.trunc(state + 0x6d_2b_79_f5);
-    let value = Math.imul(state ^ (state >>> 15), 1 | state);
-    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
-    return ((value ^ (value >>> 14)) >>> 0) / 4_294_967_296 - 0.5;
-  };
+  const random = randomNumbers(seed);
+  return () => random() - 0.5;
 }
 
 const random = seeded(3);

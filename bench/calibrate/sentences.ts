@@ -8,6 +8,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SentenceClass } from '../../intelligence/offline/language/classifier.ts';
 import { fold } from '../../models/rules/language/words.ts';
+import { randomNumbers } from '../../test/kit/random.ts';
 
 export type Example = { language: string; is: SentenceClass; text: string };
 
@@ -26,17 +27,6 @@ export const keyOf = (text: string): string =>
   fold(text)
     .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
     .trim() || text;
-
-/** Deterministic pseudo-random numbers from 0 to 1 (mulberry32). */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 /** All combinations of a line's alternatives. */
 function spelledOut(line: string): string[] {

@@ -2,11 +2,10 @@
  * A real authorization server (oidc-provider) on loopback for tool servers. Clients register themselves, people
  * consent, and the tokens are JWTs.
  */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { Provider } from 'oidc-provider';
+import { listening } from './listening.ts';
 import type { TestMcp } from './mcp-server.ts';
 
 type Session = {
@@ -48,9 +47,7 @@ export async function startAuthority(
   { readClient }: { readClient?: (url: string) => object } = {},
 ): Promise<Authority> {
   const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url: issuer, close } = await listening(server);
   const refreshTokens: Token[] = [];
   const authority: Authority = {
     issuer,
@@ -59,10 +56,7 @@ export async function startAuthority(
     granted: [],
     registered: [],
     revoke: async () => void (await Promise.all(refreshTokens.splice(0).map((token) => token.destroy()))),
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close,
   };
   const provider = new Provider(issuer, {
     clients: [

@@ -1,8 +1,7 @@
 /** A local issuer of Bot Framework tokens, and a local Teams service that receives the answers of the bot. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose';
+import { listening } from './listening.ts';
 
 export type BotFramework = {
   url: string;
@@ -48,9 +47,8 @@ export async function startBotFramework(): Promise<BotFramework> {
         json({ id: 'answer' }, 201);
       }
     })();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  const { url, close } = await listening(server);
   return {
     url,
     issuer,
@@ -62,10 +60,6 @@ export async function startBotFramework(): Promise<BotFramework> {
         .setIssuedAt()
         .setExpirationTime(Math.floor(Date.now() / 1000) + seconds)
         .sign((other ? foreign : own).privateKey),
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close,
   };
 }

@@ -9,6 +9,7 @@ import type { MongoClient, Db } from 'mongodb';
 import { openClient } from './database.ts';
 import { apiAt, until, type Api, type TestOrg } from './harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from './processes.ts';
+import { randomNumbers } from './random.ts';
 import { ChatClient, mint, type Minted } from './socket.ts';
 import type { MessageFault } from './chatapi.ts';
 import type { AnswerFault } from './worker.ts';
@@ -70,16 +71,6 @@ export function chatStories(name: string): (seed: number) => Promise<void> {
   return expectOneHistory;
 }
 
-/** Random numbers from 0 to 1, deterministic for a seed (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 type Chance = { random(): number; pick<T>(from: readonly T[]): T };
 
 const inMessage: MessageFault[] = ['message counted', 'message stored', 'message acknowledged'];
@@ -189,7 +180,7 @@ async function historyOf(api: Api, { orgId, token }: Minted, convId: string) {
 
 /** Plays one random story of customers on their devices, while processes crash. */
 async function play(seed: number): Promise<{ customers: Minted[]; devices: Device[] }> {
-  const random = randomFrom(seed);
+  const random = randomNumbers(seed);
   const chance: Chance = { random, pick: (from) => from[Math.floor(random() * from.length)]! };
   const { pick } = chance;
   const takeOne = (from: Running[]): Running => from.splice(Math.floor(random() * from.length), 1)[0]!;

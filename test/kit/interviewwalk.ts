@@ -5,21 +5,11 @@
 import { expect } from '@jest/globals';
 import { said, until, type Reply } from './harness.ts';
 import type { interviewing } from './interviewing.ts';
+import { randomNumbers } from './random.ts';
 import { isFinal, next, type InterviewStatus, type Operation } from '../../models/rules/interviews/interview.ts';
 
 type Kit = Awaited<ReturnType<typeof interviewing>>;
 type Member = ReturnType<Kit['of']>;
-
-/** Mulberry32: random numbers from 0 up to but not including 1. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const asked: Partial<Record<Operation, [method: string, path: string, body?: object]>> = {
   update: ['PUT', '', { skills: ['SQL'] }],
@@ -80,7 +70,7 @@ async function ask(kit: Kit, mine: Member, id: string, operation: Operation): Pr
 
 /** Performs `count` random operations in one organization. */
 export async function walk(kit: Kit, mine: Member, seed: number, count: number): Promise<void> {
-  const random = randomOf(seed);
+  const random = randomNumbers(seed);
   let id = '';
   let status: InterviewStatus = 'cancelled';
   let moves: Operation[] = [];

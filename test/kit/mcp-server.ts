@@ -5,11 +5,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createMcpHandler, fromJsonSchema, McpServer, type inputRequired } from '@modelcontextprotocol/server';
+import { listening } from './listening.ts';
 
 type Answer = {
   content?: { type: 'text'; text: string }[];
@@ -51,16 +51,14 @@ export async function startTestMcp(...tools: TestTool[]): Promise<TestMcp> {
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy());
   });
+  const { url, close } = await listening(server);
   const state: TestMcp = {
-    url: '',
+    url: `${url}/mcp`,
     tools,
     calls: [],
     heads: [],
     intercept: undefined,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close,
   };
 
   const handler = createMcpHandler(() => {
@@ -104,9 +102,6 @@ export async function startTestMcp(...tools: TestTool[]): Promise<TestMcp> {
     response.end();
   }
 
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  state.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
   return state;
 }
 
@@ -120,9 +115,9 @@ export async function startEverything(): Promise<{ url: string; close(): Promise
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   const ended = once(child, 'exit');
-  const listening = once(child, 'message') as Promise<[{ port: number }]>;
+  const ready = once(child, 'message') as Promise<[{ port: number }]>;
   const [{ port }] = await Promise.race([
-    listening,
+    ready,
     ended.then(([code]) => Promise.reject(new Error(`The example server ended (${code}).`))),
   ]);
   return {

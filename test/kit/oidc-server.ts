@@ -1,8 +1,7 @@
 /** A real identity provider (oidc-provider) on loopback that signs in the person named by a test. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
+import { listening } from './listening.ts';
 
 export type Person = { sub: string; email?: string; email_verified?: boolean; name?: string; picture?: string };
 export type IdentityProvider = {
@@ -23,19 +22,14 @@ export async function startIdentityProvider(
   { idTokenClaims = false } = {},
 ): Promise<IdentityProvider> {
   const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url: issuer, close } = await listening(server);
   const people = new Map<string, Person>();
   const idp: IdentityProvider = {
     issuer,
     clientId: 'support-platform',
     clientSecret: 'a-client-secret-of-the-test',
     person: undefined,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close,
   };
   const provider = new Provider(issuer, {
     clients: [{ client_id: idp.clientId, client_secret: idp.clientSecret, redirect_uris: redirectUris }],

@@ -3,11 +3,10 @@
  * events.
  */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { until, type Api, type TestOrg } from './harness.ts';
+import { listening } from './listening.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
 export type Received = {
@@ -51,16 +50,10 @@ export async function startReceiver(
       receiver.answer(one, response);
     });
   };
-  const server = tls ? createTlsServer(tls, take) : createServer(take);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { port, close } = await listening(tls ? createTlsServer(tls, take) : createServer(take));
   return Object.assign(receiver, {
-    url: `${tls ? `https://${tls.hostname}` : 'http://127.0.0.1'}:${(server.address() as AddressInfo).port}/hook`,
-    async close() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
+    url: `${tls ? `https://${tls.hostname}` : 'http://127.0.0.1'}:${port}/hook`,
+    close,
   });
 }
 

@@ -2,11 +2,10 @@
  * Stateful emulators of Slack, Linear and GitHub, each behind a small proxy that records every request. A test can make
  * the proxy refuse requests, lose answers after the service has acted, or hold answers back.
  */
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createEmulator } from 'emulate';
 import { freePort } from '../../engines/ports.ts';
+import { listening } from './listening.ts';
 
 export type Sent = { path: string; headers: Record<string, unknown>; body: string };
 /**
@@ -83,10 +82,9 @@ async function behindProxy(target: { url: string; close(): Promise<void> }): Pro
         .end(text);
     })().catch(() => response.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { url, close } = await listening(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     sent,
     fault: (...next) => void faults.push(...next),
     lasting: (fault) => void (lasting = fault),
@@ -97,8 +95,7 @@ async function behindProxy(target: { url: string; close(): Promise<void> }): Pro
       choose = undefined;
     },
     async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await close();
       await target.close();
     },
   };

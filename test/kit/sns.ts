@@ -2,10 +2,9 @@
  * A local topic of Amazon SNS. It signs messages with a real key, serves the certificate, and accepts confirmations.
  */
 import { createSign, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { selfSigned } from './certificate.ts';
+import { listening } from './listening.ts';
 import type { SnsMessage } from '../../providers/mail/snsmessage.ts';
 
 export type Topic = {
@@ -49,9 +48,8 @@ export async function startTopic(): Promise<Topic> {
     if (path.startsWith('/?Action=ConfirmSubscription')) response.end('<ConfirmSubscriptionResponse/>');
     else if (file === undefined) response.writeHead(404).end();
     else response.end(file);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  const { url, close } = await listening(server);
   const arn = `arn:aws:sns:eu-central-1:123456789012:mail-${randomUUID().slice(0, 8)}`;
   return {
     arn,
@@ -85,10 +83,6 @@ export async function startTopic(): Promise<Topic> {
         'x-amz-sns-topic-arn': TopicArn,
       };
     },
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close,
   };
 }
