@@ -32,6 +32,11 @@ type Asked = { question: AskedQuestion; outcome: Outcome };
 type Passage = Said & { id: string };
 
 const lanes = 4;
+/** Nothing listens on port 9, so every vector is missing. */
+const withoutModels = [
+  ['the system, EMBEDDING=off', 'off'],
+  ['the system, its models unreachable', 'http://127.0.0.1:9'],
+] as const;
 /** The peers' thresholds are set so that this share of the unanswerable questions gets an answer. */
 const allowedFalse = 0.1;
 
@@ -55,12 +60,13 @@ export async function run(): Promise<void> {
       search.close();
       report('the models alone', await byScores(set, passages, await cosines(passages)));
     });
-    await onStage(
-      async (stage) => {
-        report('the system, EMBEDDING=off', (await throughTheSystem(stage, set, false)).asked);
-      },
-      { EMBEDDING: 'off' },
-    );
+    for (const [title, EMBEDDING] of withoutModels)
+      await onStage(
+        async (stage) => {
+          report(title, (await throughTheSystem(stage, set, false)).asked);
+        },
+        { EMBEDDING },
+      );
   }
 }
 
@@ -180,7 +186,7 @@ async function inChat(api: Api, { orgId, key }: Stage, question: AskedQuestion):
 /**
  * Asks the questions to public services in a chat instead of by `/kb/query`, each in a session of its own. The
  * customer's earlier messages are sent first, each after the reply to the previous one. The goals are 3 points lower,
- * and at most `mostCalls` customers may get a person whom they did not ask for.
+ * and at most `mostMistaken` customers may get a person because a message was mistaken for a call.
  */
 async function compareInChat(stage: Stage, set: AnswerSet, known: readonly Passage[]): Promise<void> {
   const passages = new Map(known.map((passage) => [passage.id, passage]));
@@ -197,16 +203,16 @@ async function compareInChat(stage: Stage, set: AnswerSet, known: readonly Passa
     asked,
     lower.map(([name, of, outcomes, bound]) => [`${name}, in a chat`, of, outcomes, bound - 3]),
   );
-  const misread = called.filter((reason) => reason === 'asked').length;
-  const isReached = called.length <= mostCalls;
+  const mistaken = called.filter((reason) => reason === 'asked').length;
+  const isReached = mistaken <= mostMistaken;
   if (!isReached) process.exitCode = 1;
   console.log(
-    `    persons called: ${called.length}, ${misread} of them by a misread message; at most ${mostCalls}${isReached ? '' : '   NOT REACHED'}`,
+    `    mistaken calls for a person: ${mistaken}; at most ${mostMistaken}${isReached ? '' : '   NOT REACHED'}; persons called for other reasons: ${called.length - mistaken}`,
   );
 }
 
-/** The maximum number of customers who may get a person whom they did not ask for. */
-const mostCalls = 2;
+/** The maximum number of customers who may get a person because a message was mistaken for a call. */
+const mostMistaken = 2;
 
 /**
  * After a person was called, the agent answers only what it surely knows. If it says nothing for this time, in ms, it

@@ -32,7 +32,7 @@ export type KnowledgeAnswer = {
   generated_by: GeneratedBy;
   /** Why the configured model did not write the answer. */
   model_error?: string | undefined;
-  /** Whether an embedding was late or refused. Decisions that lacked an embedding were made by words alone. */
+  /** Whether an embedding was late or refused. What words found without it was only offered. */
   degraded: boolean;
 } & Pick<Found, 'searched' | 'strict' | 'retrieval'>;
 

@@ -29,7 +29,7 @@ export async function noteGap(
   const same = { question: searched, askings, context, asked, strict };
   const open = { question: searched, askings, asked: undefined, strict: false };
   const finding = retrieveDeps(deps, orgId, mode);
-  const again = { ...finding, embed: async (text: string) => retrieval.meanings.get(text) };
+  const again = { ...finding, ...(finding.embed && { embed: async (text: string) => retrieval.meanings.get(text) }) };
   const { model } = deps.embedding;
   const waits = model !== undefined && (await isIncomplete({ org_id: orgId, mode }, model));
   // A document that was indexed while the question was searched for may answer it. Then the question is no gap.

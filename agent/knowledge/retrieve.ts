@@ -131,7 +131,7 @@ export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: Re
     const search = { text: asking.text, meaning: made.meaning, filter, topic, limit: ask.limit ?? 20 };
     const found = await candidatesFor(deps, ask, search);
     degraded ||= made.degraded || found.degraded;
-    const next = bestReading(asking, found.standing, found.scale);
+    const next = bestReading(asking, found.standing, { scale: found.scale, wordsAnswer: deps.embed === undefined });
     if (best === undefined || next.worth > best.worth) best = { ...next, scale: found.scale };
   }
   const { hits, offers, authority, reading, judged, scale } = best!;

@@ -1,8 +1,9 @@
 /** Finds two documents that make the same statement with different numbers, and decides which one is newer. Pure. */
 import type { Scored } from './choosing.ts';
+import { labelOf } from './phrasing.ts';
 import { terms } from '../../../models/rules/language/words.ts';
 
-type Dated = { source_id?: string; name?: string; dated?: Date | undefined };
+type Dated = { source_id?: string; name?: string; title?: string; heading: string; dated?: Date | undefined };
 
 /**
  * Two sentences count as the same statement from this share of common words on. A single additional word, such as
@@ -34,9 +35,17 @@ function disagree(one: Scored, other: Scored): boolean {
   return shared >= 2 && shared >= sameWords * (mine.size + theirs.size - shared);
 }
 
+/** The last heading, without numbers: `Fees 2025` and `Fees 2026` are about the same. */
+const subjectOf = ({ heading }: Dated): string => plain(labelOf(heading).replace(/\d+/gu, ''));
+
+/** What customers see as the document's name. */
+const shownName = ({ title, name = '' }: Dated): string => title ?? name;
+
 /**
  * When another document contradicts `best`: the sentence, item or row of the newer document, and both documents' names.
- * Undefined when no document contradicts, or when it is unknown which one is newer.
+ * Undefined when no document contradicts, or when it is unknown which one is newer. Only passages with the same last
+ * heading contradict each other, because the heading often tells what a statement is about: the prices of two countries
+ * or products differ without a contradiction.
  */
 export function newerOf(
   best: Scored,
@@ -46,6 +55,7 @@ export function newerOf(
   const mine = sources[best.source]!;
   const against = scored
     .filter(({ source }) => sources[source]!.source_id !== mine.source_id)
+    .filter(({ source }) => subjectOf(sources[source]!) === subjectOf(mine))
     .filter((unit) => unit.score > 0 && disagree(best, unit))
     .filter(({ source }) => sources[source]!.dated !== undefined)
     .toSorted((a, b) => sources[b.source]!.dated!.getTime() - sources[a.source]!.dated!.getTime());
@@ -55,5 +65,5 @@ export function newerOf(
   const [unit, newer, older] =
     theirs.dated! > mine.dated ? ([newest, theirs, mine] as const) : ([best, mine, theirs] as const);
   if (newer.dated!.getTime() === older.dated!.getTime()) return undefined;
-  return { unit, name: newer.name ?? '', olderName: older.name ?? '' };
+  return { unit, name: shownName(newer), olderName: shownName(older) };
 }

@@ -18,6 +18,8 @@ export type Source = {
   /** The document's id, which tells contradicting documents apart. */
   source_id?: string;
   name?: string;
+  /** What customers see instead of the name. */
+  title?: string;
   dated?: Date | undefined;
 };
 /** A verbatim sentence, list item or table row, and the id of its source. */

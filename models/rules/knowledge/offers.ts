@@ -64,11 +64,17 @@ const rowNames = (text: string): string[] =>
 const oneLine = (text: string): string =>
   text.length <= maxLineLength ? text : `${text.slice(0, maxLineLength - 1).replace(/\s+\S*$/u, '')}…`;
 
-/** The text of a unit. When the unit introduces what follows, all units after it are added. */
+const joined = (units: readonly Unit[]): string => units.map(({ text }) => text).join(' ');
+
+/**
+ * The text of a unit. When the unit introduces what follows, all units after it are added. A passage without a table is
+ * shown whole when it fits in the line.
+ */
 function lineFrom(units: readonly Unit[], unit: Unit | undefined): string {
   if (unit === undefined) return '';
-  const shown = introduces(unit.text) ? units.slice(unit.order) : [unit];
-  return shown.map(({ text }) => text).join(' ');
+  const whole = joined(units);
+  if (whole.length <= maxLineLength && units.every(({ kind }) => kind !== 'row')) return whole;
+  return joined(introduces(unit.text) ? units.slice(unit.order) : [unit]);
 }
 
 /**

@@ -75,7 +75,7 @@ export type Passage = {
   url?: string;
   heading: string;
   text: string;
-  /** When the document was uploaded; absent for web pages. */
+  /** When the document's text was last changed; absent for web pages. */
   dated?: Date;
   segments: readonly string[];
   authority: Authority;
@@ -256,16 +256,18 @@ export function selectTier<J extends Judged>(judged: readonly J[], offer = Infin
   };
 }
 
-/** The passages to offer when none answers with certainty: the most relevant ones, one per heading. */
-export function selectOffers<J extends Judged>(judged: readonly J[], offer: number): J[] {
-  const near = judged
-    .filter(({ features, passage }) => features !== undefined && !isTitle(passage.text))
-    .sort(byRelevance);
-  if (near[0] === undefined || near[0].relevance < offer) return [];
+/**
+ * The passages to offer when none answers with certainty, one per heading: `first`, and then the most relevant ones if
+ * the best of them has the probability `offer`.
+ */
+export function selectOffers<J extends Judged>(judged: readonly J[], offer: number, first: readonly J[] = []): J[] {
+  const near = judged.filter(({ features }) => features !== undefined).toSorted(byRelevance);
+  const best = near.find(({ passage }) => !isTitle(passage.text));
+  const likely = best !== undefined && best.relevance >= offer ? near : [];
   const headings = new Map<string, J>();
-  for (const item of near) {
+  for (const item of [...first, ...likely]) {
     const name = `${item.passage.source_id}\n${item.passage.heading}`;
-    if (!headings.has(name)) headings.set(name, item);
+    if (!isTitle(item.passage.text) && !headings.has(name)) headings.set(name, item);
   }
   return [...headings.values()].slice(0, maxOffers);
 }
@@ -274,18 +276,24 @@ export function selectOffers<J extends Judged>(judged: readonly J[], offer: numb
 export type Answered<P extends Passage> = Omit<Asking, 'readings'> &
   Tiered<Judged<P>> & { reading: Reading; judged: Judged<P>[]; offers: Judged<P>[]; worth: number };
 
-/** Judges the passages for each possible reading of a message, and returns the reading with the highest `worth`. */
+/**
+ * Judges the passages for each possible reading of a message, and returns the reading with the highest `worth`.
+ * `wordsAnswer`: whether passages that were judged by words alone may answer. Otherwise they are only offered, because
+ * half of such answers are wrong.
+ */
 export function bestReading<P extends Passage>(
   { readings, ...asking }: Asking,
   found: readonly Found<P>[],
-  scale?: Scale,
+  { scale, wordsAnswer }: { scale?: Scale | undefined; wordsAnswer: boolean },
 ): Answered<P> {
   const read = readings.map((reading): Answered<P> => {
     const judged = judge(reading.questions, found, scale);
     const offer = scale?.calibration.offer ?? Infinity;
-    const tiered = selectTier(judged, offer);
-    const offers = tiered.hits.length > 0 ? [] : selectOffers(judged, offer);
-    const worth = scale === undefined ? worthOfWords(reading, tiered.hits) : worthOfMeaning(judged, tiered.hits);
+    const { hits: likely } = selectTier(judged, offer);
+    const mayAnswer = wordsAnswer ? judged : judged.filter(({ features }) => features !== undefined);
+    const tiered = selectTier(mayAnswer, offer);
+    const offers = tiered.hits.length > 0 ? [] : selectOffers(judged, offer, likely);
+    const worth = scale === undefined ? worthOfWords(reading, likely) : worthOfMeaning(judged, tiered.hits);
     return { ...asking, ...tiered, reading, judged, offers, worth };
   });
   return read.reduce((best, next) => (next.worth > best.worth ? next : best));

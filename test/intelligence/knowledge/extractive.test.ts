@@ -338,6 +338,29 @@ describe('extract', () => {
       ]);
       expect(answer?.text).toBe('The gold card costs 49 EUR a year.');
     });
+    it('two documents that disagree are named by their titles', () => {
+      const answer = extract('What does the gold card cost?', [
+        { ...old, title: 'Fees 2025', text: 'The gold card costs 49 EUR a year.' },
+        { ...fresh, title: 'Fees 2026', text: 'The gold card costs 59 EUR a year.' },
+      ]);
+      expect(answer?.text).toMatch(/\n\(From “Fees 2026”; the older “Fees 2025” says otherwise\.\)$/u);
+    });
+    it('two documents disagree also when their headings differ above the last one, or in a number', () => {
+      const answer = extract('What does the gold card cost?', [
+        { ...old, heading: 'Prices of 2025 > Fees 2025', text: 'The gold card costs 49 EUR a year.' },
+        { ...fresh, heading: 'Prices of 2026 > Fees 2026:', text: 'The gold card costs 59 EUR a year.' },
+      ]);
+      expect(answer?.used).toEqual(['new']);
+    });
+    it('the same sentence with another number under another heading is not a conflict', () => {
+      const answer = extract('How long does standard delivery to Germany take?', [
+        { ...old, heading: 'Delivery to Germany', text: 'Standard delivery takes 3 working days.' },
+        { ...fresh, heading: 'Delivery to France', text: 'Standard delivery takes 5 working days.' },
+      ]);
+      expect(answer?.text).toContain('3 working days');
+      expect(answer?.text).not.toContain('older');
+      expect(answer?.used).toEqual(['old']);
+    });
     it('a sentence about another product is not a conflict', () => {
       const answer = extract('What does the gold card cost?', [
         { ...old, text: 'The gold card costs 49 EUR a year.' },

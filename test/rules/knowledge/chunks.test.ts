@@ -12,6 +12,7 @@ import {
   type Block,
 } from '../../../models/rules/knowledge/chunks.ts';
 import { sentences } from '../../../models/rules/language/sentences.ts';
+import { randomNumbers } from '../../kit/random.ts';
 
 const text = (value: string): Block => ({ kind: 'text', text: value });
 const item = (value: string): Block => ({ kind: 'text', text: value, item: true });
@@ -174,15 +175,10 @@ describe('toChunks', () => {
   });
 });
 
-/** A seeded generator (mulberry32), so that a failure can be reproduced. */
+/** A seeded generator of whole numbers, so that a failure can be reproduced. */
 function seeded(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
+  const random = randomNumbers(seed);
+  return (below) => (random() * 2 ** 32) % below;
 }
 
 function generate(seed: number): Block[] {

@@ -64,6 +64,15 @@ describe('an offer of a passage to the customer', () => {
     expect([cut.length <= 140, cut.at(-1)]).toEqual([true, '…']);
   });
 
+  it('an offer shows a short passage whole, since its other sentence may be the answer', () => {
+    const short = 'Customers park for free for two hours. Each further hour costs 3 EUR.';
+    expect(offerOf(passage({ text: short }), 'Customers park for free for two hours.').says).toBe(short);
+    const long = `${short} ${'Cars are parked at the owner’s risk. '.repeat(3).trim()}`;
+    expect(offerOf(passage({ text: long }), 'Each further hour costs 3 EUR.').says).toBe(
+      'Each further hour costs 3 EUR.',
+    );
+  });
+
   it('a table row beside sentences is offered only when the question names it', () => {
     const match = 'Result: Match; What it means: Name and IBAN belong together';
     const text = `We compare the name with the account.\n\n${match}\nResult: Not available; What it means: No answer`;

@@ -5,6 +5,7 @@ import { readByWords } from '../../../intelligence/offline/language/question.ts'
 import { retrieve, type SearchAsk } from '../../../agent/knowledge/retrieve.ts';
 import { partWeights, scaleOf, type Scale } from '../../../models/rules/knowledge/relevance.ts';
 import {
+  bestReading,
   crowdedOut,
   judge,
   selectOffers,
@@ -213,6 +214,25 @@ describe('with embeddings', () => {
     expect(ids(selectOffers(judge([question], list.slice(2), scale), 0.2))).toEqual([]);
   });
 
+  it('passages that only words found are offered before those that may help, also when none of these is likely', () => {
+    const judged = judge([question], [near('a', 0.25), near('b', 0.2), near('w', undefined, { score: 1 })], scale);
+    const words = judged.filter(({ features }) => features === undefined);
+    expect(ids(selectOffers(judged, scale.calibration.offer, words))).toEqual(['w', 'a', 'b']);
+    expect(ids(selectOffers(judged, 1, words))).toEqual(['w']);
+  });
+
+  it.each([
+    ['a passage with vectors answers, whatever words find in a higher tier', 0.5, ['near'], []],
+    ['a passage that only words found is offered together with those that may help', 0.25, [], ['words', 'near']],
+  ])('of a half-embedded index: %s', (_, cosine, hits, offers) => {
+    const found = near('words', undefined, { text: strong, score: 9, authority: 'primary' });
+    const passages = [near('near', cosine), found];
+    const asking = { text: question, readings: [{ text: question, questions: [question] }], settles: true };
+    const best = bestReading(asking, passages, { scale, wordsAnswer: false });
+    expect([ids(best.hits), ids(best.offers)]).toEqual([hits, offers]);
+    expect(best.authority).toBe(hits.length > 0 ? 'normal' : undefined);
+  });
+
   it('worthReading selects the nearest candidates of each tier, and candidates without a vector that match by words', () => {
     const many = Array.from({ length: 12 }, (_, at) => near(`n${at}`, 0.5 - at / 100).candidate);
     const primary = near('p', 0.1, { authority: 'primary' }).candidate;
@@ -352,7 +372,7 @@ describe('retrieve', () => {
     expect(await confidenceOf('m', unrelated)).toBe('high');
     expect(await confidenceOf(undefined, unrelated)).toBe('none');
     expect(await confidenceOf('other', unrelated)).toBe('none');
-    expect(await confidenceOf(undefined, strong)).toBe('high');
+    expect(await confidenceOf(undefined, strong)).toBe('low');
   });
 
   it('a follow-up is answered from the source that the conversation is about, unless it names another subject', async () => {
@@ -505,17 +525,25 @@ describe('retrieve', () => {
     expect(embedded.slice(1)).toEqual(['Any seashells?', 'I lost my passport. Any seashells?']);
   });
 
-  it('a question is answered by lexical search alone, and marked as degraded, when it cannot be embedded', async () => {
-    const deps = store([passage('a', strong)], [candidate('a', 1)]);
+  it('a passage that only words found is offered when the question cannot be embedded, and answers only where nothing embeds', async () => {
+    const deps = store(
+      [passage('a', strong), passage('title', 'Annual fee of the gold card')],
+      [candidate('a', 1), candidate('title', 1)],
+    );
     const failing = async (): Promise<Meaning> => Promise.reject(new Error('down'));
     const result = await retrieve({ ...deps, embed: failing }, { question, asked: undefined, strict: false });
-    expect([ids(result.hits), result.degraded]).toEqual([['a'], true]);
+    expect([ids(result.hits), ids(result.offers), result.confidence]).toEqual([[], ['a'], 'low']);
+    expect([result.authority, result.degraded]).toEqual([undefined, true]);
+    const bare = await retrieve(deps, { question, asked: undefined, strict: false });
+    expect([ids(bare.hits), ids(bare.offers), bare.confidence]).toEqual([['a', 'title'], [], 'high']);
+    deps.asked.length = 0;
+    await retrieve({ ...deps, embed: failing }, { question, asked: undefined, strict: false });
     const meaning: Meaning = { model: 'm', parts: [Float32Array.of(1, 0)], weights: [1] };
     await retrieve({ ...deps, embed: async () => meaning }, { question, asked: undefined, strict: false });
     expect(deps.asked.map((asked) => asked.meaning)).toEqual([undefined, meaning]);
     const search = async (ask: SearchAsk) => ({ ...(await deps.search(ask)), degraded: true });
     const unread = await retrieve({ ...deps, search }, { question, asked: undefined, strict: false });
-    expect([ids(unread.hits), unread.degraded]).toEqual([['a'], true]);
+    expect([ids(unread.hits), unread.degraded]).toEqual([['a', 'title'], true]);
   });
 
   it('a chunk that was found twice is returned once, and the number of hits is bounded', async () => {
