@@ -74,14 +74,20 @@ export function createDocumentActivities(
 
   /**
    * Makes a stored and indexed generation live, and removes the leftovers of other generations and attempts. `model`:
-   * the embedding model, if the passages already have its vectors.
+   * the embedding model, if the passages already have its vectors. `written`: the version of the tags that the rows
+   * have, or -1 when that is unknown.
    */
-  async function publish(document: Document, chunkCount: number, model?: string): Promise<'indexed' | 'gone'> {
+  async function publish(
+    document: Document,
+    chunkCount: number,
+    model?: string,
+    written = document.tags_version,
+  ): Promise<'indexed' | 'gone'> {
     const { _id: docId, org_id: orgId, generation } = document;
     if (await publishDocument(document, chunkCount, clock(), model)) {
       // If the attempt dies before this line, it is repeated and publishes again.
       if (embedding.model !== undefined) await wakeEmbedding(document, clock());
-      await syncTags(search, { orgId, sourceId: docId }, document.tags_version);
+      await syncTags(search, { orgId, sourceId: docId }, written);
       await search.removeSource(tableOf(document), docId, batchNamed(document));
       await removeFormerChunks(orgId, docId, generation);
       return 'indexed';
@@ -148,7 +154,7 @@ export function createDocumentActivities(
         } catch (error) {
           if (!(error instanceof Unreadable)) throw error;
           log.info({ doc_id: docId, org_id: orgId, reason: error.reason, err: error.cause }, 'document cannot be read');
-          await failDocument(orgId, docId, generation, error.message, clock());
+          if (!(await failDocument(document, error.message, clock()))) return removeTraces(ref, batchNamed(document));
           // The questions that waited for this document are asked again, because it will not answer them.
           if (embedding.model !== undefined) await wakeEmbedding(document, clock());
           return { failed: error.message };
@@ -184,7 +190,9 @@ export function createDocumentActivities(
         const chunks = await listChunks(orgId, docId, generation);
         const authority = effectiveAuthority(document.authority, 'document');
         await embedSource({ search, embedding }, { ...document, authority }, chunks, signal);
-        return publish(document, chunks.length, embedding.model);
+        // `readDocument` wrote the rows, maybe with older tags. At version 0 the tags have never changed.
+        const written = document.tags_version === 0 ? 0 : -1;
+        return publish(document, chunks.length, embedding.model, written);
       });
     },
 

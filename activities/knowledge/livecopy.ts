@@ -3,13 +3,12 @@
  * Pages are copied with their passages, since their sites may have changed. Existing entries are left alone, so the
  * copy is idempotent.
  */
-import type { Model } from '../../models/base/define.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { indexChunks } from './source.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Search } from '../../clients/knowledge/search/search.ts';
 import { newId } from '../../models/base/ids.ts';
-import { intentFor, type Intent, type Launchable } from '../../models/base/pending.ts';
+import { intentFor } from '../../models/base/pending.ts';
 import { chunksOf, listChunks, writeChunks } from '../../models/knowledge/chunk.ts';
 import {
   createDocument,
@@ -28,6 +27,7 @@ import { findLiveCopy, finishLiveCopy, type LeftOut, type LiveCopy } from '../..
 import {
   beginPageCopy,
   countPages,
+  findVisiblePage,
   listVisiblePages,
   publishPageCopy,
   type Page,
@@ -38,24 +38,32 @@ import { processDocumentWork } from '../../models/rules/knowledge/work.ts';
 import { checkQuota, type Quotas } from '../../models/rules/knowledge/quota.ts';
 import { batchOf } from '../../models/rules/knowledge/reconcile.ts';
 import { defined } from '../../models/rules/base/defined.ts';
+import type { Starter } from '../../providers/base/handled.ts';
 
-export type LiveCopyDeps = {
+export type LiveCopyDeps = Starter & {
   search: Search;
   embedding: Pick<Embedding, 'model'>;
   quotas: Quotas;
-  start: <T extends Launchable>(model: Model<T>, record: Launchable, intents: readonly Intent[]) => Promise<void>;
   clock: () => Date;
 };
 type Ref = { orgId: string; copyId: string };
 const deletedMeanwhile = 'It was deleted meanwhile.';
+const crawledMeanwhile = 'A crawl in test mode read it meanwhile.';
+const takenMeanwhile = 'Live mode changed at its address meanwhile.';
 /** The live quota applies, because the organization is going live, even if that is not stored yet. */
 const allowance = 'production';
 export type LiveCopyActivities = ReturnType<typeof createLiveCopyActivities>;
 
 export function createLiveCopyActivities({ search, embedding, quotas, start, clock }: LiveCopyDeps) {
-  /** Copies a document to live mode. Returns why it was not copied; undefined when live mode has it now. */
-  async function copyDocument(from: Document, by: string): Promise<string | undefined> {
-    const { org_id, filename, title, public_url, file_type, mime_type, file_size, sha256, segments, authority } = from;
+  /**
+   * Copies a document to live mode. Returns why it was not copied; undefined when live mode has it now. The record is
+   * read again, because documents may change while others are copied.
+   */
+  async function copyDocument({ org_id, _id: testId }: Document, by: string): Promise<string | undefined> {
+    const from = await findDocument(org_id, ['test'], testId);
+    if (!from) return deletedMeanwhile;
+    const { filename, title, public_url, file_type, mime_type, file_size, sha256, segments, authority } = from;
+    const { written_at = from.created_at } = from;
     if (from.status === 'failed') return from.error ?? 'It could not be read.';
     if (await findDocumentByHash(org_id, 'live', sha256)) return undefined;
     const standing = await listStanding(org_id, 'live');
@@ -63,19 +71,17 @@ export function createLiveCopyActivities({ search, embedding, quotas, start, clo
     try {
       // The quota is checked before any byte is stored.
       checkQuota(quotas, allowance, 'documents', standing.length);
-      const whole = await findDocument(org_id, ['test'], from._id);
-      if (!whole) return deletedMeanwhile;
-      await writeBytes(_id, readBytes(whole));
+      await writeBytes(_id, readBytes(from));
     } catch (error) {
       if (error instanceof Problem) return error.message;
       // If the test record was deleted meanwhile, the bytes are gone too.
-      if (await findDocument(org_id, ['test'], from._id)) throw error;
+      if (await findDocument(org_id, ['test'], testId)) throw error;
       return deletedMeanwhile;
     }
     const now = clock();
     const intent = intentFor(processDocumentWork(org_id, _id, 1), now);
     const tags = { segments, ...defined({ authority }) };
-    const file = { filename, ...defined({ title, public_url }), file_type, mime_type, file_size, sha256 };
+    const file = { filename, ...defined({ title, public_url }), file_type, mime_type, file_size, sha256, written_at };
     const counts = { generation: 1, chunk_count: 0, tags_version: 0, created_at: now, updated_at: now };
     const record = { _id, org_id, mode: 'live', status: 'uploaded', uploaded_by: by } as const;
     try {
@@ -91,31 +97,45 @@ export function createLiveCopyActivities({ search, embedding, quotas, start, clo
     }
   }
 
-  async function copyPage(from: Page): Promise<string | undefined> {
-    const { org_id, segments } = from;
+  /** Why live mode lacks a page whose copy was not published; undefined when a crawl or another attempt published it. */
+  const whyLacking = async ({ org_id, url }: Page): Promise<string | undefined> =>
+    (await findVisiblePage(org_id, 'live', { url })) ? undefined : takenMeanwhile;
+
+  /**
+   * Copies a page to live mode. Returns why it was not copied; undefined when live mode has it now. The page is read
+   * again, because a crawl or a member may have changed or deleted it while others were copied.
+   */
+  async function copyPage({ org_id, _id }: Page): Promise<string | undefined> {
     try {
       checkQuota(quotas, allowance, 'knowledge_pages', await countPages(org_id, ['live']));
     } catch (error) {
       if (error instanceof Problem) return error.message;
       throw error;
     }
-    const copy = await beginPageCopy(from, clock());
-    if (!copy) return undefined;
-    const source = { org_id, mode: 'live', source_type: 'website', source_id: copy._id, generation: 1 } as const;
-    const cut = (await listChunks(org_id, from._id, from.live_generation!)).map(({ ordinal, heading, text }) => ({
+    const from = await findVisiblePage(org_id, 'test', { _id });
+    if (!from) return deletedMeanwhile;
+    const cut = (await listChunks(org_id, _id, from.live_generation!)).map(({ ordinal, heading, text }) => ({
       ordinal,
       heading,
       text,
     }));
+    // A crawl that publishes a newer generation removes the chunks of this one.
+    if (cut.length !== from.chunk_count) return crawledMeanwhile;
+    const copy = await beginPageCopy(from, clock());
+    if (!copy) return whyLacking(from);
+    const source = { org_id, mode: 'live', source_type: 'website', source_id: copy._id, generation: 1 } as const;
     const chunks = chunksOf(source, cut);
     await writeChunks(source, chunks);
-    const tags = { segments, authority: effectiveAuthority(from.authority, 'website') };
+    const tags = { segments: from.segments, authority: effectiveAuthority(from.authority, 'website') };
     const table = { org_id, mode: 'live' } as const;
     const batch = batchOf(1, copy.attempt);
     await indexChunks(search, table, chunks, () => tags, batch);
-    if (await publishPageCopy(copy, chunks.length, clock())) await search.removeSource(table, copy._id, batch);
-    else await search.removeBatch(table, copy._id, batch);
-    return undefined;
+    if (await publishPageCopy(copy, chunks.length, clock())) {
+      await search.removeSource(table, copy._id, batch);
+      return undefined;
+    }
+    await search.removeBatch(table, copy._id, batch);
+    return whyLacking(from);
   }
 
   async function copyAll({ org_id, requested_by }: LiveCopy, signal: AbortSignal) {

@@ -1,7 +1,7 @@
 /** Maintains the search index and the stored files. No activity here changes an answer, and each is idempotent. */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
-import { vectorsToMend } from './repairvectors.ts';
+import { readTable, retag, vectorsToMend } from './repairvectors.ts';
 import { indexChunks, syncTags } from './source.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { IndexTable, Search } from '../../clients/knowledge/search/search.ts';
@@ -9,7 +9,7 @@ import { DamagedIndex } from '../../clients/knowledge/search/damage.ts';
 import { listChunks } from '../../models/knowledge/chunk.ts';
 import { listLackingOwners, wakeEmbedding } from '../../models/knowledge/embedding.ts';
 import { listOrphanedBytes, removeBytes } from '../../models/knowledge/document.ts';
-import { compareIndex, isCurrentBatch, liveBatch, type IndexedSource } from '../../models/rules/knowledge/reconcile.ts';
+import { compareIndex, isCurrentBatch, liveBatch } from '../../models/rules/knowledge/reconcile.ts';
 import { beginRows, findSource, listOwners, listStanding, publishRows } from '../../models/knowledge/source.ts';
 
 /**
@@ -147,24 +147,6 @@ async function restore(
   await deps.search.removeBatch(table, sourceId, published ? liveBatch(source)! : batch);
   if (published) await syncTags(deps.search, { orgId: table.org_id, sourceId }, source.tags_version);
   return published;
-}
-
-async function retag(deps: MaintenanceDeps, { org_id: orgId }: IndexTable, sourceId: string): Promise<boolean> {
-  await syncTags(deps.search, { orgId, sourceId }, -1);
-  return true;
-}
-
-/** The sources in a table; undefined when the table was unreadable and has been dropped. */
-async function readTable(deps: MaintenanceDeps, table: IndexTable): Promise<IndexedSource[] | undefined> {
-  try {
-    await deps.search.check(table);
-    return await deps.search.listSources(table);
-  } catch (error) {
-    if (!(error instanceof DamagedIndex)) throw error;
-    deps.log.error({ ...table, reason: reasonOf(error) }, 'an index table is damaged and is made anew from MongoDB');
-    await deps.search.dropTable(table);
-    return undefined;
-  }
 }
 
 async function repair(deps: MaintenanceDeps, table: IndexTable, signal: AbortSignal): Promise<number> {

@@ -15,11 +15,30 @@ type Deps = { search: Search; log: Logger };
 /** The repair of one source in one table; returns false when nothing had to be repaired. */
 type Mend = Owner & { source_id: string; mend(): Promise<boolean> };
 
+/** The sources in a table; undefined when the table was unreadable and has been dropped. */
+export async function readTable({ search, log }: Deps, table: IndexTable): Promise<IndexedSource[] | undefined> {
+  try {
+    await search.check(table);
+    return await search.listSources(table);
+  } catch (error) {
+    if (!(error instanceof DamagedIndex)) throw error;
+    log.error({ ...table, reason: String(error.cause) }, 'an index table is damaged and is made anew');
+    await search.dropTable(table);
+    return undefined;
+  }
+}
+
+export async function retag({ search }: Deps, { org_id: orgId }: Owner, sourceId: string): Promise<boolean> {
+  await syncTags(search, { orgId, sourceId }, -1);
+  return true;
+}
+
 /**
  * The repairs that the tables of an organization and mode need. `model`: the current one; from tables of former models,
  * only outdated rows are removed.
  */
-export async function vectorsToMend({ search, log }: Deps, owner: Owner, model: string | undefined): Promise<Mend[]> {
+export async function vectorsToMend(deps: Deps, owner: Owner, model: string | undefined): Promise<Mend[]> {
+  const { search } = deps;
   const present = model === undefined ? undefined : { ...owner, model };
   const tables = await search.vectorTables(owner);
   const isPresent = (table: IndexTable): boolean => present !== undefined && search.isSameTable(table, present);
@@ -30,11 +49,11 @@ export async function vectorsToMend({ search, log }: Deps, owner: Owner, model: 
     // is simply not compared.
     const embedded = isPresent(table) ? await listEmbedded(owner, model!) : new Set<string>();
     const standing = await listStanding(owner);
-    const rows = await readTable(table);
+    const rows = (await readTable(deps, table)) ?? [];
     const { outdated, retagged, miscounted } = compareVectors(standing, embedded, rows);
     work.push(
       ...outdated.map((one) => ({ ...one, ...owner, mend: () => dropOutdated(table, one.source_id, one.batch) })),
-      ...retagged.map((source_id) => ({ source_id, ...owner, mend: () => retag(source_id) })),
+      ...retagged.map((source_id) => ({ source_id, ...owner, mend: () => retag(deps, owner, source_id) })),
       ...miscounted.map(({ source_id, generation }) => ({
         source_id,
         ...owner,
@@ -44,28 +63,10 @@ export async function vectorsToMend({ search, log }: Deps, owner: Owner, model: 
   }
   return work;
 
-  /** An unreadable table is dropped and counts as empty. */
-  async function readTable(table: IndexTable): Promise<IndexedSource[]> {
-    try {
-      await search.check(table);
-      return await search.listSources(table);
-    } catch (error) {
-      if (!(error instanceof DamagedIndex)) throw error;
-      log.error({ ...table, reason: String(error.cause) }, 'a table of vectors is damaged and is made anew');
-      await search.dropTable(table);
-      return [];
-    }
-  }
-
   async function dropOutdated(table: IndexTable, sourceId: string, generation: string): Promise<boolean> {
     const source = await findSource(owner.org_id, sourceId);
     if (source && isCurrent(source, Number(generation))) return false;
     await search.removeBatch(table, sourceId, generation);
-    return true;
-  }
-
-  async function retag(sourceId: string): Promise<boolean> {
-    await syncTags(search, { orgId: owner.org_id, sourceId }, -1);
     return true;
   }
 

@@ -8,7 +8,8 @@ import type { Context } from '../context.ts';
 import type { SearchReader } from '../../clients/knowledge/search/reader.ts';
 import { newId } from '../../models/base/ids.ts';
 import { countChunks } from '../../models/knowledge/chunk.ts';
-import { listSets } from '../../models/knowledge/page.ts';
+import { latestLiveCopy } from '../../models/knowledge/livecopy.ts';
+import { isBeingCopied, listSets } from '../../models/knowledge/page.ts';
 import { createPruning, PruningModel, type Orphan } from '../../models/crawl/prune.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 import { batchOf, generationOf, liveBatch } from '../../models/rules/knowledge/reconcile.ts';
@@ -28,6 +29,10 @@ export async function findOrphans(
   // Pages are read first. A page that is published again meanwhile no longer matches what was read, so the removal
   // skips it.
   const pages = await listSets(orgId, mode);
+  // The copy from test mode is read after the pages, so that it is still seen running when they are seen unpublished. A
+  // page that it publishes in between has changed, and the removal skips it, too.
+  const copying = (await latestLiveCopy(orgId))?.running === true;
+  const begun = new Set(copying ? pages.filter(isBeingCopied).map(({ _id }) => _id) : []);
   const [stored, indexed] = await Promise.all([
     countChunks(orgId, mode, 'website'),
     search.listSources({ org_id: orgId, mode }),
@@ -35,6 +40,7 @@ export async function findOrphans(
   const known = new Map(pages.map((page) => [page._id, page]));
   const orphans = new Map<string, ReportedOrphan>();
   const report = (sourceId: string, generation: number, chunks: number, batch = batchOf(generation)): void => {
+    if (begun.has(sourceId)) return;
     const page = known.get(sourceId);
     const { generations = [], batches = [], chunks: before = 0 } = orphans.get(sourceId) ?? {};
     orphans.set(sourceId, {
@@ -71,7 +77,7 @@ export async function findOrphans(
     const whole = page.live && page.live_generation !== undefined && has.has(`${page._id}:${page.live_generation}`);
     if (whole) live += 1;
     // The page belongs to an abandoned set of pages or is half deleted, so the page itself is removed.
-    else
+    else if (!begun.has(page._id))
       orphans.set(page._id, { source_id: page._id, url: page.url, page, chunks: orphans.get(page._id)?.chunks ?? 0 });
   }
   return { orphaned: [...orphans.values()], live };

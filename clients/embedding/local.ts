@@ -28,8 +28,6 @@ export type LocalOptions = {
   questionMs?: number | undefined;
   /** The niceness of the process for passages, 0 to 19; by default `passagesNiceness`. */
   niceness?: number | undefined;
-  /** An idle process is ended after this time, in ms. */
-  idleMs?: number | undefined;
   meter?: EmbeddingMeter | undefined;
 };
 
@@ -136,7 +134,6 @@ export function createLocal(options: LocalOptions): Local {
 
   function open(folder: string): void {
     if (closing.signal.aborted) return;
-    const idle = options.idleMs === undefined ? {} : { idleMs: options.idleMs };
     type Bounds = { timeoutMs: number; startMs?: number; niceness: number };
     const start = (name: 'questions' | 'passages', bounds: Bounds): Process => {
       const failed = (failure: EmbeddingFailed): void => onFailure(process, failure);
@@ -144,7 +141,6 @@ export function createLocal(options: LocalOptions): Local {
         urls.length > 0
           ? createRemoteEmbedder({ urls, pool: name, ...remoteBounds[name], onFailure: failed })
           : createEmbedder({
-              ...idle,
               ...bounds,
               folder,
               threads: name === 'questions',

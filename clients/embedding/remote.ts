@@ -10,6 +10,14 @@ import { modelNames, models as allModels, type EmbeddingText, type ModelName } f
 /** The queues of a service. Questions never wait behind passages. */
 export type Pool = 'questions' | 'passages';
 
+/** Maximum number of texts that a service takes in one call. */
+export const maxTexts = 256;
+/**
+ * The number of texts in one call. It is below `maxTexts`, because a service also refuses a call for which its queue
+ * has no room, and the queue of questions has room for 200 texts.
+ */
+const textsACall = 100;
+
 /** The body of a call, sent as JSON. The answer is the vectors one after the other, as 32-bit floats, little-endian. */
 type VectorRequest = {
   pool: Pool;
@@ -106,8 +114,13 @@ export function createRemoteEmbedder({ urls, pool, timeoutMs, nextAfterMs, onFai
   return {
     embed: async (texts, { models = modelNames, signal, patient = false }: EmbedOptions = {}) => {
       signal?.throwIfAborted();
-      if (texts.length === 0) return [];
-      return askInTurn({ pool, texts, models, patient, deadline_ms: timeoutMs }, signal);
+      const vectors: Float32Array[] = [];
+      // The calls follow each other, so that one caller does not fill the queue of a service.
+      for (let from = 0; from < texts.length; from += textsACall) {
+        const some = texts.slice(from, from + textsACall);
+        vectors.push(...(await askInTurn({ pool, texts: some, models, patient, deadline_ms: timeoutMs }, signal)));
+      }
+      return vectors;
     },
     pid: () => undefined,
     close: async () => closing.abort(),

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { text as bodyOf } from 'node:stream/consumers';
 import { z } from 'zod';
 import { createEmbedder, passagesNiceness, TextRefused } from './embedder.ts';
-import type { Pool } from './remote.ts';
+import { maxTexts, type Pool } from './remote.ts';
 import { maxCharacters, modelNames } from './vectors.ts';
 
 type ServiceOptions = {
@@ -23,8 +23,6 @@ type ServiceOptions = {
 
 /** A question takes 5 to 40 ms, so the last of 200 waits some seconds; nobody waits for passages. */
 const defaultRoom = { questions: 200, passages: 2_000 };
-/** Maximum number of texts in one call. */
-const maxTexts = 256;
 /** A process that takes longer than this for one text, in ms, counts as hanging and is killed. */
 const hungMs = { questions: 5_000, passages: 60_000 };
 /** Maximum size of a call's body, in bytes. Only `maxCharacters` of each text are used, with at most 4 bytes each. */

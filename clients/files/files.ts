@@ -12,7 +12,7 @@ import { pipeline } from 'node:stream/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pLimit from 'p-limit';
-import { open as openZip, type Entry, type ZipFile } from 'yauzl';
+import { openPromise, type Entry, type ZipFile } from 'yauzl';
 import { z } from 'zod';
 import type { Block, CutChunk } from '../../models/rules/knowledge/chunks.ts';
 import {
@@ -311,51 +311,42 @@ const maxContentTypesBytes = 256 * 1024;
 
 type Directory = { names: string[]; contentTypes: string };
 
-/** The start of an entry as text; empty when it cannot be read. */
-const readBeginning = (zip: ZipFile, entry: Entry): Promise<string> =>
-  new Promise((resolve) => {
-    zip.openReadStream(entry, (error, stream) => {
-      if (error) return resolve('');
-      let text = '';
-      stream.setEncoding('latin1');
-      stream.on('data', (piece: string) => {
-        text += piece;
-        if (text.length > maxContentTypesBytes) stream.destroy();
-      });
-      stream.on('error', () => resolve(''));
-      stream.on('close', () => resolve(text));
-    });
-  });
+/** The start of an entry as text. */
+async function readBeginning(zip: ZipFile, entry: Entry): Promise<string> {
+  const stream = await zip.openReadStreamPromise(entry);
+  let text = '';
+  for await (const piece of stream.setEncoding('latin1') as AsyncIterable<string>) {
+    text += piece;
+    if (text.length > maxContentTypesBytes) break;
+  }
+  return text;
+}
 
 /**
  * The entries of a ZIP file's directory; undefined when the directory is unreadable. Unpacks only the start of one
  * entry.
  */
-function readDirectory(path: string): Promise<Directory | undefined> {
-  return new Promise((resolve) => {
-    openZip(path, { lazyEntries: true, autoClose: false, decodeStrings: true }, (error, zip) => {
-      if (error) return resolve(undefined);
-      const names: string[] = [];
-      let types: Entry | undefined;
-      const finish = async (): Promise<void> => {
-        const contentTypes = types && !types.isEncrypted() ? await readBeginning(zip, types) : '';
-        zip.close();
-        resolve({ names, contentTypes });
-      };
-      zip.on('entry', (entry: Entry) => {
-        names.push(entry.fileName);
-        if (entry.fileName === '[Content_Types].xml') types ??= entry;
-        if (names.length < maxSniffedEntries) return zip.readEntry();
-        return void finish();
-      });
-      zip.on('end', () => void finish());
-      zip.on('error', () => {
-        zip.close();
-        resolve(undefined);
-      });
-      zip.readEntry();
-    });
-  });
+async function readDirectory(path: string): Promise<Directory | undefined> {
+  const zip = await openPromise(path, { autoClose: false, decodeStrings: true }).catch(() => undefined);
+  if (!zip) return undefined;
+  // Closing the file may fail after the result is known.
+  zip.on('error', () => undefined);
+  try {
+    const names: string[] = [];
+    let types: Entry | undefined;
+    for await (const entry of zip.eachEntry()) {
+      names.push(entry.fileName);
+      if (entry.fileName === '[Content_Types].xml') types ??= entry;
+      if (names.length >= maxSniffedEntries) break;
+    }
+    // The entry may be encrypted or damaged.
+    const contentTypes = types ? await readBeginning(zip, types).catch(() => '') : '';
+    return { names, contentTypes };
+  } catch {
+    return undefined;
+  } finally {
+    zip.close();
+  }
 }
 
 type Detect<T> = (head: Uint8Array, filename: string, zipEntries?: readonly string[], contentTypes?: string) => T;

@@ -4,50 +4,29 @@
  */
 import type { Readable } from 'node:stream';
 import { SaxesParser } from 'saxes';
-import { fromBuffer, type Entry, type ZipFile } from 'yauzl';
+import { fromBufferPromise, type Entry } from 'yauzl';
 import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import { maxDepth, maxRatio, ratioMattersFromBytes, type Limits } from './limits.ts';
 
 export type Archive = { names: ReadonlySet<string>; open(name: string): Promise<Readable> };
-
-const openZip = (bytes: Buffer): Promise<ZipFile> =>
-  new Promise((resolve, reject) => {
-    // yauzl itself refuses wrong sizes and names outside the archive ("../x").
-    fromBuffer(bytes, { lazyEntries: true, validateEntrySizes: true, decodeStrings: true }, (error, zip) =>
-      error ? reject(error) : resolve(zip),
-    );
-  });
-
-const openEntry = (zip: ZipFile, entry: Entry): Promise<Readable> =>
-  new Promise((resolve, reject) => {
-    zip.openReadStream(entry, (error, stream) => (error ? reject(error) : resolve(stream)));
-  });
-
-const readEntries = (zip: ZipFile, maxEntries: number): Promise<Map<string, Entry>> =>
-  new Promise((resolve, reject) => {
-    const entries = new Map<string, Entry>();
-    zip.on('entry', (entry: Entry) => {
-      if (entry.isEncrypted()) return reject(new Unreadable('encrypted'));
-      entries.set(entry.fileName, entry);
-      if (entries.size > maxEntries) return reject(new Unreadable('bomb'));
-      zip.readEntry();
-    });
-    zip.on('end', () => resolve(entries));
-    zip.on('error', reject);
-    zip.readEntry();
-  });
 
 /**
  * Unpacks every entry once and counts the bytes. The content is not validated, because most parts are never read.
  * @throws `Unreadable` (bomb, encrypted), or the library's error for a damaged archive
  */
 export async function openArchive(bytes: Buffer, limits: Limits): Promise<Archive> {
-  const zip = await openZip(bytes);
-  const entries = await readEntries(zip, limits.maxEntries);
+  // yauzl itself refuses wrong sizes and names outside the archive ("../x").
+  const zip = await fromBufferPromise(bytes, { validateEntrySizes: true, decodeStrings: true });
+  const entries = new Map<string, Entry>();
+  for await (const entry of zip.eachEntry()) {
+    if (entry.isEncrypted()) throw new Unreadable('encrypted');
+    entries.set(entry.fileName, entry);
+    if (entries.size > limits.maxEntries) throw new Unreadable('bomb');
+  }
   let unpacked = 0;
   for (const [name, entry] of entries) {
     if (name.endsWith('/')) continue;
-    for await (const chunk of (await openEntry(zip, entry)) as AsyncIterable<Buffer>) {
+    for await (const chunk of (await zip.openReadStreamPromise(entry)) as AsyncIterable<Buffer>) {
       unpacked += chunk.length;
       const ratio = unpacked / bytes.length;
       if (unpacked > limits.maxUnpackedBytes) throw new Unreadable('bomb');
@@ -59,7 +38,7 @@ export async function openArchive(bytes: Buffer, limits: Limits): Promise<Archiv
     open(name) {
       const entry = entries.get(name);
       if (!entry) throw new Unreadable('broken', { cause: new Error(`the archive has no ${name}`) });
-      return openEntry(zip, entry);
+      return zip.openReadStreamPromise(entry);
     },
   };
 }

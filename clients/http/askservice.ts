@@ -5,6 +5,7 @@
 import type { Http, HttpResponse } from './http.ts';
 import type { ServiceError, ServiceFailure } from './serviceerror.ts';
 import { HttpError, type HttpMethod } from '../../models/rules/base/http.ts';
+import { jsonIn } from '../../models/rules/base/json.ts';
 
 /** GitHub and Linear usually reply within a second, and themselves abort a request after 10 s. */
 const timeoutMs = 15_000;
@@ -48,14 +49,6 @@ export async function askService(
       const timedOut = error instanceof HttpError && error.reason === 'timed_out';
       throw new Failure(`${service} could not be reached. ${(error as Error).message}`, { timedOut, cause: error });
     });
-  return { reply, said: parse(reply.body) };
-}
-
-function parse(body: Buffer): object | undefined {
-  try {
-    const said = JSON.parse(body.toString('utf8')) as unknown;
-    return typeof said === 'object' && said !== null ? said : undefined;
-  } catch {
-    return undefined;
-  }
+  const said = jsonIn(reply.body);
+  return { reply, said: typeof said === 'object' && said !== null ? said : undefined };
 }

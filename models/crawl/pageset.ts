@@ -6,7 +6,7 @@ import mongoose from 'mongoose';
 import { countChunks, removeAllChunks } from '../knowledge/chunk.ts';
 import { collectionOf } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
-import { deletePages, listSets, PageModel, visible, type Page } from '../knowledge/page.ts';
+import { deletePages, isBeingCopied, listSets, PageModel, visible, type Page } from '../knowledge/page.ts';
 import { recordRemovals } from '../knowledge/removal.ts';
 import type { Authority } from '../rules/knowledge/authority.ts';
 import type { Mode } from '../rules/access/keys.ts';
@@ -290,30 +290,38 @@ export async function releasePages(orgId: string, mode: Mode, crawlId: string): 
   );
 }
 
-/** Removes what no crawl will finish: a set that did not become live, and pages that were never published. */
+/**
+ * Removes what no crawl will finish: a set that did not become live, and pages that were never published. Pages that a
+ * copy from test mode has begun stay, because the copy may be running; pruning removes them when it is not.
+ */
 export async function discardBuilt(orgId: string, mode: Mode, now: Date): Promise<void> {
   const unfinished = { $or: [{ live: false }, { live_generation: { $exists: false } }] };
+  const found = await collectionOf(PageModel)
+    .find({ org_id: orgId, mode, ...unfinished })
+    .toArray();
   await removeAll(
     orgId,
-    await collectionOf(PageModel)
-      .find({ org_id: orgId, mode, ...unfinished })
-      .toArray(),
+    found.filter((page) => !isBeingCopied(page)),
     now,
   );
 }
 
 /**
  * Sources with chunks that no question can find: deleted pages, and pages with chunks of an unpublished generation.
- * `keep`: the generation and the index batch that stay. Chunks are stored before their index rows and deleted after
- * them, so every leftover row has a leftover chunk.
+ * Pages that are being copied from test mode are left out. `keep`: the generation and the index batch that stay. Chunks
+ * are stored before their index rows and deleted after them, so every leftover row has a leftover chunk.
  */
 export async function listStale(
   orgId: string,
   mode: Mode,
 ): Promise<{ _id: string; keep?: { generation: number; batch: string } }[]> {
-  const [pages, stored] = await Promise.all([listSets(orgId, mode), countChunks(orgId, mode, 'website')]);
-  const known = new Map(pages.map((page) => [page._id, page]));
-  const stale = stored.filter(({ source_id, generation }) => known.get(source_id)?.live_generation !== generation);
+  // A copy stores a page before its chunks. So the chunks are read first, and the page of each is known.
+  const stored = await countChunks(orgId, mode, 'website');
+  const known = new Map((await listSets(orgId, mode)).map((page) => [page._id, page]));
+  const stale = stored.filter(({ source_id, generation }) => {
+    const page = known.get(source_id);
+    return page?.live_generation !== generation && !(page && isBeingCopied(page));
+  });
   return [...new Set(stale.map(({ source_id }) => source_id))].map((_id) => {
     const page = known.get(_id);
     const batch = page && liveBatch(page);

@@ -2,7 +2,7 @@
  * Schedules that crawl sites again at an interval. These records are authoritative; Temporal Schedules are created from
  * them (activities/crawl/recrawl.ts), and a Temporal Schedule without its record does nothing.
  */
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, newest, olderThan, type RecordOf } from '../base/define.ts';
 import { date, embedded, flag, list, number, oneOf, optional, string, type ValueOf } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
@@ -108,11 +108,7 @@ export async function listRecrawls(
   limit: number,
   before?: string,
 ): Promise<Recrawl[]> {
-  return collectionOf(RecrawlModel)
-    .find({ ...active(orgId, among), ...(before ? { _id: { $lt: before } } : {}) })
-    .sort({ _id: -1 })
-    .limit(limit)
-    .toArray();
+  return newest(collectionOf(RecrawlModel).find({ ...active(orgId, among), ...olderThan(before) }), limit);
 }
 
 export async function countRecrawls(orgId: string, among: readonly Mode[]): Promise<number> {

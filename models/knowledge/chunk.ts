@@ -64,7 +64,8 @@ export async function writeChunks(
     await insertChunks(chunks);
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    // An earlier attempt wrote some of these chunks. The new texts differ only if the splitting code has changed since.
+    // An earlier attempt wrote some of these chunks. The new texts differ only if the splitting code, or the page that
+    // is copied from test mode, has changed since.
     await collectionOf(ChunkModel).bulkWrite(
       chunks.map((chunk) => ({ replaceOne: { filter: { _id: chunk._id, org_id }, replacement: chunk, upsert: true } })),
       { ordered: false },

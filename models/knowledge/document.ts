@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import mongoose from 'mongoose';
-import { collectionOf, defineModel, everyRecord, readerOf, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, everyRecord, newest, olderThan, readerOf, type RecordOf } from '../base/define.ts';
 import { date, list, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { removeChunks } from './chunk.ts';
 import { filesBucket, isDuplicate } from '../base/connect.ts';
@@ -59,6 +59,11 @@ export const DocumentModel = defineModel(
     /** The document's slot in the quota of its organization and mode; absent on documents from before slots existed. */
     slot: optional(number),
     created_at: date,
+    /**
+     * When the text was last changed through the API; absent when it is as it was stored at `created_at`. Of two
+     * documents that disagree, the one whose text is newer is quoted. A copy to live mode has its original's date.
+     */
+    written_at: optional(date),
     updated_at: date,
     indexed_at: optional(date),
     /** The model that made the vectors of the live generation; absent while some passages have no vector. */
@@ -100,6 +105,7 @@ const readSource = readerOf(DocumentModel, [
   'live_generation',
   'embedded_by',
   'created_at',
+  'written_at',
 ]);
 
 /** The given documents that belong to the organization and mode, with the fields that an answer needs. */
@@ -122,11 +128,8 @@ export async function listDocuments(
   limit: number,
   before?: string,
 ): Promise<Document[]> {
-  return collectionOf(DocumentModel)
-    .find({ org_id: orgId, mode: { $in: modes }, ...(before ? { _id: { $lt: before } } : {}) }, withoutText)
-    .sort({ _id: -1 })
-    .limit(limit)
-    .toArray();
+  const which = { org_id: orgId, mode: { $in: modes }, ...olderThan(before) };
+  return newest(collectionOf(DocumentModel).find(which, withoutText), limit);
 }
 
 /** The existing documents, with the fields that the quota check needs. */
@@ -270,7 +273,12 @@ export async function restartDocument(
       ...(rewritten && { sha256: rewritten.basedOn }),
     },
     {
-      $set: { ...rewritten?.to, generation, status: 'uploaded', updated_at: now },
+      $set: {
+        ...(rewritten && { ...rewritten.to, written_at: now }),
+        generation,
+        status: 'uploaded',
+        updated_at: now,
+      },
       $unset: { error: 1 },
       $push: { pending: intent },
     },
@@ -316,18 +324,20 @@ export async function claimIndexing(orgId: string, docId: string, generation: nu
   });
 }
 
-/** Marks a generation as failed, because a retry cannot succeed. */
+/**
+ * Marks a generation as failed, because a retry cannot succeed. False for any attempt but the last one that claimed the
+ * generation, because that one may still succeed; and when the document is deleted.
+ */
 export async function failDocument(
-  orgId: string,
-  docId: string,
-  generation: number,
+  { org_id, _id, generation, claimed }: Pick<Document, 'org_id' | '_id' | 'generation' | 'claimed'>,
   error: string,
   now: Date,
-): Promise<void> {
-  await collectionOf(DocumentModel).updateOne(
-    { _id: docId, org_id: orgId, generation, status: 'processing' },
+): Promise<boolean> {
+  const { modifiedCount } = await collectionOf(DocumentModel).updateOne(
+    { _id, org_id, generation, claimed: claimed ?? { $exists: false }, status: 'processing' },
     { $set: { status: 'failed', error, updated_at: now } },
   );
+  return modifiedCount === 1;
 }
 
 /**

@@ -30,14 +30,16 @@ export type EmbeddingWork = RecordOf<typeof EmbeddingWorkModel>;
 
 /**
  * Requests vectors for all passages that lack them: the sweeper starts or signals the workflow. Call it after sources
- * are published. One intent is stored for any number of sources, so that many uploads at once cost one signal.
+ * are published. One intent is stored for any number of sources, so that many uploads at once cost one signal. Its
+ * `since` is that of the first of them, so that operators see how long the oldest one waits.
  */
 export async function wakeEmbedding({ org_id, mode }: Owner, now: Date): Promise<void> {
   const work = embedPassagesWork(org_id, mode);
   const intent: Intent = { ...intentFor(work, now), next_at: now };
+  const since = { $ifNull: [{ $min: '$pending.since' }, now] };
   await collectionOf(EmbeddingWorkModel).updateOne(
     { _id: work.id },
-    { $set: { org_id, mode, pending: [intent] } },
+    [{ $set: { org_id, mode, pending: [{ $mergeObjects: [{ $literal: intent }, { since }] }] } }],
     { upsert: true },
   );
 }

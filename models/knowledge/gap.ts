@@ -172,8 +172,7 @@ export async function recordGap(orgId: string, mode: Mode, asked: Asked): Promis
 export function countingGap(orgId: string, mode: Mode, asked: Asked, asker: Asker): mongoose.PipelineStage[] {
   const { told, fresh } = freshGap(orgId, mode, asked);
   const by: GapAsker = { customer: hashOf(asker.customerId), message: hashOf(asker.messageId), count: 1 };
-  // Older records have no `askers`.
-  const again = [{ $set: { askers: { $ifNull: ['$askers', []] } } }, { $set: countedAgain(told, asked, by) }];
+  const again = [{ $set: countedAgain(told, asked, by) }];
   return [
     { $replaceWith: { $literal: { ...fresh, askers: [by] } } },
     { $merge: { into: 'gaps', on: '_id', whenMatched: again, whenNotMatched: 'insert' } },
@@ -262,24 +261,46 @@ export async function listGapsOf(
   return found.map(({ askers, ...gap }) => ({ ...gap, count: askers[0]!.count }));
 }
 
+/** The most wordings of a group whose ids are listed, so that a group of any size can be listed. */
+const maxNamedWordings = 100;
+
 export type GapGroup = Omit<Gap, '_id' | 'org_id' | 'group' | 'askers' | 'vector' | 'vector_model' | 'waiting'> & {
+  /** The ids of at most `maxNamedWordings` wordings. Each of them stands for the group. */
   gap_ids: string[];
+  /** The lowest id of the group's wordings. It orders groups that were last asked at the same time. */
+  lowest_id: string;
 };
 
 /**
- * A page of gap groups, the most recently asked first, and their total number. A group's status is the one among its
- * wordings' statuses that comes first in `gapStatuses`. A question that waits for vectors is left out, but not for
- * longer than `waitsAtMostMs`.
+ * A page of gap groups, the most recently asked first, and the total number of groups; `after` is the last group of the
+ * previous page. A group's status is the one among its wordings' statuses that comes first in `gapStatuses`. A question
+ * that waits for vectors is left out, but not for longer than `waitsAtMostMs`.
  */
 export async function listGaps(
   orgId: string,
   modes: readonly Mode[],
-  { limit, status, now }: { limit: number; status?: GapStatus | undefined; now: Date },
+  {
+    limit,
+    after,
+    status,
+    now,
+  }: {
+    limit: number;
+    after?: Pick<GapGroup, 'last_asked' | 'lowest_id'> | undefined;
+    status?: GapStatus | undefined;
+    now: Date;
+  },
 ): Promise<{ gaps: GapGroup[]; count: number }> {
   const settled = {
     $or: [{ waiting: { $exists: false } }, { last_asked: { $lt: new Date(now.getTime() - waitsAtMostMs) } }],
   };
   const openness = { $indexOfArray: [gapStatuses, '$status'] };
+  const rest = after && {
+    $or: [
+      { last_asked: { $lt: after.last_asked } },
+      { last_asked: after.last_asked, lowest_id: { $gt: after.lowest_id } },
+    ],
+  };
   const groups = collectionOf(GapModel).aggregate<{
     gaps: (GapGroup & { openness: number })[];
     count: { n: number }[];
@@ -297,11 +318,18 @@ export async function listGaps(
         near: { $first: '$near' },
         mode: { $first: '$mode' },
         gap_ids: { $push: '$_id' },
+        lowest_id: { $min: '$_id' },
         openness: { $min: openness },
       },
     },
+    { $set: { gap_ids: { $slice: ['$gap_ids', maxNamedWordings] } } },
     { $match: status ? { openness: gapStatuses.indexOf(status) } : {} },
-    { $facet: { gaps: [{ $sort: { last_asked: -1, _id: 1 } }, { $limit: limit }], count: [{ $count: 'n' }] } },
+    {
+      $facet: {
+        gaps: [{ $match: rest ?? {} }, { $sort: { last_asked: -1, lowest_id: 1 } }, { $limit: limit }],
+        count: [{ $count: 'n' }],
+      },
+    },
   ]);
   const found = await groups.next();
   return {
@@ -337,15 +365,24 @@ export async function settleGap(orgId: string, gapId: string, answered: boolean)
   else await collectionOf(GapModel).updateOne(which, { $unset: { waiting: 1 } });
 }
 
-/** Sets the status of gaps; returns how many of them exist. */
+/**
+ * Sets the status of all wordings of the groups that these wordings belong to, because lists do not name every wording.
+ * Returns how many wordings the groups have.
+ */
 export async function setGapStatus(
   orgId: string,
   modes: readonly Mode[],
   ids: readonly string[],
   status: GapStatus,
 ): Promise<number> {
-  const { matchedCount } = await collectionOf(GapModel).updateMany(
-    { _id: { $in: ids }, org_id: orgId, mode: { $in: modes } },
+  const gaps = collectionOf(GapModel);
+  const named = await gaps
+    .find({ _id: { $in: [...ids] }, org_id: orgId, mode: { $in: [...modes] } })
+    .project<Pick<Gap, 'mode' | 'group'>>({ mode: 1, group: 1 })
+    .toArray();
+  const groupsIn = (mode: Mode) => named.filter((one) => one.mode === mode).map(({ group }) => group);
+  const { matchedCount } = await gaps.updateMany(
+    { org_id: orgId, $or: modes.map((mode) => ({ mode, group: { $in: groupsIn(mode) } })) },
     { $set: { status } },
   );
   return matchedCount;

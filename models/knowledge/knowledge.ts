@@ -36,7 +36,7 @@ export async function findPassages(orgId: string, mode: Mode, chunkIds: readonly
     findPageSources(orgId, mode, sourceIds.filter(isPage)),
   ]);
   const sources = new Map<string, AnsweringSource>([
-    ...documents.map(({ filename, created_at: dated, public_url: url, ...document }) => {
+    ...documents.map(({ filename, created_at, written_at: dated = created_at, public_url: url, ...document }) => {
       const title = document.title ?? documentTitle(filename);
       return [document._id, { ...document, name: filename, title, url, dated }] as const;
     }),

@@ -3,7 +3,7 @@
  * that answers questions and false for the new one.
  */
 import { removeChunks } from './chunk.ts';
-import { collectionOf, defineModel, readerOf, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, newest, olderThan, readerOf, type RecordOf } from '../base/define.ts';
 import { boolean, date, list, number, oneOf, optional, string, text } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { dropPageLinks } from './pagelinks.ts';
@@ -101,11 +101,7 @@ export async function listPages(
   limit: number,
   before?: string,
 ): Promise<Page[]> {
-  return collectionOf(PageModel)
-    .find({ ...visible(orgId, among), ...(before ? { _id: { $lt: before } } : {}) })
-    .sort({ _id: -1 })
-    .limit(limit)
-    .toArray();
+  return newest(collectionOf(PageModel).find({ ...visible(orgId, among), ...olderThan(before) }), limit);
 }
 
 export async function countPages(orgId: string, among: readonly Mode[]): Promise<number> {
@@ -120,31 +116,48 @@ export async function listVisiblePages(orgId: string, mode: Mode): Promise<Page[
     .toArray();
 }
 
+/** The published page of the live set with this id or address; null when there is none. */
+export async function findVisiblePage(
+  orgId: string,
+  mode: Mode,
+  wanted: { _id: string } | { url: string },
+): Promise<Page | null> {
+  return collectionOf(PageModel).findOne({ ...visible(orgId, [mode]), ...wanted });
+}
+
 /**
  * Begins to copy a page into live mode, as a new attempt with its own batch of index rows. A repeated call continues
- * with the same page. Null when live mode already has a page with this address, or a crawl is about to publish one.
+ * with the same live page, and gives it the tags and the text of `page`. Null when live mode already has a page with
+ * this address, or a crawl is about to publish one.
  */
 export async function beginPageCopy(page: Page, now: Date): Promise<(Page & { attempt: number }) | null> {
   const { org_id, url, title, crawl_id, segments, authority, content_sha256, crawled_at } = page;
   const place = { org_id, mode: 'live' as const, live: true, url };
   // Without the page's ETag and date, the next crawl reads the page once, and so gets its links.
   const fresh = defined({ title, crawl_id, segments, authority, content_sha256, crawled_at });
-  const numbers = { tags_version: 0, generation: 1, chunk_count: 0, created_at: now, updated_at: now };
+  // `claimed` is set from the first moment, so that the end of a crawl does not take the page for a leftover.
+  const numbers = { tags_version: 0, generation: 1, claimed: 0, chunk_count: 0, created_at: now, updated_at: now };
   await collectionOf(PageModel).updateOne(
     place,
     { $setOnInsert: { ...fresh, ...numbers, _id: newId('page') } },
     { upsert: true },
   );
   const copy = await collectionOf(PageModel).findOneAndUpdate(
-    { ...place, crawl_id, ...unpublishedCopy },
-    // `claimed` tells the reconciliation of the search index that this batch of index rows may still be published.
-    [{ $set: { attempt: { $add: [{ $ifNull: ['$attempt', 0] }, 1] } } }, { $set: { claimed: '$attempt' } }],
+    { ...place, ...unpublishedCopy },
+    [
+      // The page may have been restricted or read again since an earlier attempt stored its tags and text.
+      { $unset: 'authority' },
+      { $replaceWith: { $mergeObjects: ['$$ROOT', { $literal: fresh }] } },
+      { $set: { attempt: { $add: [{ $ifNull: ['$attempt', 0] }, 1] } } },
+      // `claimed` tells the reconciliation of the search index that this batch of index rows may still be published.
+      { $set: { claimed: '$attempt' } },
+    ],
     { returnDocument: 'after' },
   );
   return copy && { ...copy, attempt: copy.attempt! };
 }
-/** Matches a copy that no crawl has claimed; a crawl's claim increments the generation. */
-const unpublishedCopy = { generation: 1, live_generation: { $exists: false } };
+/** Matches a copy that no crawl has claimed; a crawl's claim increments the generation. Only copies have `claimed`. */
+const unpublishedCopy = { generation: 1, claimed: { $exists: true }, live_generation: { $exists: false } };
 
 /** Publishes a copy; false when another attempt or a crawl has replaced this attempt, or the page was deleted. */
 export async function publishPageCopy(
@@ -205,12 +218,19 @@ export async function removePage(
 /** A page as it was read earlier, for optimistic locking. */
 export type SeenPage = Pick<
   Page,
-  '_id' | 'url' | 'live' | 'crawl_id' | 'generation' | 'live_generation' | 'live_attempt'
+  '_id' | 'url' | 'live' | 'crawl_id' | 'generation' | 'claimed' | 'live_generation' | 'live_attempt'
 >;
+
+/**
+ * Whether a copy from test mode may still publish the page (see `unpublishedCopy`). A page that a crawl has created has
+ * no `claimed`.
+ */
+export const isBeingCopied = ({ generation, claimed, live_generation }: SeenPage): boolean =>
+  generation === 1 && claimed !== undefined && live_generation === undefined;
 
 /** All pages of an organization and mode, published or not, with the fields of `SeenPage`. */
 export async function listSets(orgId: string, mode: Mode): Promise<SeenPage[]> {
-  const projection = { url: 1, live: 1, crawl_id: 1, generation: 1, live_generation: 1, live_attempt: 1 };
+  const projection = { url: 1, live: 1, crawl_id: 1, generation: 1, claimed: 1, live_generation: 1, live_attempt: 1 };
   return collectionOf(PageModel).find({ org_id: orgId, mode }, { projection }).toArray();
 }
 
@@ -222,13 +242,17 @@ export async function findPageIds(orgId: string, pageIds: readonly string[]): Pr
   return new Set(found.map(({ _id }) => _id));
 }
 
-/** Matches the page only if, since its record was read, no crawl has read the page or claimed a generation of it. */
-const asSeen = (orgId: string, { _id, live, crawl_id, generation, live_generation }: SeenPage) => ({
+/**
+ * Matches the page only if, since its record was read, no crawl has read the page or claimed a generation of it, and no
+ * attempt has begun to copy it.
+ */
+const asSeen = (orgId: string, { _id, live, crawl_id, generation, claimed, live_generation }: SeenPage) => ({
   _id,
   org_id: orgId,
   live,
   crawl_id,
   generation,
+  claimed: claimed ?? { $exists: false },
   live_generation: live_generation ?? { $exists: false },
 });
 

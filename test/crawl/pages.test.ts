@@ -537,6 +537,7 @@ describe('processes that read pages', () => {
     const reading = own.read(endless, { signal: abort.signal });
     const waiting = own.read(small('One.'), { signal: abort.signal });
     const other = own.read(small('Two.'));
+    await delay(0);
     abort.abort(new Error('shutting down'));
     await expect(reading).rejects.toThrow('shutting down');
     await expect(waiting).rejects.toThrow('shutting down');

@@ -10,6 +10,7 @@ import { createCrawlBatch } from '../../activities/crawl/batch.ts';
 import { createCrawlFinish } from '../../activities/crawl/finish.ts';
 import { createPageStore, type FreshPage } from '../../activities/crawl/pagestore.ts';
 import { createPruningActivities, removeOrphans } from '../../activities/crawl/prune.ts';
+import { createLiveCopyActivities } from '../../activities/knowledge/livecopy.ts';
 import { findOrphans } from '../../api/crawl/prune.ts';
 import type { Site } from '../../clients/crawl/site/site.ts';
 import type { IndexRow, Search } from '../../clients/knowledge/search/search.ts';
@@ -22,9 +23,11 @@ import { createOrganization, newOrganization } from '../../models/access/organiz
 import { createPruning, findPruning, type Orphan } from '../../models/crawl/prune.ts';
 import type { PruningRef } from '../../workflows/crawl/prune.ts';
 import { countPagesLacking, EmbeddingWorkModel, listLacking } from '../../models/knowledge/embedding.ts';
-import { PageModel } from '../../models/knowledge/page.ts';
+import { createLiveCopy, findLiveCopy, finishLiveCopy } from '../../models/knowledge/livecopy.ts';
+import { beginPageCopy, listVisiblePages, PageModel } from '../../models/knowledge/page.ts';
 import { findPageLinks } from '../../models/knowledge/pagelinks.ts';
 import { everyRecord } from '../../models/base/define.ts';
+import type { Mode } from '../../models/rules/access/keys.ts';
 
 modelsIn('pagestore');
 
@@ -51,10 +54,10 @@ function newIndex() {
 }
 const noModel = { model: undefined };
 
-async function begin(orgId = newId('org')): Promise<Crawl> {
+async function begin(orgId = newId('org'), mode: Mode = 'test'): Promise<Crawl> {
   const crawl = newCrawl(
     { url: 'https://a.example/', max_pages: 50, replace: false },
-    { _id: newId('crawl'), org_id: orgId, mode: 'test', started_by: 'test', started_at: new Date() },
+    { _id: newId('crawl'), org_id: orgId, mode, started_by: 'test', started_at: new Date() },
   );
   await createCrawl(crawl, async () => undefined);
   return crawl;
@@ -240,6 +243,158 @@ describe('pruning that overlaps with a crawl', () => {
     const second = await begin(crawl.org_id);
     await store.save(second, { fresh: [read('https://a.example/', 'new')], settled: [] });
     expect(await stored(second)).toEqual([['https://a.example/', ['old']]]);
+  });
+});
+
+describe('a page that is being copied to live mode', () => {
+  const copied = async (urls = ['https://a.example/']) => {
+    const first = await begin();
+    const { org_id } = first;
+    const store = createPageStore({ search: newIndex().search, embedding: noModel, quotas, clock: () => new Date() });
+    await store.save(first, { fresh: urls.map((url) => read(url, url)), settled: [] });
+    await end(first);
+    const copy = {
+      _id: newId('liveCopy'),
+      org_id,
+      mode: 'live' as const,
+      requested_by: 'test',
+      requested_at: new Date(),
+      running: true as const,
+    };
+    await createLiveCopy(copy);
+    return { org_id, copyId: copy._id };
+  };
+  const livePages = (org_id: string) => PageModel.find({ org_id, mode: 'live' }).lean();
+  const copyWith = (search: Search, orgId: string, copyId: string) => {
+    const deps = { search, embedding: noModel, quotas, start: async () => undefined, clock: () => new Date() };
+    const { copyToLive } = createLiveCopyActivities(deps);
+    const environment = new MockActivityEnvironment(undefined, { logger: new DefaultLogger('ERROR') });
+    return environment.run(copyToLive, { orgId, copyId });
+  };
+
+  it('a page that is being copied to live mode outlives the end of a live crawl, and pruning does not report it', async () => {
+    const index = newIndex();
+    const clock = () => new Date();
+    const { org_id, copyId } = await copied();
+    const crawl = await begin(org_id, 'live');
+    const reported: Orphan[] = [];
+    const search: Search = {
+      ...index.search,
+      async add(table, rows) {
+        await index.search.add(table, rows);
+        reported.push(...(await findOrphans(index.search, org_id, 'live')).orphaned);
+        await createCrawlFinish({ search: index.search, embedding: noModel, clock })(crawl, 'cancelled', undefined);
+      },
+    };
+    const { copyToLive } = createLiveCopyActivities({
+      search,
+      embedding: noModel,
+      quotas,
+      start: async () => undefined,
+      clock,
+    });
+    await new MockActivityEnvironment(undefined, { logger: new DefaultLogger('ERROR') }).run(copyToLive, {
+      orgId: org_id,
+      copyId,
+    });
+    expect(reported).toEqual([]);
+    expect(await findLiveCopy(org_id, copyId)).toMatchObject({ pages: 1, left_out: [] });
+    const [page] = await livePages(org_id);
+    expect(page).toMatchObject({ url: 'https://a.example/', live_generation: 1, chunk_count: 1 });
+    expect(await ChunkModel.countDocuments({ org_id, source_id: page!._id })).toBe(1);
+    expect(index.rows()).toMatchObject([{ source_id: page!._id, generation: '1.1' }]);
+  });
+
+  it.each([
+    ['is left out when a live crawl has claimed its address and not published it yet', {}, 0],
+    ['counts as copied when a live crawl has published its address', { live_generation: 2 }, 1],
+  ])('a page that is being copied to live mode %s', async (_, published: object, pages) => {
+    const index = newIndex();
+    const { org_id, copyId } = await copied();
+    const search: Search = {
+      ...index.search,
+      async add(table, rows) {
+        await index.search.add(table, rows);
+        await PageModel.updateOne({ org_id, mode: 'live' }, { $set: { generation: 2, ...published } });
+      },
+    };
+    await copyWith(search, org_id, copyId);
+    const outcome = await findLiveCopy(org_id, copyId);
+    expect([outcome?.pages, outcome?.left_out?.length]).toEqual([pages, 1 - pages]);
+    expect(index.rows()).toEqual([]);
+  });
+
+  it('a page that changes while others are copied to live mode is copied as it is then, or left out when its passages are gone', async () => {
+    const index = newIndex();
+    const clock = () => new Date();
+    const { org_id, copyId } = await copied(['a', 'b', 'c', 'd'].map((name) => `https://a.example/${name}`));
+    const [first, deleted, newer, half] = await listVisiblePages(org_id, 'test');
+    let changed = false;
+    const search: Search = {
+      ...index.search,
+      async add(table, rows) {
+        await index.search.add(table, rows);
+        if (changed) return;
+        changed = true;
+        await PageModel.deleteOne({ org_id, _id: deleted!._id });
+        await ChunkModel.deleteMany({ org_id, source_id: half!._id });
+        const crawl = await begin(org_id);
+        const store = createPageStore({ search: newIndex().search, embedding: noModel, quotas, clock });
+        await store.save(crawl, { fresh: [read(newer!.url, 'newer')], settled: [] });
+        await end(crawl);
+      },
+    };
+    await copyWith(search, org_id, copyId);
+    const left_out = [{ id: deleted!._id }, { id: half!._id }];
+    expect(await findLiveCopy(org_id, copyId)).toMatchObject({ pages: 2, left_out });
+    expect(index.rows().map(({ text }) => text)).toEqual([first!.url, 'newer']);
+  });
+
+  it('a repeated attempt to copy pages to live mode copies them as they are then, also those that an earlier attempt has begun', async () => {
+    const index = newIndex();
+    const clock = () => new Date();
+    const { org_id, copyId } = await copied(['https://a.example/restricted', 'https://a.example/read']);
+    const [newer, restricted] = await PageModel.find({ org_id }).sort({ url: 1 }).lean();
+    await PageModel.updateOne({ _id: newer!._id }, { $set: { authority: 'primary' } });
+    for (const page of await listVisiblePages(org_id, 'test')) await beginPageCopy(page, clock());
+    await PageModel.updateOne({ _id: restricted!._id }, { $set: { segments: ['staff'], authority: 'normal' } });
+    await PageModel.updateOne({ _id: newer!._id }, { $unset: { authority: 1 } });
+    const crawl = await begin(org_id);
+    const store = createPageStore({ search: newIndex().search, embedding: noModel, quotas, clock });
+    await store.save(crawl, { fresh: [read(newer!.url, 'newer')], settled: [] });
+    await end(crawl);
+    await copyWith(index.search, org_id, copyId);
+    expect(await findLiveCopy(org_id, copyId)).toMatchObject({ pages: 2, left_out: [] });
+    const live = (await livePages(org_id)).toSorted((a, b) => (a.url < b.url ? -1 : 1));
+    expect(live.map(({ live_generation }) => live_generation)).toEqual([1, 1]);
+    expect(live.map(({ title, segments, authority }) => [title, segments, authority])).toEqual([
+      ['newer', [], undefined],
+      [restricted!.url, ['staff'], 'normal'],
+    ]);
+    expect(live.map(({ crawl_id, content_sha256 }) => [crawl_id, content_sha256])).toEqual([
+      [crawl._id, 'newer'],
+      [restricted!.crawl_id, restricted!.url],
+    ]);
+    expect(index.rows().map(({ text }) => text)).toEqual(expect.arrayContaining(['newer', restricted!.url]));
+    expect(index.rows().filter(({ segments }) => segments.length > 0)).toMatchObject([
+      { text: restricted!.url, segments: ['staff'], authority: 'normal' },
+    ]);
+  });
+
+  it('pruning removes the page of a copy that has ended without it, unless another copy has taken the page over', async () => {
+    const index = newIndex();
+    const { org_id, copyId } = await copied();
+    const [page] = await listVisiblePages(org_id, 'test');
+    await beginPageCopy(page!, new Date());
+    expect((await findOrphans(index.search, org_id, 'live')).orphaned).toEqual([]);
+    await finishLiveCopy(org_id, copyId, { documents: 0, pages: 0, left_out: [] }, new Date());
+    const { orphaned } = await findOrphans(index.search, org_id, 'live');
+    expect(orphaned.length).toBe(1);
+    const prune = () => removeOrphans(index.search, { org_id, mode: 'live', orphans: orphaned }, signal);
+    await beginPageCopy(page!, new Date());
+    expect([await prune(), (await livePages(org_id)).length]).toEqual([0, 1]);
+    await PageModel.updateOne({ org_id, mode: 'live' }, { $set: { claimed: 1 } });
+    expect([await prune(), (await livePages(org_id)).length]).toEqual([1, 0]);
   });
 });
 

@@ -183,19 +183,21 @@ describe('concurrent requests for a schedule of one site', () => {
 });
 
 describe('the crawl that a cancel request selects', () => {
-  it('a repeated cancel request selects the same crawl as before, even when that crawl has ended and another one runs', async () => {
+  it('a repeated cancel request selects the same crawl as before, even when that crawl has ended, another one runs, and the secret key was changed', async () => {
     const orgId = newId('org');
     const started = async () => {
       const crawl = crawlOf(orgId);
       await createCrawl(crawl, () => Promise.resolve());
       return crawl._id;
     };
-    const cancelled = async (commandId?: string) => (await crawlToCancel(orgId, 'test', commandId))?._id;
+    const cancelled = async (...ids: string[]) => (await crawlToCancel(orgId, 'test', ids))?._id;
     const first = await started();
     expect([await cancelled('a'), await cancelled('b'), await cancelled()]).toEqual([first, first, first]);
     await endCrawl(orgId, first, { status: 'cancelled' }, new Date());
     const second = await started();
     expect([await cancelled('a'), await cancelled('b')]).toEqual([first, first]);
+    // The first id comes from the new secret key.
+    expect(await cancelled('a with the new key', 'a')).toBe(first);
     expect([await cancelled('c'), await cancelled()]).toEqual([second, second]);
     await endCrawl(orgId, second, { status: 'completed' }, new Date());
     expect(await cancelled('d')).toBeUndefined();

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { page, sitesOfTest, type Reply, type TestSite } from '../kit/sites.ts';
 import { createHosts } from '../../clients/crawl/site/hosts.ts';
 import { createHttp, type Http } from '../../clients/http/http.ts';
-import type { PageContent } from '../../clients/crawl/site/pages.ts';
+import type { PageContent, Pages } from '../../clients/crawl/site/pages.ts';
 import { createSites, type Sites, type SitesOptions } from '../../clients/crawl/site/site.ts';
 import { HttpError } from '../../models/rules/base/http.ts';
 import { maxRobotsBytes } from '../../models/rules/crawl/robots.ts';
@@ -20,16 +20,19 @@ afterEach(async () => {
 });
 
 type Options = Partial<Pick<SitesOptions, 'clock' | 'concurrency' | 'http' | 'renderer'>>;
-/** A crawler for this site. Its page reader ignores the HTML and returns `content` for every page. */
+/**
+ * A crawler for this site. Its page reader ignores the HTML and returns `content` for every page, with the length of the
+ * body as that of its text.
+ */
 function crawlerOf(site: TestSite, options: Options = {}, content: Partial<PageContent> = {}): Sites {
   const http = createHttp({ userAgent: 'TestBot/1.0', egressAllow: [new URL(site.url).host] });
-  const read = async (): Promise<PageContent> => ({
+  const read: Pages['read'] = async ({ body }) => ({
     title: 'A page',
     noindex: false,
     nofollow: false,
     links: [],
     chunks: [],
-    textLength: 0,
+    textLength: body.length,
     contentHash: '0'.repeat(64),
     empty: false,
     ...content,
@@ -210,6 +213,23 @@ describe('a page’s response', () => {
     const to = 'https://site.example/b';
     const opened = await crawlerOf(site, {}, { refresh: to, ...content }).open(`${site.url}/`, signal);
     expect(await opened.fetch(`${site.url}/a`, { signal })).toEqual({ kind: 'redirect', to, permanent });
+  });
+
+  it('a redirect to an address in raw UTF-8 leads to that address', async () => {
+    const location = Buffer.from('/gebühren').toString('latin1');
+    const site = await siteOf({ '/a': answer(301, { location }) });
+    const opened = await crawlerOf(site).open(`${site.url}/`, signal);
+    const to = `${site.url}/geb%C3%BChren`;
+    expect(await opened.fetch(`${site.url}/a`, { signal })).toEqual({ kind: 'redirect', to, permanent: true });
+  });
+
+  it('the text of a page that comes with status 203 is read', async () => {
+    const site = await siteOf({
+      '/a': (_, response) => void response.writeHead(203, { 'content-type': 'text/html' }).end('The text.'),
+    });
+    const opened = await crawlerOf(site).open(`${site.url}/`, signal);
+    const fetched = await opened.fetch(`${site.url}/a`, { signal });
+    expect(fetched).toMatchObject({ kind: 'page', content: { textLength: 9 } });
   });
 
   it('a page that redirects to itself is not requested again', async () => {

@@ -1,8 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { BadRequestError } from 'openai';
 import { createAi } from '../../intelligence/model/ai.ts';
 import type { AnswerEvent, ModelOptions } from '../../intelligence/model/ai.ts';
+import { createCompletions } from '../../intelligence/model/completions.ts';
+import { answerFormat } from '../../intelligence/model/prompt.ts';
 import { createEmbedder } from '../../clients/openai/embeddings.ts';
-import { createEndpoint } from '../../clients/openai/endpoint.ts';
+import { createEndpoint, type Endpoint } from '../../clients/openai/endpoint.ts';
 import { createMemberReader } from '../../intelligence/model/partial.ts';
 import { until } from '../kit/harness.ts';
 import { startOpenAiServer } from '../kit/openai-server.ts';
@@ -177,6 +180,19 @@ describe('answer', () => {
     expect((await client.answer(ask)).has_context).toBe(true);
     await client.answer(ask);
     expect(server.requests.map(({ body }) => body.response_format !== undefined)).toEqual([true, false, false]);
+  });
+
+  it('each of several requests at the same time is repeated without response_format when the endpoint does not support it', async () => {
+    const create = async ({ response_format }: { response_format?: unknown }) => {
+      if (response_format === undefined) return { choices: [{ message: { content: 'plain' } }] };
+      const message = "Unknown parameter: 'response_format'";
+      throw new BadRequestError(400, { message }, undefined, new Headers());
+    };
+    const persist: Endpoint['persist'] = async (_outer, _deadline, call) => call(new AbortController().signal);
+    const endpoint = { api: { chat: { completions: { create } } }, persist } as unknown as Endpoint;
+    const { complete } = createCompletions(endpoint, 'm');
+    const asking = () => complete([], answerFormat, Date.now() + 60_000);
+    expect(await Promise.all([asking(), asking(), asking()])).toEqual(['plain', 'plain', 'plain']);
   });
 
   it('answer() times out when the endpoint hangs', async () => {

@@ -1,8 +1,11 @@
 /** Articles: documents whose text is written and changed over the API. */
 import { describe, expect, it } from '@jest/globals';
+import { modelsIn } from '../kit/database.ts';
 import { system, until } from '../kit/harness.ts';
+import { findPassages } from '../../models/knowledge/knowledge.ts';
 
 const api = system();
+modelsIn('shared');
 
 async function fresh() {
   const org = await api.newOrg();
@@ -75,6 +78,23 @@ describe('GET and PUT /orgs/{orgId}/documents/{docId}/text', () => {
     expect((await at('POST', `/documents/${docId}/reprocess`, {})).status).toBe(202);
     await indexed(docId);
     expect((await ask('What does a small safe deposit box cost?')).answer).toContain(`${price} EUR`);
+  });
+
+  it('an article is as new as the last change of its text, and not as its upload or its last processing', async () => {
+    const { org, at, write, indexed } = await fresh();
+    const { doc_id: docId, created_at, sha256 } = (await write({ name: 'Boxes', text: boxes })).body.document;
+    await indexed(docId);
+    const dated = async (generation: number) =>
+      (await findPassages(org.orgId, 'test', [`${docId}:${generation}:0`])).map((passage) => passage.dated);
+    expect(await dated(1)).toEqual([new Date(created_at)]);
+    const change = { text: boxes.replace('60', '65'), based_on: sha256 };
+    const changed = new Date((await at('PUT', `/documents/${docId}/text`, change)).body.document.updated_at);
+    expect(changed.getTime()).toBeGreaterThan(Date.parse(created_at));
+    await indexed(docId);
+    expect(await dated(2)).toEqual([changed]);
+    expect((await at('POST', `/documents/${docId}/reprocess`, {})).status).toBe(202);
+    await indexed(docId);
+    expect(await dated(3)).toEqual([changed]);
   });
 
   it('an uploaded UTF-8 text can be changed; reading a table or a text in another encoding gets 409', async () => {

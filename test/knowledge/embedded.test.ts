@@ -17,9 +17,10 @@ import { createEmbedding, type Embedding } from '../../clients/embedding/embeddi
 import { createSearch, type Search } from '../../clients/knowledge/search/search.ts';
 import { createOffline } from '../../intelligence/offline/offline.ts';
 import { newId } from '../../models/base/ids.ts';
+import { settleIntent } from '../../models/base/pending.ts';
 import { chunksOf, findSentences, removeChunks, writeChunks } from '../../models/knowledge/chunk.ts';
 import { DocumentModel, publishDocument, type Document } from '../../models/knowledge/document.ts';
-import { countPassagesLacking, EmbeddingWorkModel } from '../../models/knowledge/embedding.ts';
+import { countPassagesLacking, EmbeddingWorkModel, wakeEmbedding } from '../../models/knowledge/embedding.ts';
 import { PageModel } from '../../models/knowledge/page.ts';
 import { deleteSource } from '../../models/knowledge/source.ts';
 import { effectiveAuthority } from '../../models/rules/knowledge/authority.ts';
@@ -402,6 +403,20 @@ describe('a page whose crawl is still running', () => {
     expect(await vectors('another')).toEqual([[doc, '1', 1, ''] as const, [pageId, '1', 1, ''] as const].toSorted());
     expect(await vectors()).toEqual([]);
   });
+});
+
+it('passages wait for their embedding since the first of them was published, until the embedding has started', async () => {
+  const work = async () => (await EmbeddingWorkModel.find({ org_id: orgId }, null, everyRecord).lean())[0]!;
+  const first = clock();
+  await wakeEmbedding(owner(), first);
+  now += 60_000;
+  await wakeEmbedding(owner(), clock());
+  const { _id, pending } = await work();
+  const wanted = { workflow: 'embedPassages', signal: 'wake', args: [{ orgId, mode }], tries: 0 };
+  expect(pending).toMatchObject([{ ...wanted, since: first, next_at: clock() }]);
+  await settleIntent(EmbeddingWorkModel, { _id, org_id: orgId }, pending![0]!);
+  await wakeEmbedding(owner(), clock());
+  expect((await work()).pending).toMatchObject([{ ...wanted, since: clock() }]);
 });
 
 describe('the maintenance of embeddings', () => {

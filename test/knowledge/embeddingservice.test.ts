@@ -2,10 +2,14 @@
  * Embedding models in other processes, called as services: the vectors are the same, and a service that hangs or dies
  * costs no question its vector.
  */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createEmbedding, type Embedding } from '../../clients/embedding/embedding.ts';
+import { createRemoteEmbedder, maxTexts } from '../../clients/embedding/remote.ts';
 import { startEmbeddingService, type EmbeddingService } from '../../clients/embedding/service.ts';
 import { apiAt, until } from '../kit/harness.ts';
+import { listening } from '../kit/listening.ts';
 import {
   removeDataDir,
   startProcess,
@@ -49,6 +53,25 @@ it('an embedding service returns the same vectors of questions, sentences and pa
     (by: Embedding) => by.local!.storedSentences(['Stored.'], { patient: true }),
   ])
     expect(await ask(remote)).toEqual(await ask(own));
+});
+
+it('any number of texts can be embedded: no call has more texts than a service takes, and the vectors keep their order', async () => {
+  const sizes: number[] = [];
+  /** Answers each text, which is a number, with a vector of that number. */
+  async function answer(incoming: IncomingMessage, reply: ServerResponse): Promise<void> {
+    const { texts } = (await json(incoming)) as { texts: { text: string }[] };
+    sizes.push(texts.length);
+    const numbers = texts.flatMap(({ text }) => Array.from({ length: 512 }, () => Number(text)));
+    reply.end(Buffer.from(Float32Array.from(numbers).buffer));
+  }
+  const { url, close } = await listening(createServer((incoming, reply) => void answer(incoming, reply)));
+  const embedder = createRemoteEmbedder({ urls: [url], pool: 'passages', timeoutMs: 60_000, nextAfterMs: 60_000 });
+  const texts = Array.from({ length: 2 * maxTexts + 1 }, (_, n) => ({ kind: 'passage' as const, text: String(n) }));
+  const vectors = await embedder.embed(texts, { models: ['use'] });
+  expect(vectors.map(([first]) => first)).toEqual(texts.map((_, n) => n));
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(maxTexts);
+  await embedder.close();
+  await close();
 });
 
 it('every question still gets its vector when one of two embedding services hangs or is killed', async () => {

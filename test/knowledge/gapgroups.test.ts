@@ -9,7 +9,15 @@ import { until } from '../kit/harness.ts';
 import { createEmbedding, type Embedding } from '../../clients/embedding/embedding.ts';
 import { newId } from '../../models/base/ids.ts';
 import { recordCustomerGap } from '../../models/chat/customergap.ts';
-import { findGroup, forgetGaps, listGaps, recordGap, type Asked } from '../../models/knowledge/gap.ts';
+import {
+  findGroup,
+  forgetGaps,
+  listGaps,
+  recordGap,
+  setGapStatus,
+  type Asked,
+  type GapGroup,
+} from '../../models/knowledge/gap.ts';
 import { gapGroup } from '../../models/rules/knowledge/gap.ts';
 import { terms } from '../../models/rules/language/words.ts';
 import { everyRecord } from '../../models/base/define.ts';
@@ -62,6 +70,51 @@ describe('unanswered questions', () => {
     expect(await findGroup(orgOf, 'test', asked.meaning!)).toBe('cheques');
     await mongoose.connection.collection('gaps').deleteMany({ org_id: orgOf });
     expect(await findGroup(orgOf, 'test', asked.meaning!)).toBeUndefined();
+  });
+
+  it('a list of unanswered questions, read page by page, has each group once, also groups that were last asked at the same time', async () => {
+    const orgOf = newId('org');
+    const second = new Date();
+    const first = new Date(second.getTime() - 1_000);
+    for (const [group, now] of [
+      ['a', first],
+      ['b', second],
+      ['c', second],
+      ['d', second],
+      ['e', first],
+    ] as const) {
+      for (const wording of ['one', 'other'])
+        await recordGap(orgOf, 'test', { question: `${group} ${wording}`, group, why: 'nothing_found', now });
+    }
+    const read: string[] = [];
+    for (let after: GapGroup | undefined; ;) {
+      const { gaps, count } = await listGaps(orgOf, ['test'], { limit: 2, after, now: second });
+      expect(count).toBe(5);
+      if (gaps.length === 0) break;
+      read.push(...gaps.map(({ question }) => question[0]!));
+      after = gaps.at(-1);
+    }
+    expect([read.slice(0, 3).toSorted(), read.slice(3).toSorted()]).toEqual([
+      ['b', 'c', 'd'],
+      ['a', 'e'],
+    ]);
+  });
+
+  it('the list names at most 100 wordings of a group, and each of them sets the status of the whole group', async () => {
+    const orgOf = newId('org');
+    const ask = (question: string, group: string) =>
+      recordGap(orgOf, 'test', { question, group, why: 'nothing_found', now: new Date() });
+    for (let wording = 0; wording < 101; wording += 1) await ask(`Wording ${wording}`, 'often');
+    await ask('Another question', 'once');
+    const open = async () =>
+      (await listGaps(orgOf, ['test'], { limit: 100, status: 'open', now: new Date() })).gaps.toSorted(
+        (one, other) => other.count - one.count,
+      );
+    const [often] = await open();
+    expect([often!.count, often!.gap_ids.length]).toEqual([101, 100]);
+    expect(await setGapStatus(orgOf, ['live'], often!.gap_ids, 'resolved')).toBe(0);
+    expect(await setGapStatus(orgOf, ['test', 'live'], [often!.gap_ids[99]!], 'resolved')).toBe(101);
+    expect((await open()).map(({ question }) => question)).toEqual(['Another question']);
   });
 
   it('unanswered questions are not compared with embeddings of another model', async () => {

@@ -13,6 +13,7 @@ import { modelsIn } from '../kit/database.ts';
 import { until } from '../kit/harness.ts';
 import { readerProgram } from '../kit/readerprogram.ts';
 import { createDocumentActivities } from '../../activities/knowledge/document.ts';
+import { createLiveCopyActivities } from '../../activities/knowledge/livecopy.ts';
 import { createMaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
 import { createFiles, type Files } from '../../clients/files/files.ts';
 import { createSearch, type IndexTable, type Search } from '../../clients/knowledge/search/search.ts';
@@ -25,7 +26,8 @@ import {
   writeChunks,
 } from '../../models/knowledge/chunk.ts';
 import { collectionOf } from '../../models/base/define.ts';
-import { DocumentModel, type Document } from '../../models/knowledge/document.ts';
+import { claimDocument, DocumentModel, type Document } from '../../models/knowledge/document.ts';
+import { createLiveCopy } from '../../models/knowledge/livecopy.ts';
 import { newId } from '../../models/base/ids.ts';
 import { Unreadable, unreadableReasons } from '../../models/rules/base/unreadable.ts';
 import { generationOf } from '../../models/rules/knowledge/reconcile.ts';
@@ -433,6 +435,22 @@ describe('a late attempt for a document', () => {
     expect(await search.listSources({ ...tableOf(orgId), model: 'm' })).toEqual([]);
   });
 
+  it('a late attempt that cannot read a document does not mark it as failed when another attempt has claimed it', async () => {
+    const orgId = newId('org');
+    const docId = await unindexed(orgId, { status: 'uploaded' });
+    const reading = (chunk: () => Promise<unknown>) => {
+      const deps = { files: { ...files, chunk } as unknown as Files, search, embedding, clock, log };
+      return run(createDocumentActivities(deps).readDocument, { orgId, docId, generation: 1 });
+    };
+    const late = reading(async () => {
+      await claimDocument(orgId, docId, 1, clock());
+      throw new Unreadable('timed_out');
+    });
+    expect(await late).toBe('gone');
+    expect(await DocumentModel.findOne({ _id: docId, org_id: orgId }).lean()).toMatchObject({ status: 'processing' });
+    expect(await reading(async () => passages('What it says.'))).toBe('indexed');
+  });
+
   it('reading an unreadable file returns the reason, even when the attempt that found the reason was interrupted', async () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { status: 'uploaded' });
@@ -491,6 +509,47 @@ describe('a late attempt for a document', () => {
     expect(await listChunks(orgId, docId, 1)).toHaveLength(2);
     expect(await indexed(orgId)).toEqual([[docId, 1, '']]);
   });
+});
+
+it('a document that is tagged while it is being read is published with the new tags', async () => {
+  const orgId = newId('org');
+  const docId = await unindexed(orgId, { status: 'uploaded' });
+  const tagged = {
+    ...files,
+    chunk: async () => {
+      await DocumentModel.updateOne({ _id: docId }, { segments: ['staff'], $inc: { tags_version: 1 } });
+      return passages('What it says.');
+    },
+  } as unknown as Files;
+  const vectors = async (texts: readonly object[]) => texts.map(() => Float32Array.of(1));
+  const model = { ...unused, model: 'm', passages: vectors };
+  const activities = createDocumentActivities({ files: tagged, search, embedding: model, clock, log });
+  const ref = { orgId, docId, generation: 1 };
+  expect([await run(activities.readDocument, ref), await run(activities.embedDocument, ref)]).toEqual([
+    'embed',
+    'indexed',
+  ]);
+  expect(await indexed(orgId)).toEqual([[docId, 1, 'staff']]);
+});
+
+it('a document that is restricted while others are copied to live mode is copied with its new segments', async () => {
+  const orgId = newId('org');
+  for (const text of ['One.', 'Two.']) await unindexed(orgId, { text });
+  const asked = { org_id: orgId, mode: 'live' as const, requested_by: 'usr_1', requested_at: clock() };
+  const copy = { _id: newId('liveCopy'), ...asked, running: true as const };
+  await createLiveCopy(copy);
+  const room = { documents: 9, knowledge_pages: 9 };
+  const { copyToLive } = createLiveCopyActivities({
+    search,
+    embedding,
+    quotas: { sandbox: room, production: room },
+    // This is called for the first document after its copy is stored.
+    start: async () => void (await DocumentModel.updateMany({ org_id: orgId, mode }, { segments: ['staff'] })),
+    clock,
+  });
+  await run(copyToLive, { orgId, copyId: copy._id });
+  const copies = await DocumentModel.find({ org_id: orgId, mode: 'live' }).lean();
+  expect(copies.map(({ segments }) => segments).toSorted()).toEqual([[], ['staff']]);
 });
 
 describe('the chunks of a generation', () => {

@@ -251,20 +251,6 @@ describe('vectors of a source', () => {
   });
 });
 
-describe('an old table with vectors beside the words', () => {
-  it('an old table with vectors still stores and finds words, and loses its vector column in maintenance', async () => {
-    await search.add(table, [wordsOf('a', 'gold')]);
-    const opened = await (await connect(uri)).openTable('org_a.test');
-    await opened.addColumns([{ name: 'vector', valueSql: `arrow_cast(NULL, 'FixedSizeList(4, Float32)')` }]);
-    await search.add(table, [wordsOf('b', 'gold')]);
-    expect(await sources({ text: 'gold' })).toEqual(['a', 'b']);
-    await search.maintain(table);
-    await opened.checkoutLatest();
-    expect((await opened.schema()).fields.map(({ name }) => name)).not.toContain('vector');
-    expect(await sources({ text: 'gold' })).toEqual(['a', 'b']);
-  });
-});
-
 describe('a damaged vector table', () => {
   it('a damaged vector table does not prevent lexical answers, is reported, and can be recreated', async () => {
     await search.add(table, [wordsOf('a', 'gold')]);

@@ -7,7 +7,7 @@ import { crawlBounds } from '../../../models/rules/crawl/crawl.ts';
 
 const { maxPages, everyHours } = crawlBounds;
 
-export { authorityBody, orgParams, pageQuery, segmentsBody };
+export { authorityBody, pageQuery, segmentsBody };
 
 export const crawlBody = z.strictObject({
   url: z.string().min(1).max(2048).meta({ description: 'Where to begin; its host and path are the scope.' }),

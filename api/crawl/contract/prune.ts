@@ -1,8 +1,6 @@
 /** Zod schemas of pruning: the report of chunks without a page, and their removal. */
 import { z } from 'zod';
-import { id, orgParams } from '../../base/contract/common.ts';
-
-export { orgParams };
+import { id } from '../../base/contract/common.ts';
 
 export const pruneBody = z.strictObject({
   apply: z

@@ -61,11 +61,9 @@ export const crawlRoutes = [
     path: '/orgs/{orgId}/crawl',
     summary: 'Crawl a site, from an address and below it; its pages answer questions as they come in.',
     auth: key('support:write'),
-    params: contract.orgParams,
     body: contract.crawlBody,
     status: 202,
     reply: contract.crawlStartReply,
-    limit: 'writes',
     errors: ['CRAWL_RUNNING', 'CONFLICT', 'SANDBOX_LIMIT', 'BETA_LIMIT_REACHED'],
     async handle({ params: { orgId }, body, principal: { mode, environment, actor } }, ctx) {
       const { order, everyHours } = crawlOrder(body);
@@ -102,7 +100,6 @@ export const crawlRoutes = [
     path: '/orgs/{orgId}/crawl/status',
     summary: 'The running crawl, or what became of the last one.',
     auth: key('support:read'),
-    params: contract.orgParams,
     query: contract.crawlStatusQuery,
     reply: contract.crawlStatusReply,
     async handle({ params: { orgId }, query: { crawl_id }, principal: { modes } }, { embedding: { model } }) {
@@ -120,16 +117,14 @@ export const crawlRoutes = [
     path: '/orgs/{orgId}/crawl/cancel',
     summary: 'End the running crawl; what it has indexed stays, unless it was to replace all pages.',
     auth: key('support:write'),
-    params: contract.orgParams,
     body: contract.emptyBody,
     status: 202,
     reply: contract.crawlReply,
-    limit: 'writes',
     errors: ['CONFLICT', 'ILLEGAL_TRANSITION', 'UNAVAILABLE'],
-    async handle({ params: { orgId }, principal: { mode }, commandId }, ctx) {
-      const crawl = await crawlToCancel(orgId, mode, commandId);
+    async handle({ params: { orgId }, principal: { mode }, commandIds }, ctx) {
+      const crawl = await crawlToCancel(orgId, mode, commandIds);
       // An earlier attempt of this request cancelled the crawl, but its reply was lost.
-      if (crawl?.status === 'cancelled' && commandId !== undefined && crawl.cancelled_by?.includes(commandId))
+      if (crawl?.status === 'cancelled' && crawl.cancelled_by?.some((id) => commandIds.includes(id)))
         return { crawl_id: crawl._id, status: view(crawl) };
       if (crawl?.status !== 'crawling') throw new Problem('CONFLICT', { message: 'No crawl is running.' });
       try {

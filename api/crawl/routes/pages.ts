@@ -2,7 +2,7 @@
 import { key } from '../../access/auth.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/crawl.ts';
-import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { paged } from '../../http/cursor.ts';
 import { launch } from '../../../workflows/start.ts';
 import { route } from '../../http/route.ts';
 import { embeddedAt } from '../../knowledge/source.ts';
@@ -55,16 +55,13 @@ export const pageRoutes = [
     path: '/orgs/{orgId}/knowledge-base',
     summary: 'List the crawled pages that answer questions, newest first.',
     auth: key('support:read'),
-    params: contract.orgParams,
     query: contract.pageQuery,
     reply: contract.pageList,
     async handle({ params: { orgId }, query, principal: { modes } }, ctx) {
-      const limit = query.limit ?? defaultLimit;
-      const [found, count] = await Promise.all([
-        listPages(orgId, modes, limit + 1, afterCursor(query.cursor)),
+      const [{ entries, cursor }, count] = await Promise.all([
+        paged(query, (limit, after) => listPages(orgId, modes, limit, after)),
         countPages(orgId, modes),
       ]);
-      const { entries, cursor } = listPage(found, limit);
       return { entries: entries.map((entry) => view(entry, ctx)), count, cursor };
     },
   }),
@@ -77,7 +74,6 @@ export const pageRoutes = [
     params: contract.pageParams,
     body: contract.segmentsBody,
     reply: contract.pageReply,
-    limit: 'writes',
     async handle({ params: { orgId, pageId }, body, principal: { modes } }, ctx) {
       return retag(ctx, orgId, modes, pageId, { segments: normalizeSegments(body.segments) });
     },
@@ -91,7 +87,6 @@ export const pageRoutes = [
     params: contract.pageParams,
     body: contract.authorityBody,
     reply: contract.pageReply,
-    limit: 'writes',
     async handle({ params: { orgId, pageId }, body, principal: { modes } }, ctx) {
       return retag(ctx, orgId, modes, pageId, { authority: body.authority });
     },
@@ -104,7 +99,6 @@ export const pageRoutes = [
     auth: key('support:write'),
     params: contract.pageParams,
     reply: contract.pageRemovedReply,
-    limit: 'writes',
     async handle({ params: { orgId, pageId }, principal: { modes } }, ctx) {
       const removal = await launch(ctx, RemovalModel, [eraseSourceWork('page', orgId, pageId)], ([intent]) =>
         removePage(orgId, modes, pageId, ctx.clock(), intent),

@@ -13,10 +13,8 @@ export const pruneRoutes = [
     path: '/orgs/{orgId}/knowledge-base/prune',
     summary: 'Hold the index against the pages that exist, and report or remove what belongs to none.',
     auth: key('support:write'),
-    params: contract.orgParams,
     body: contract.pruneBody,
     reply: contract.pruneReply,
-    limit: 'writes',
     errors: ['CRAWL_RUNNING'],
     async handle({ params: { orgId }, body, principal: { mode } }, ctx) {
       const { orphaned, live } = await findOrphans(ctx.search, orgId, mode);

@@ -1,7 +1,7 @@
 /** Routes that list and remove crawl schedules. The route that starts a crawl (crawl.ts) creates them. */
 import { key } from '../../access/auth.ts';
 import * as contract from '../contract/crawl.ts';
-import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { paged } from '../../http/cursor.ts';
 import { launch } from '../../../workflows/start.ts';
 import { viewSchedule } from '../recrawl.ts';
 import { route } from '../../http/route.ts';
@@ -17,16 +17,13 @@ export const recrawlRoutes = [
     path: '/orgs/{orgId}/crawl/schedules',
     summary: 'List the sites that are crawled again and again, newest first.',
     auth: key('support:read'),
-    params: contract.orgParams,
     query: contract.pageQuery,
     reply: contract.scheduleList,
     async handle({ params: { orgId }, query, principal: { modes } }, ctx) {
-      const limit = query.limit ?? defaultLimit;
-      const [found, count] = await Promise.all([
-        listRecrawls(orgId, modes, limit + 1, afterCursor(query.cursor)),
+      const [{ entries, cursor }, count] = await Promise.all([
+        paged(query, (limit, after) => listRecrawls(orgId, modes, limit, after)),
         countRecrawls(orgId, modes),
       ]);
-      const { entries, cursor } = listPage(found, limit);
       const now = ctx.clock();
       return { schedules: entries.map((entry) => viewSchedule(entry, now)), count, cursor };
     },
@@ -39,7 +36,6 @@ export const recrawlRoutes = [
     auth: key('support:write'),
     params: contract.scheduleParams,
     reply: contract.scheduleRemovedReply,
-    limit: 'writes',
     async handle({ params: { orgId, scheduleId }, principal: { modes } }, ctx) {
       const work = arrangeRecrawlWork(orgId, scheduleId, newId('request'));
       const removed = await launch(ctx, RecrawlModel, [work], ([intent]) =>

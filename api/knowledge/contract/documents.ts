@@ -43,7 +43,6 @@ export const document = z
   })
   .meta({ id: 'Document' });
 
-export { orgParams };
 export const documentParams = orgParams.extend({ docId: id });
 export const uploadForm = z.strictObject({
   segments: z.string().max(4000).optional().meta({ description: 'Comma-separated tags.' }),
@@ -78,10 +77,14 @@ export const articleBody = z.strictObject({
   text,
   segments: segments.optional(),
   authority: authority.optional(),
-  gap_ids: z.array(id).max(100).optional().meta({ description: 'Knowledge gaps that it answers; they are resolved.' }),
+  gap_ids: z
+    .array(id)
+    .max(100)
+    .optional()
+    .meta({ description: 'Knowledge gaps that it answers, each by one of its ids; they are resolved.' }),
 });
 export const articleReply = uploadReply.extend({
-  resolved: z.number().int().meta({ description: 'Gaps of `gap_ids`.' }),
+  resolved: z.number().int().meta({ description: 'Wordings of the gaps of `gap_ids`.' }),
 });
 export const textReply = z.object({
   doc_id: id,

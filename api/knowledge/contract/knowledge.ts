@@ -1,14 +1,12 @@
 /** Zod schemas of questions to the knowledge base, and of the questions that it could not answer. */
 import { z } from 'zod';
-import { id, orgParams, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
 import { segments } from './documents.ts';
 import { authorities, sourceTypes } from '../../../models/rules/knowledge/authority.ts';
 import { confidences } from '../../../models/rules/knowledge/retrieval.ts';
 import { maxOffers } from '../../../models/rules/knowledge/offers.ts';
 import { gapReasons, gapStatuses } from '../../../models/rules/knowledge/gap.ts';
-
-export { orgParams };
 
 export const queryBody = z.strictObject({
   query: z.string().min(1).max(2000).regex(/\S/, 'must hold a question'),
@@ -36,7 +34,9 @@ const explanation = z.object({
     .meta({ description: 'Sources with one of these tags, or with none when `untagged`; null: all.' }),
   strict: z.boolean(),
   tier: tier.nullable().meta({ description: 'The priority that answered.' }),
-  degraded: z.boolean().meta({ description: 'The embedding model did not answer; words alone decided.' }),
+  degraded: z
+    .boolean()
+    .meta({ description: 'The embedding model did not answer, so passages were found by words and only offered.' }),
   confidence: z.enum(confidences).meta({
     description: '`high`: the best passage answers; `low`: it may help; `none`: nothing here does.',
   }),
@@ -108,21 +108,13 @@ export const queryReply = z.object({
     .meta({ description: 'With low confidence only, the nearest first.' }),
   generated_by: z.enum(['extractive', 'model']),
   degraded: z.boolean().meta({
-    description: 'An embedding was late or refused, so words alone decided where it is missing. Asking again may help.',
+    description:
+      'An embedding was late or refused. Where it is missing, passages were found by words and only offered. Asking again may help.',
   }),
   explain: explanation.optional(),
 });
 
-export const gapsQuery = z.object({
-  status: z.enum(gapStatuses).optional(),
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(100)
-    .optional()
-    .meta({ description: 'Groups at most, those asked last first; 20 unless told.' }),
-});
+export const gapsQuery = pageQuery.extend({ status: z.enum(gapStatuses).optional() });
 export const gap = z
   .object({
     question: z.string(),
@@ -133,10 +125,12 @@ export const gap = z
     near: z
       .array(z.object({ source_id: id, name: z.string(), heading: z.string(), score: z.number() }))
       .meta({ description: 'The passages that came nearest, at most three, as far as they are still there.' }),
-    gap_ids: z.array(id),
+    gap_ids: z.array(id).meta({ description: 'Of its wordings, at most 100; each stands for the whole gap.' }),
     status: z.enum(gapStatuses),
   })
   .meta({ id: 'Gap' });
-export const gapList = z.object({ gaps: z.array(gap), count: z.number().int() });
+export const gapList = z.object({ gaps: z.array(gap), count: z.number().int(), cursor });
 export const gapsBody = z.strictObject({ gap_ids: z.array(id).min(1).max(500), status: z.enum(gapStatuses) });
-export const gapsChanged = z.object({ updated: z.number().int() });
+export const gapsChanged = z.object({
+  updated: z.number().int().meta({ description: 'Wordings of the gaps of `gap_ids`.' }),
+});

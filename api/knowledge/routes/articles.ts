@@ -54,12 +54,10 @@ export const articleRoutes = [
     summary:
       'Write a document here, in Markdown; it is processed like an upload, and the gaps that it answers are resolved.',
     auth: key('support:write'),
-    params: contract.orgParams,
     body: contract.articleBody,
     status: 201,
     otherStatuses: [200],
     reply: contract.articleReply,
-    limit: 'writes',
     errors: ['SANDBOX_LIMIT', 'BETA_LIMIT_REACHED'],
     async handle({ params: { orgId }, body, principal }, ctx) {
       const filename = articleName(body.name);
@@ -95,8 +93,6 @@ export const articleRoutes = [
     params: contract.documentParams,
     body: contract.textBody,
     reply: contract.documentReply,
-    limit: 'writes',
-    errors: ['CONFLICT'],
     async handle({ params: { orgId, docId }, body, principal: { modes } }, ctx) {
       const found = await findDocument(orgId, modes, docId);
       if (!found) throw missing();

@@ -2,7 +2,7 @@
 import { key } from '../../access/auth.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/documents.ts';
-import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { paged } from '../../http/cursor.ts';
 import { launch } from '../../../workflows/start.ts';
 import { route, withStatus } from '../../http/route.ts';
 import { embeddedAt } from '../source.ts';
@@ -73,13 +73,11 @@ export const documentRoutes = [
     summary:
       'Upload a document (DOCX, TXT, MD, CSV or XLSX); it is processed afterwards: poll its status until `indexed`.',
     auth: key('support:write'),
-    params: contract.orgParams,
     upload: true,
     body: contract.uploadForm,
     status: 201,
     otherStatuses: [200],
     reply: contract.uploadReply,
-    limit: 'writes',
     errors: ['UNSUPPORTED_FILE_TYPE', 'SANDBOX_LIMIT', 'BETA_LIMIT_REACHED', 'TOO_LARGE'],
     async handle({ params: { orgId }, body, file, principal }, ctx) {
       const segments = normalizeSegments((body.segments ?? '').split(',').filter((s) => s.trim() !== ''));
@@ -99,16 +97,13 @@ export const documentRoutes = [
     path: '/orgs/{orgId}/documents',
     summary: 'List documents, newest first.',
     auth: key('support:read'),
-    params: contract.orgParams,
     query: contract.documentListQuery,
     reply: contract.documentList,
     async handle({ params: { orgId }, query, principal: { modes } }, ctx) {
-      const limit = query.limit ?? defaultLimit;
-      const [found, count] = await Promise.all([
-        listDocuments(orgId, modes, limit + 1, afterCursor(query.cursor)),
+      const [{ entries, cursor }, count] = await Promise.all([
+        paged(query, (limit, after) => listDocuments(orgId, modes, limit, after)),
         countDocuments(orgId, modes),
       ]);
-      const { entries, cursor } = listPage(found, limit);
       return { documents: entries.map((entry) => view(entry, ctx)), count, cursor };
     },
   }),
@@ -135,7 +130,6 @@ export const documentRoutes = [
     params: contract.documentParams,
     body: contract.segmentsBody,
     reply: contract.documentReply,
-    limit: 'writes',
     async handle({ params: { orgId, docId }, body, principal: { modes } }, ctx) {
       return retag(ctx, orgId, modes, docId, { segments: normalizeSegments(body.segments) });
     },
@@ -149,7 +143,6 @@ export const documentRoutes = [
     params: contract.documentParams,
     body: contract.authorityBody,
     reply: contract.documentReply,
-    limit: 'writes',
     async handle({ params: { orgId, docId }, body, principal: { modes } }, ctx) {
       return retag(ctx, orgId, modes, docId, { authority: body.authority });
     },
@@ -163,7 +156,6 @@ export const documentRoutes = [
     params: contract.documentParams,
     body: contract.sourceBody,
     reply: contract.documentReply,
-    limit: 'writes',
     async handle({ params: { orgId, docId }, body, principal: { modes } }, ctx) {
       const given = { title: body.title?.trim() ?? null, public_url: body.public_url };
       const document = await citeDocument(orgId, modes, docId, given, ctx.clock());
@@ -179,7 +171,6 @@ export const documentRoutes = [
     auth: key('support:write'),
     params: contract.documentParams,
     reply: contract.removedReply,
-    limit: 'writes',
     async handle({ params: { orgId, docId }, principal: { modes } }, ctx) {
       const removal = await launch(ctx, RemovalModel, [eraseSourceWork('document', orgId, docId)], ([intent]) =>
         removeDocument(orgId, modes, docId, ctx.clock(), intent),
@@ -198,8 +189,6 @@ export const documentRoutes = [
     body: contract.emptyBody,
     status: 202,
     reply: contract.documentReply,
-    limit: 'writes',
-    errors: ['CONFLICT'],
     async handle({ params: { orgId, docId }, principal: { modes } }, ctx) {
       const found = await findDocument(orgId, modes, docId);
       if (!found) throw missing();

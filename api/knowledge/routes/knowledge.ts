@@ -2,7 +2,7 @@
 import { answerQuestion, type KnowledgeAnswer } from '../../../agent/knowledge/answer.ts';
 import { key } from '../../access/auth.ts';
 import * as contract from '../contract/knowledge.ts';
-import { defaultLimit } from '../../http/cursor.ts';
+import { afterPlace, defaultLimit, placedListPage } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
 import { listGaps, setGapStatus, type GapGroup } from '../../../models/knowledge/gap.ts';
 import { findPassages } from '../../../models/knowledge/knowledge.ts';
@@ -49,6 +49,14 @@ async function passagesNear(orgId: string, gaps: readonly GapGroup[]) {
   return new Map(near.flat().map(({ id, source_id, name, heading }) => [id, { source_id, name, heading }]));
 }
 
+/** A group's position in the list: when it was last asked, and its lowest id. */
+const placeOf = ({ last_asked, lowest_id }: GapGroup): string => `${last_asked.getTime()} ${lowest_id}`;
+
+function place(cursor: string | undefined): Pick<GapGroup, 'last_asked' | 'lowest_id'> | undefined {
+  const [at, id] = afterPlace(cursor, /^\d{1,15} gap_[0-9a-f]{26}$/)?.split(' ') ?? [];
+  return at === undefined || id === undefined ? undefined : { last_asked: new Date(Number(at)), lowest_id: id };
+}
+
 export const knowledgeRoutes = [
   route({
     name: 'queryKnowledge',
@@ -56,7 +64,6 @@ export const knowledgeRoutes = [
     path: '/orgs/{orgId}/kb/query',
     summary: 'Ask the knowledge base; the answer comes with its sources, or says that there are none.',
     auth: key('support:read'),
-    params: contract.orgParams,
     body: contract.queryBody,
     reply: contract.queryReply,
     limit: 'queries',
@@ -79,20 +86,22 @@ export const knowledgeRoutes = [
     name: 'listGaps',
     method: 'GET',
     path: '/orgs/{orgId}/kb/gaps',
-    summary: 'List questions that found no answer, grouped by what they ask.',
+    summary: 'List questions that found no answer, grouped by what they ask, those asked last first.',
     auth: key('support:read'),
-    params: contract.orgParams,
     query: contract.gapsQuery,
     reply: contract.gapList,
     async handle({ params: { orgId }, query, principal: { modes } }, ctx) {
+      const limit = query.limit ?? defaultLimit;
       const { gaps, count } = await listGaps(orgId, modes, {
-        limit: query.limit ?? defaultLimit,
+        limit: limit + 1,
+        after: place(query.cursor),
         status: query.status,
         now: ctx.clock(),
       });
-      const passages = await passagesNear(orgId, gaps);
+      const { entries, cursor } = placedListPage(gaps, limit, placeOf);
+      const passages = await passagesNear(orgId, entries);
       return {
-        gaps: gaps.map((g) => ({
+        gaps: entries.map((g) => ({
           ...g,
           near: (g.near ?? []).flatMap(({ chunk_id, score }) => {
             const passage = passages.get(chunk_id);
@@ -102,6 +111,7 @@ export const knowledgeRoutes = [
           last_asked: g.last_asked.toISOString(),
         })),
         count,
+        cursor,
       };
     },
   }),
@@ -111,10 +121,8 @@ export const knowledgeRoutes = [
     path: '/orgs/{orgId}/kb/gaps',
     summary: 'Acknowledge or resolve gaps; a resolved one opens again when it is asked again.',
     auth: key('support:write'),
-    params: contract.orgParams,
     body: contract.gapsBody,
     reply: contract.gapsChanged,
-    limit: 'writes',
     async handle({ params: { orgId }, body, principal: { modes } }) {
       return { updated: await setGapStatus(orgId, modes, body.gap_ids, body.status) };
     },

@@ -6,11 +6,13 @@
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import pLimit from 'p-limit';
 import { z } from 'zod';
 import { Unreadable, unreadableReasons, type UnreadableReason } from '../../../models/rules/base/unreadable.ts';
 import type { PageJob } from './pages/child.ts';
 import { maxPageLinks } from './pages/limits.ts';
 import type { PageContent, PageInput } from './pages/read.ts';
+import { abortable } from '../../base/abortable.ts';
 import {
   deathOf,
   hold,
@@ -164,42 +166,10 @@ function startReader(program: string, memoryMb: number, timeoutMs: number): Read
   return { child, nextLine, kill, over, gone, pages: 0, busyMs: 0, idle: undefined };
 }
 
-/** A semaphore: at most `size` holders at a time, first come first served. */
-function createTurns(size: number): { take(signal: AbortSignal | undefined): Promise<void>; give(): void } {
-  let free = size;
-  const queue: (() => void)[] = [];
-  return {
-    take(signal) {
-      signal?.throwIfAborted();
-      if (free > 0) {
-        free -= 1;
-        return Promise.resolve();
-      }
-      return new Promise((resolve, reject) => {
-        const onAbort = (): void => {
-          queue.splice(queue.indexOf(grant), 1);
-          reject(signal?.reason);
-        };
-        const grant = (): void => {
-          signal?.removeEventListener('abort', onAbort);
-          resolve();
-        };
-        signal?.addEventListener('abort', onAbort, { once: true });
-        queue.push(grant);
-      });
-    },
-    give() {
-      const next = queue.shift();
-      if (next) next();
-      else free += 1;
-    },
-  };
-}
-
 export function createPages(options: PagesOptions = {}): Pages {
   const { size = 1, memoryMb = 512, timeoutMs = 10_000, pagesPerProcess = 2_000, restingMb = 320 } = options;
   const { idleMs = 60_000, agent = '', program = entry } = options;
-  const turns = createTurns(size);
+  const inTurn = pLimit(size);
   const resting: Reader[] = [];
   const alive = new Set<Reader>();
   let closed = false;
@@ -277,15 +247,12 @@ export function createPages(options: PagesOptions = {}): Pages {
 
   return {
     async read(input, { signal } = {}) {
-      if (closed) throw new Error('the page reader is closed');
-      await turns.take(signal);
-      let line: string;
-      try {
+      const asked = inTurn(async () => {
+        signal?.throwIfAborted();
         if (closed) throw new Error('the page reader is closed');
-        line = await ask(input, signal);
-      } finally {
-        turns.give();
-      }
+        return ask(input, signal);
+      });
+      const line = await (signal === undefined ? asked : abortable(asked, signal));
       // This pause lets the next page go to a reader, which reads it while this reply is parsed.
       await setImmediate();
       const answer = reply.parse(JSON.parse(line));

@@ -8,7 +8,7 @@ import { Later, maxSleepMs, type Host, type Hosts } from './hosts.ts';
 import { headerOf, type Http, type HttpResponse } from '../../http/http.ts';
 import { HttpError } from '../../../models/rules/base/http.ts';
 import { backOffMs, retryAfter } from '../../../models/rules/crawl/crawl.ts';
-import { isHtml, reasonOfStatus, reasonRow } from '../../../models/rules/crawl/crawlreason.ts';
+import { isHtml, isPageStatus, reasonOfStatus, reasonRow } from '../../../models/rules/crawl/crawlreason.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
 
 /** Maximum size of a page, in bytes after decompression. Pages for human readers are smaller. */
@@ -104,6 +104,6 @@ function pageRequest({ signal, etag, lastModified }: Ask) {
       ...defined({ 'if-none-match': etag, 'if-modified-since': lastModified }),
     },
     wantsBody: (head: Pick<HttpResponse, 'status' | 'headers'>) =>
-      head.status === 200 && isHtml(headerOf(head.headers, 'content-type')),
+      isPageStatus(head.status) && isHtml(headerOf(head.headers, 'content-type')),
   };
 }

@@ -11,7 +11,7 @@ import { createPageRendering, type RenderPage } from './renderpage.ts';
 import { createPageRequests, type AskPage } from './request.ts';
 import { createRobotsReader, type NoRules, type RulesOf } from './robots.ts';
 import { listSitemapPages, type SitemapPages } from './sitesitemaps.ts';
-import { headerOf, type Http, type HttpResponse } from '../../http/http.ts';
+import { locationOf, type Http, type HttpResponse } from '../../http/http.ts';
 import type { Renderer } from '../render/render.ts';
 import { maxCrawlDelaySeconds } from '../../../models/rules/crawl/crawl.ts';
 import { canonicalUrl, pageKey, scopeOf, type Scope } from '../../../models/rules/crawl/url.ts';
@@ -139,7 +139,7 @@ async function fetchHop(parts: Parts, hop: Hop, request: Ask): Promise<Fetched |
 
 /** Interprets the redirect in a reply with a status of 300 or more. */
 function redirectOf(url: string, at: string, { status, headers }: HttpResponse): Fetched | SamePage {
-  const location = headerOf(headers, 'location');
+  const location = locationOf(headers);
   if (location === undefined) return { kind: 'refused', reason: 'bad_redirect' };
   const to = canonicalUrl(location, at);
   // The requested URL is valid; only the redirect's target must not be fetched.

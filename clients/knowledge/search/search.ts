@@ -156,8 +156,6 @@ export function createSearch(options: SearchOptions): Search {
         const before = await statsOf(table, key);
         const cleanupOlderThan = new Date(tables.clock() - keepVersionsMs);
         if (key.model !== undefined) return maintainVectors(table, before, cleanupOlderThan);
-        // Tables of older versions of this software have the vectors beside the text.
-        if (widthOf(await table.schema()) > 0) await table.dropColumns(['vector']);
         if (before.unindexed > 0 || before.fragments > 1) await table.optimize({ cleanupOlderThan });
       });
       return reader.stats(key);

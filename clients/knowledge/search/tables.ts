@@ -17,14 +17,6 @@ import { storageOptions, type ObjectStore } from './objectstore.ts';
 export type SearchOptions = {
   /** A local path, or the URL of an object store (`s3://bucket/prefix`). */
   uri: string;
-  /**
-   * The size of this process's cache for parts of indexes, in bytes. The library's default of 6 GiB is more than most
-   * machines have.
-   */
-  indexCacheBytes?: number;
-  metadataCacheBytes?: number;
-  /** Maximum number of tables kept open. */
-  maxTables?: number;
   /** After this many tables were opened, all open tables and their caches are dropped. */
   maxOpened?: number;
   /**
@@ -44,6 +36,11 @@ export type SearchOptions = {
   exclusively?: (name: string, work: () => Promise<void>) => Promise<void>;
 };
 
+/** This process's cache for parts of indexes. The library's default of 6 GiB is more than most machines have. */
+const indexCacheBytes = BigInt(512 * 2 ** 20);
+const metadataCacheBytes = BigInt(128 * 2 ** 20);
+/** Maximum number of tables kept open. */
+const maxTables = 200;
 /**
  * A small table (100 rows) takes 440 KiB of memory once it was opened. The caches count only a sixth of that, so their
  * limits do not bound the memory of many tables (measured with 3,000). 800 small tables take 350 MiB.
@@ -113,7 +110,7 @@ export type Tables = ReturnType<typeof createTables>;
 
 export function createTables({ uri, clock = Date.now, ...options }: SearchOptions) {
   const local = !uri.includes('://');
-  const tables = new LRUCache<string, OpenTable>({ max: options.maxTables ?? 200 });
+  const tables = new LRUCache<string, OpenTable>({ max: maxTables });
   const models = new Set(options.model === undefined ? [] : [modelName(options.model)]);
   let modelsListed = -Infinity;
   let connecting: Promise<Connection> | undefined;
@@ -122,10 +119,7 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
 
   const connection = async (): Promise<Connection> => {
     connecting ??= connect(uri, {
-      session: new Session(
-        BigInt(options.indexCacheBytes ?? 512 * 2 ** 20),
-        BigInt(options.metadataCacheBytes ?? 128 * 2 ** 20),
-      ),
+      session: new Session(indexCacheBytes, metadataCacheBytes),
       // A local folder needs one stat call per query to detect changes, which is cheaper than the library's own check.
       ...(local
         ? {}

@@ -114,12 +114,17 @@ export function explain(reason: CrawlReason, detail?: string | number): string {
 /** The sentence that is added to the reason when the previously indexed version of the page is kept. */
 export const stillAnswers = 'What was read there before goes on answering.';
 
+/** Whether a response with this status holds a page. A proxy that changed the page answers with 203 instead of 200. */
+export const isPageStatus = (status: number): boolean => status === 200 || status === 203;
+
 /**
- * The reason why a response with this status is not indexed; undefined for a page (200, 203) and for an unchanged page
- * (304).
+ * The reason why a response with this status is not indexed; undefined for a page and for an unchanged page (304). Only
+ * 204 says that the page has no text. Another success may be a firewall's challenge (202) or a part of the page (206),
+ * so it counts as refused, and the indexed version is kept.
  */
 export function reasonOfStatus(status: number): CrawlReason | undefined {
-  if (status === 304 || status === 200 || status === 203) return undefined;
+  if (status === 304 || isPageStatus(status)) return undefined;
+  if (status === 204) return 'empty';
   if (status === 404) return 'not_found';
   if (status === 410) return 'gone';
   if (status === 401 || status === 403 || status === 407) return 'forbidden';
@@ -128,8 +133,7 @@ export function reasonOfStatus(status: number): CrawlReason | undefined {
   if (status === 413) return 'too_large';
   if (status === 429) return 'rate_limited';
   if (status >= 500) return 'server_error';
-  if (status >= 400) return 'refused';
-  return status >= 300 ? 'bad_redirect' : 'empty';
+  return status >= 300 && status < 400 ? 'bad_redirect' : 'refused';
 }
 
 /** Whether a media type is read as a page; a response without a media type is read as a page, too. */

@@ -1,15 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { canonicalUrl, inScope, isFileUrl, maxUrlLength, pageKey, scopeOf } from '../../../models/rules/crawl/url.ts';
+import { randomNumbers } from '../../kit/random.ts';
 
-/** A deterministic generator of random numbers below `n` (mulberry32). */
+/** A deterministic generator of random whole numbers below `n`. */
 function dice(seed: number): (n: number) => number {
-  let state = seed;
-  return (n) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % n;
-  };
+  const random = randomNumbers(seed);
+  return (n) => (random() * 2 ** 32) % n;
 }
 
 /** Yields `count` deterministic addresses made of pieces that are hard to normalize. */
