@@ -98,7 +98,7 @@ export async function letterOf(
   return {
     to: to(account.name),
     about,
-    prepare: () => addProof(account._id, account.email, proof),
+    prepare: () => addProof(account._id, account.email, proof, delivery.created_at),
     token: () => proofToken(secrets, kind, delivery._id),
   };
 }

@@ -111,35 +111,38 @@ export function createAttempts(deps: AttemptDeps) {
     const next = waitMs === undefined ? undefined : new Date(now.getTime() + waitMs);
     const request = refusal.request && stored(refusal.request);
     const brought = { attempt: { ...attemptOf(at, duration, refusal), error }, request };
+    // The destination's state is stored before the result. In the other order, after a crash in between, nothing would
+    // disable the destination, and nobody would be notified. In this order, the next run repeats the attempt, or gives
+    // the delivery up without one when the destination is disabled already.
+    if (!hasOwnReceiver(delivery)) {
+      const since = await noteFailure(ref, { error, timedOut }, now);
+      if (broken || isHopeless(since, now)) await disable(delivery, ref, { error, broken, since });
+    }
     if (next) await settleDelivery(delivery, { status: 'retrying', next_attempt_at: next, ...brought }, now);
-    // When this failure disables the destination, `disable` notifies members of that, instead of this delivery.
+    // When this failure breaks the destination, `disable` has notified members of that, instead of this delivery.
     else await settleFailed(delivery, brought, now, { told: broken && !hasOwnReceiver(delivery) });
     const { org_id, _id, kind, mode } = delivery;
     count('delivery_attempts_total', { kind, outcome: next ? 'retrying' : 'failed' });
     log.info({ org_id, delivery_id: _id, kind, mode, tries, reason: error }, 'delivery failed');
-    if (!hasOwnReceiver(delivery)) {
-      const since = await noteFailure(ref, { error, timedOut }, now);
-      if (broken || isHopeless(since, now)) await disable(delivery, ref, error, broken);
-    }
     if (waitMs === undefined) return { kind: 'failed' };
     return { kind: 'retrying', tries, waitMs, slow: timedOut, status: refusal.status_code };
   }
 
   /**
    * Disables a destination. Members are notified first, so that a crash in between loses no notice. A retry does not
-   * notify them twice, because `notice.key` stays the same.
+   * notify them twice, because `notice.key` stays the same: `since`, the time since which all attempts fail, is stored.
+   * It is another time once the destination was enabled again, so members then hear of its next end, too.
    */
   async function disable(
     { destination }: Delivery,
     ref: DestinationRef,
-    error: string,
-    broken: boolean,
+    { error, broken, since }: { error: string; broken: boolean; since: Date },
   ): Promise<void> {
     const { org_id, mode, kind, version } = ref;
     const { sent, saved, where } = aboutOf(kind);
     const why = broken ? error : `For five days it took nothing. The last failure: ${error}`;
     const notice = {
-      key: `destination_disabled:${mode}:${kind}:${version}`,
+      key: `destination_disabled:${mode}:${kind}:${version}:${since.getTime()}`,
       kind: 'destination_disabled',
       title: `${sent} are no longer sent to ${destination}`,
       body: `${why} Save ${saved} in ${where} to send to it again.`,

@@ -20,7 +20,7 @@ import {
   outstandingOfTicket,
   type Delivery,
 } from '../../models/events/delivery.ts';
-import { destinationId, findDestinations } from '../../models/events/destination.ts';
+import { destinationId, findDestinations, settingsVersion } from '../../models/events/destination.ts';
 import { findSupportConfig } from '../../models/integrations/supportconfig.ts';
 import { outstanding, type DeliveryKind } from '../../models/rules/events/delivery.ts';
 import { retryWaits } from '../../models/rules/events/schedule.ts';
@@ -204,8 +204,8 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
         const deliveries = await outstandingOf(orgId, line, batch);
         const [first] = deliveries;
         if (!first) return { kind: 'done' };
-        const { outbox_version } = await findSupportConfig(orgId);
-        const whereto = (await destinationsOf(orgId, first.mode, outbox_version))(first.kind);
+        const version = await settingsVersion(orgId, first.kind);
+        const whereto = (await destinationsOf(orgId, first.mode, version))(first.kind);
         // A line to a slow destination continues on the queue of slow destinations.
         if (!slow && whereto.standing?.slow) return { kind: 'more', slow: true };
         const left = await sendInOrder(deliveries, whereto, signal);

@@ -7,7 +7,8 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import type { Starter } from '../../providers/base/handled.ts';
-import { senderOf, type MailDeps, type MailVia } from '../../providers/mail/settings.ts';
+import type { MailPayload } from '../../providers/mail/send.ts';
+import { senderOf, type MailDeps } from '../../providers/mail/settings.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import { findConversation, type Conversation } from '../../models/chat/conversation.ts';
@@ -66,11 +67,12 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
    * marked as mailed.
    */
   async function untold(conversation: Conversation): Promise<Message[]> {
-    const { _id: convId, org_id: orgId, customer_id: customerId } = conversation;
+    const { _id: convId, org_id: orgId } = conversation;
     const messages = await listUnmailed(orgId, convId);
     if (messages.length === 0) return [];
     const [seen, wrote] = await Promise.all([
-      lastSeen({ orgId, personId: customerId }, clock()),
+      // A socket shows one conversation, so a customer who has another one open has not seen these messages.
+      lastSeen({ orgId, personId: convId }, clock()),
       lastWrittenInChat(orgId, convId),
     ]);
     const there = Math.max(seen?.getTime() ?? 0, wrote?.getTime() ?? 0);
@@ -122,6 +124,8 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
       message_ids: messages.map(({ _id }) => _id),
       automatic,
       via,
+      // An unverified address may belong to somebody else, who must be able to object to mails.
+      ...(customer.email === undefined ? { outside: { organization: name } } : {}),
       mail: {
         from: from.name === '' ? { ...from, name } : from,
         to: { name: nameOf(customer.name ?? ''), address: to },
@@ -141,7 +145,7 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
   async function handOver(conversation: Conversation, thread: MailThread, outgoing: Outgoing): Promise<void> {
     const { _id: convId, org_id: orgId, mode, customer_id } = conversation;
     const lane = `email:${convId}`;
-    const { event_id, message_ids, mail, via } = outgoing;
+    const { event_id, message_ids, mail, via, outside } = outgoing;
     const { delivery, intents } = await createDelivery(
       {
         org_id: orgId,
@@ -154,7 +158,7 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
         destination: mail.to.address,
         subject: { conv_id: convId, customer_id },
         about: [customer_id],
-        payload: { mail, via } satisfies { mail: unknown; via: MailVia },
+        payload: { mail, via, ...defined({ outside }) } satisfies MailPayload,
       },
       clock(),
     );

@@ -11,6 +11,7 @@ import {
   gatherAnew,
   listToMail,
   notify,
+  postponeMail,
   settleMail,
   toldOf,
   type MailedNotification,
@@ -86,7 +87,7 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
     const at = new Map(mailed.map((user) => [user._id, mailDueAt(noticesOf(user), here.includes(user._id), now)]));
     // A notice about a conversation in test mode expires like the conversation.
     const kept = conv_id === undefined ? {} : keptUntil(mode, now);
-    const notice = { key, kind, title, body: lines.join('\n'), about, ...subject, ...kept };
+    const notice = { key, kind, mode, title, body: lines.join('\n'), about, ...subject, ...kept };
     await notify(org._id, concerned, notice, now, { mode, at });
     // Slack gets the notice only when a member got a notification. Each member gets one notification per occasion.
     const to = await toldOf(org._id, concerned, key);
@@ -116,21 +117,34 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
     await start(DeliveryModel, delivery, intents);
   }
 
-  /** Mails the due notifications that were not read, and returns when the next ones are due. */
+  /**
+   * Mails the due notifications that were not read, and returns when the next ones are due. A mail to a member in quiet
+   * hours is due at their end.
+   */
   async function mailDue(orgId: string, about: NoticeAbout): Promise<Date[]> {
     const waiting = await listToMail(orgId, subjectOf(about));
     const now = clock();
     const due = waiting.filter(({ mail }) => mail.at <= now);
     const [org, users] = await Promise.all([findOrganization(orgId), listUsers(due.map(({ user_id }) => user_id))]);
+    const postponed: Date[] = [];
     for (const notification of due) {
       const user = users.find(({ _id }) => _id === notification.user_id);
       // The member may have left or turned off mails, or somebody may have dealt with the subject of the notification.
       const isOn = org && user && membersOf(org).includes(user._id) && noticesOf(user).mail;
-      if (isOn && !(await isOver(notification)))
+      if (isOn && !(await isOver(notification))) {
+        // The member may be in quiet hours by now: the workers may have been away at the time of the mail, and the
+        // member may have changed the quiet hours.
+        const at = mailDueAt(noticesOf(user), false, now);
+        if (at > now) {
+          await postponeMail(notification, at);
+          postponed.push(at);
+          continue;
+        }
         await deliver(toMember(org, user, notification), { ...notification, mode: notification.mail.mode });
+      }
       await settleMail(notification);
     }
-    return waiting.filter((one) => !due.includes(one)).map(({ mail }) => mail.at);
+    return [...waiting.filter((one) => !due.includes(one)).map(({ mail }) => mail.at), ...postponed];
   }
 
   /** Whether the notification needs no action any more, although the member has not read it. */

@@ -9,8 +9,15 @@ import {
   type Candidate,
   type SealedCandidate,
 } from '../../models/integrations/candidate.ts';
-import { changeConnection, connectIntegration, findIntegration } from '../../models/integrations/integration.ts';
-import { endOf, type Trial, type TrialEnd, type Tried } from '../../models/rules/integrations/work.ts';
+import {
+  changeConnection,
+  connectIntegration,
+  credentialsOf,
+  findIntegration,
+  type Connected,
+} from '../../models/integrations/integration.ts';
+import { createRelease } from '../../models/integrations/release.ts';
+import { endOf, givesBack, type Trial, type TrialEnd, type Tried } from '../../models/rules/integrations/work.ts';
 
 export type IntegrationActivities = ReturnType<typeof createIntegrationActivities>;
 
@@ -18,14 +25,30 @@ export type IntegrationActivities = ReturnType<typeof createIntegrationActivitie
 type IntegrationDeps = ConnectorDeps & { connected(orgId: string, provider: 'linear' | 'slack'): Promise<void> };
 
 export function createIntegrationActivities(deps: IntegrationDeps) {
+  /** Has a granted credential revoked that is not stored, for services that support it. */
+  async function discard({ orgId, provider }: Trial, { sealed, workspace }: Connected): Promise<void> {
+    if (sealed === undefined || !givesBack.has(provider)) return;
+    const { secrets, clock } = deps;
+    const credentials = credentialsOf({ org_id: orgId, provider, sealed }, secrets);
+    await createRelease({ org_id: orgId, provider, credentials, workspace }, { secrets, now: clock() });
+  }
+
   async function connect(
-    { orgId, provider }: Trial,
+    asked: Trial,
     candidate: SealedCandidate,
     connector: Connector,
     signal: AbortSignal,
   ): Promise<Tried> {
+    const { orgId, provider, candidateId } = asked;
     const standing = await findIntegration(orgId, provider);
     const taken = await connector.connect(candidate, standing, deps, signal);
+    // The API deletes the candidate when it stops waiting. Its caller is then told that the service did not answer, so
+    // nothing may be connected any more. An API that stops waiting after this check is not noticed, and the connection
+    // is stored.
+    if (!(await findCandidate(orgId, candidateId))) {
+      await discard(asked, taken);
+      throw new Error('It took too long.');
+    }
     const stored =
       standing && taken.sealed === undefined
         ? await changeConnection(standing, taken.settings, deps.clock())

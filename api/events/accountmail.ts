@@ -2,10 +2,11 @@
  * Mails about accounts, for api/access/ (through hooks). A delivery is stored here; a worker writes and sends the mail.
  * No function looks up whether the account exists, so neither the reply nor its timing reveals that.
  */
+import mongoose, { type ClientSession } from 'mongoose';
 import type { Context } from '../context.ts';
 import { startSaved } from '../../workflows/start.ts';
 import { newId } from '../../models/base/ids.ts';
-import { createDelivery, DeliveryModel } from '../../models/events/delivery.ts';
+import { createDelivery, DeliveryModel, type NewDelivery } from '../../models/events/delivery.ts';
 import { admitOutsideMail, hasObjected, type OutsideMail } from '../../models/events/outsidemail.ts';
 import { findUser } from '../../models/access/user.ts';
 import { hasMailServer } from '../../models/integrations/integration.ts';
@@ -55,23 +56,40 @@ export async function countOutside(
  * Queues a mail about an account. `orgId`: the organization that sees the delivery; without one, no organization sees
  * it.
  */
-export async function mailAccount(ctx: Context, letter: AccountLetter, orgId: string = accountsOwner): Promise<void> {
-  const { delivery, intents } = await createDelivery(
-    {
-      org_id: orgId,
-      // Accounts have no mode. Their mails are always `live`, because people also sign in and are invited before the
-      // organization is live.
-      mode: 'live',
-      kind: 'notification',
-      event_id: newId('event'),
-      event_type: accountEvent(letter.kind),
-      lane: 'mail',
-      destination: letter.email,
-      subject: {},
-      about: [],
-      payload: { account: letter } satisfies NotificationPayload,
-    },
-    ctx.clock(),
-  );
+export async function mailAccount(ctx: Context, letter: AccountLetter, orgId?: string): Promise<void> {
+  const { delivery, intents } = await createDelivery(deliveryOf(letter, orgId), ctx.clock());
   await startSaved(ctx, DeliveryModel, delivery, intents);
 }
+
+/**
+ * Makes a change of an account and queues the notice about it. Both are one transaction, because a crash in between
+ * would lose the notice, which warns the owner of a stranger's change. `change` returns the notice; undefined for none.
+ */
+export async function changeAndTell(
+  ctx: Context,
+  change: (session: ClientSession) => Promise<AccountLetter | undefined>,
+): Promise<void> {
+  const stored: Awaited<ReturnType<typeof createDelivery>>[] = [];
+  await mongoose.connection.transaction(async (session) => {
+    // MongoDB may run the transaction again, so the result is reset.
+    stored.length = 0;
+    const letter = await change(session);
+    if (letter) stored.push(await createDelivery(deliveryOf(letter), ctx.clock(), session));
+  });
+  for (const { delivery, intents } of stored) await startSaved(ctx, DeliveryModel, delivery, intents);
+}
+
+const deliveryOf = (letter: AccountLetter, orgId: string = accountsOwner): NewDelivery => ({
+  org_id: orgId,
+  // Accounts have no mode. Their mails are always `live`, because people also sign in and are invited before the
+  // organization is live.
+  mode: 'live',
+  kind: 'notification',
+  event_id: newId('event'),
+  event_type: accountEvent(letter.kind),
+  lane: 'mail',
+  destination: letter.email,
+  subject: {},
+  about: [],
+  payload: { account: letter } satisfies NotificationPayload,
+});

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type mongoose from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
 import { aboutField, aboutIndex } from '../base/copies.ts';
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, newest, olderThan, type RecordOf } from '../base/define.ts';
 import { date, embedded, list, mixed, number, oneOf, optional, string, type ValueOf } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { intentFor, pendingField, pendingIndex, type Due, type Intent } from '../base/pending.ts';
@@ -23,6 +23,7 @@ import {
   type OutgoingRequest,
 } from '../rules/events/delivery.ts';
 import type { Work } from '../rules/base/work.ts';
+import { slackLane } from '../rules/events/notification.ts';
 import { sendLineWork } from '../rules/events/work.ts';
 import { defined } from '../rules/base/defined.ts';
 import { expiryOf } from '../rules/base/retention.ts';
@@ -66,6 +67,8 @@ export const DeliveryModel = defineModel(
     status: oneOf(deliveryStatuses),
     /** The number of failed attempts since the delivery was created or redelivered. */
     tries: number,
+    /** How often the settled delivery was redelivered. The daily limits of mails count each time as another mail. */
+    redeliveries: optional(number),
     attempts: list(attempt),
     next_attempt_at: optional(date),
     /** The claim of the attempt in flight. It remains when the attempt's process dies. */
@@ -156,16 +159,18 @@ export function carrierOf(
  * Stores a delivery that is in no ticket's line, with the intent to send it. The caller starts the intent
  * (`WorkerDeps.start` or `startSaved`), or else the sweeper starts it. When the lane already has a delivery of this
  * event, `created` is false and `delivery` is the existing one. `intents`: the intents of the delivery whose workflows
- * were not started yet.
+ * were not started yet. `session`: a transaction that also makes the change which the delivery is about; the event must
+ * then be a new one.
  */
 export async function createDelivery(
   fresh: NewDelivery,
   now: Date,
+  session?: mongoose.mongo.ClientSession,
 ): Promise<{ delivery: Delivery; created: boolean; intents: Intent[] }> {
   const record = deliveryRecords([fresh], now)[0]!;
   const delivery = { ...record, pending: [intentFor(sendLineWork(record.org_id, record.line), now)] };
   try {
-    await deliveries().insertOne(delivery);
+    await deliveries().insertOne(delivery, defined({ session }));
     return { delivery, created: true, intents: delivery.pending };
   } catch (error) {
     if (!isDuplicate(error)) throw error;
@@ -217,17 +222,30 @@ export async function outstandingOf(orgId: string, line: string, limit: number):
     .toArray();
 }
 
+/** Matches all lines of a ticket, which begin with the ticket's id and a colon. */
+const linesOf = (ticketId: string) => ({ $gte: `${ticketId}:`, $lt: `${ticketId};` });
+
 /** The unsent deliveries of all lines of a ticket, in the order of its events. */
 export async function outstandingOfTicket(orgId: string, ticketId: string): Promise<Delivery[]> {
   return deliveries()
-    .find({
-      org_id: orgId,
-      // Matches all lines that begin with the ticket's id and a colon.
-      line: { $gte: `${ticketId}:`, $lt: `${ticketId};` },
-      status: { $in: [...outstanding] },
-    })
+    .find({ org_id: orgId, line: linesOf(ticketId), status: { $in: [...outstanding] } })
     .sort(inOrder)
     .toArray();
+}
+
+/**
+ * Makes the next attempts of a workflow's unsent deliveries due now. The caller then signals the workflow
+ * (`tryNowSignal`), because the workflow waits for the time that it was told before.
+ */
+export async function hastenDeliveries(orgId: string, workflowId: string, now: Date): Promise<void> {
+  const [ofTicket, ofLine] = [ticketEventsWork('', '', '').id, sendLineWork('', '').id];
+  const line = workflowId.startsWith(ofTicket)
+    ? linesOf(workflowId.slice(ofTicket.length))
+    : workflowId.slice(ofLine.length);
+  await deliveries().updateMany(
+    { org_id: orgId, line, status: { $in: [...outstanding] }, next_attempt_at: { $gt: now } },
+    { $set: { next_attempt_at: now } },
+  );
 }
 
 /** The error that is shown for an attempt that began and never ended. */
@@ -319,7 +337,7 @@ export async function redeliver(orgId: string, deliveryId: string, now: Date): P
       { _id: deliveryId, org_id: orgId, status: standing.status },
       {
         $set: { next_attempt_at: now, ...(waits ? {} : anew) },
-        ...(waits ? {} : { $unset: { delivered_at: '' } }),
+        ...(waits ? {} : { $unset: { delivered_at: '' }, $inc: { redeliveries: 1 } }),
         $push: { pending: intentFor(work, now) },
       },
       { returnDocument: 'after' },
@@ -329,13 +347,19 @@ export async function redeliver(orgId: string, deliveryId: string, now: Date): P
 }
 
 /**
+ * Matches the deliveries to a destination, such as the Slack webhook of notifications. Deliveries with a receiver of
+ * their own (`hasOwnReceiver`) have the same kind, and are not matched.
+ */
+const destinationFilter = (kind: DeliveryKind) => (kind === 'notification' ? { kind, lane: slackLane } : { kind });
+
+/**
  * Resets all failed deliveries that were created since `since`, so that they are sent again in their tickets' order;
- * returns their number. `due`: when the sweeper may start the deliveries. This time also identifies this recovery for
- * `listRecovered`.
+ * returns their number. `disabled`: the destinations whose deliveries stay as they are. `due`: when the sweeper may
+ * start the deliveries. This time also identifies this recovery for `listRecovered`.
  */
 export async function recoverDeliveries(
   orgId: string,
-  { modes: seen, kinds, since }: { modes: readonly Mode[]; kinds: readonly DeliveryKind[]; since: Date },
+  { mode, disabled, since }: { mode: Mode; disabled: readonly DeliveryKind[]; since: Date },
   now: Date,
   due: Date,
 ): Promise<number> {
@@ -365,10 +389,10 @@ export async function recoverDeliveries(
   const { modifiedCount } = await deliveries().updateMany(
     {
       org_id: orgId,
-      mode: { $in: [...seen] },
-      kind: { $in: [...kinds] },
+      mode,
       status: 'failed',
       created_at: { $gte: since },
+      ...(disabled.length > 0 ? { $nor: disabled.map(destinationFilter) } : {}),
     },
     [
       {
@@ -417,16 +441,9 @@ export async function listDeliveries(
   { modes: seen, status, kind, eventType }: DeliveryFilter,
   { limit, after }: { limit: number; after: string | undefined },
 ): Promise<Delivery[]> {
-  return deliveries()
-    .find({
-      org_id: orgId,
-      mode: { $in: [...seen] },
-      ...defined({ status, kind, event_type: eventType }),
-      ...(after === undefined ? {} : { _id: { $lt: after } }),
-    })
-    .sort({ _id: -1 })
-    .limit(limit)
-    .toArray();
+  const chosen = defined({ status, kind, event_type: eventType });
+  const which = { org_id: orgId, mode: { $in: [...seen] }, ...chosen, ...olderThan(after) };
+  return newest(deliveries().find(which), limit);
 }
 
 /** The statuses of the deliveries of the given events to one destination. */

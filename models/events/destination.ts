@@ -4,6 +4,8 @@
  * applies to one version of the saved settings; saving the settings resets the state.
  */
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { findOrgWebhook } from './orgwebhook.ts';
+import { findSupportConfig } from '../integrations/supportconfig.ts';
 import { boolean, date, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { destinationStatuses } from '../rules/events/destination.ts';
@@ -18,7 +20,7 @@ const DestinationModel = defineModel(
     org_id: string,
     mode: oneOf(modes),
     kind: oneOf(deliveryKinds),
-    /** The `outbox_version` of the support configuration to which this state applies. */
+    /** The version of the saved settings to which this state applies (`settingsVersion`). */
     version: number,
     status: oneOf(destinationStatuses),
     /** True when the last attempt timed out. */
@@ -39,6 +41,15 @@ export type DestinationRef = { org_id: string; mode: Mode; kind: DeliveryKind; v
 export const destinationId = ({ org_id, mode, kind }: Omit<DestinationRef, 'version'>): string =>
   `${org_id}:${mode}:${kind}`;
 
+/**
+ * The version of the saved settings of a destination. The Slack webhook that gets notifications is saved apart from the
+ * destinations of ticket events, so it has a version of its own.
+ */
+export async function settingsVersion(orgId: string, kind: DeliveryKind): Promise<number> {
+  if (kind === 'notification') return (await findOrgWebhook(orgId)).slack_webhook_version;
+  return (await findSupportConfig(orgId)).outbox_version;
+}
+
 /** The states of the destinations of a mode, by kind, for one version of the settings. */
 export async function findDestinations(
   orgId: string,
@@ -52,10 +63,21 @@ export async function findDestinations(
   return new Map(found.map((destination) => [destination.kind, destination]));
 }
 
-/** The states of an organization's destinations in the given modes, for one version of the settings. */
-export async function listDestinations(orgId: string, seen: readonly Mode[], version: number): Promise<Destination[]> {
+/** The states of an organization's destinations in the given modes, for the settings as they are saved. */
+export async function listDestinations(orgId: string, seen: readonly Mode[]): Promise<Destination[]> {
+  const [notifications, others] = await Promise.all([
+    settingsVersion(orgId, 'notification'),
+    settingsVersion(orgId, 'webhook'),
+  ]);
   return destinations()
-    .find({ org_id: orgId, mode: { $in: [...seen] }, version })
+    .find({
+      org_id: orgId,
+      mode: { $in: [...seen] },
+      $or: [
+        { kind: 'notification', version: notifications },
+        { kind: { $ne: 'notification' }, version: others },
+      ],
+    })
     .sort({ _id: 1 })
     .toArray();
 }

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { mongo } from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
 import { aboutField, aboutIndex } from '../base/copies.ts';
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, newest, olderThan, type RecordOf } from '../base/define.ts';
 import { date, list, number, oneOf, optional, string, text } from '../rules/base/fields.ts';
 import { grouped } from '../base/grouped.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
@@ -248,17 +248,6 @@ export async function listInbound(
   { modes: seen, provider, status }: InboundFilter,
   { limit, before }: { limit: number; before?: string | undefined },
 ): Promise<Omit<Inbound, 'body' | 'keys'>[]> {
-  return collectionOf(InboundModel)
-    .find(
-      {
-        org_id: orgId,
-        mode: { $in: [...seen] },
-        ...defined({ provider, status }),
-        ...(before === undefined ? {} : { _id: { $lt: before } }),
-      },
-      { projection: { body: 0, keys: 0, pending: 0 } },
-    )
-    .sort({ _id: -1 })
-    .limit(limit)
-    .toArray();
+  const which = { org_id: orgId, mode: { $in: [...seen] }, ...defined({ provider, status }), ...olderThan(before) };
+  return newest(collectionOf(InboundModel).find(which, { projection: { body: 0, keys: 0, pending: 0 } }), limit);
 }

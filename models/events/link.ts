@@ -126,3 +126,8 @@ export async function noteRemoved(id: string, now: Date): Promise<boolean> {
   );
   return modifiedCount === 1;
 }
+
+/** Takes the removal back, because the provider reported a later change of the external object. */
+export async function noteRestored(id: string): Promise<void> {
+  await collectionOf(LinkModel).updateOne({ _id: id }, { $unset: { removed_at: '' } });
+}

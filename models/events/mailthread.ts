@@ -20,6 +20,8 @@ export type Outgoing = {
   via: 'deployment' | 'organization';
   /** True when the mail contains only messages of the agent. */
   automatic: boolean;
+  /** The organization's name, for the frame of a mail to an address that the visitor merely gave. */
+  outside?: { organization: string };
 };
 
 /** A reply address stays valid for this many days after the conversation ends. */

@@ -7,6 +7,7 @@ import { takeDaily } from '../chat/allowance.ts';
 import { collectionOf, defineModel } from '../base/define.ts';
 import { date, string } from '../rules/base/fields.ts';
 import type { SecretBox } from '../base/secretbox.ts';
+import type { Delivery } from './delivery.ts';
 import { outsideToOnePerDay, type ObjectionScope, type OutsideRefusal } from '../rules/events/outsidemail.ts';
 
 /** Unsubscribed addresses. They never expire, so that nobody has to unsubscribe twice. */
@@ -69,6 +70,35 @@ export type OutsideMail = {
   /** The idempotency key: all attempts to send one mail share it, so that the mail is counted once. */
   use: string;
 };
+/** A mail that no account is answerable for. */
+export type AddressedMail = Omit<OutsideMail, 'account'>;
+
+/**
+ * The idempotency key of a delivery's mail. `first`: the key until the delivery is redelivered. Each redelivery has a
+ * key of its own, because it reaches the receiver as another mail.
+ */
+export const mailUse = (first: string, { redeliveries = 0 }: Pick<Delivery, 'redeliveries'>): string =>
+  redeliveries > 0 ? `${first}:${redeliveries}` : first;
+
+const take = (of: string, { orgId, use }: AddressedMail, limit: number, now: Date): Promise<boolean> =>
+  takeDaily(`outside_mails:${of}`, orgId, use, limit, now);
+
+/**
+ * Counts a mail against a daily limit of its address only; returns the reason when it must not be sent. `counter`:
+ * `reply` for a reply to an address that a visitor gave, which is counted apart. Otherwise any visitor could use up the
+ * mails that organizations may send to somebody.
+ */
+export async function admitToAddress(
+  counter: 'address' | 'reply',
+  mail: AddressedMail,
+  keys: Keys,
+  now: Date,
+): Promise<'objected' | 'address' | undefined> {
+  const { orgId, address } = mail;
+  if (await hasObjected(keys, orgId, address)) return 'objected';
+  const taken = await take(`${counter}:${hashOf(keys, address)}`, mail, outsideToOnePerDay, now);
+  return taken ? undefined : 'address';
+}
 
 /**
  * Counts a mail before it is sent; returns the reason when it must not be sent. `perDay`: the daily limits of
@@ -76,15 +106,13 @@ export type OutsideMail = {
  * the receiving address applies.
  */
 export async function admitOutsideMail(
-  { orgId, address, account, use }: OutsideMail,
+  mail: OutsideMail,
   { keys, perDay }: { keys: Keys; perDay: { organization: number; account: number } | undefined },
   now: Date,
 ): Promise<OutsideRefusal | undefined> {
-  if (await hasObjected(keys, orgId, address)) return 'objected';
-  const take = (of: string, limit: number) => takeDaily(`outside_mails:${of}`, orgId, use, limit, now);
-  if (!(await take(`address:${hashOf(keys, address)}`, outsideToOnePerDay))) return 'address';
-  if (!perDay) return undefined;
-  if (!(await take(`account:${account}`, perDay.account))) return 'account';
-  if (!(await take(`organization:${orgId}`, perDay.organization))) return 'organization';
+  const refusal = await admitToAddress('address', mail, keys, now);
+  if (refusal || !perDay) return refusal;
+  if (!(await take(`account:${mail.account}`, mail, perDay.account, now))) return 'account';
+  if (!(await take(`organization:${mail.orgId}`, mail, perDay.organization, now))) return 'organization';
   return undefined;
 }

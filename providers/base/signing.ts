@@ -42,15 +42,6 @@ export function textMember(value: unknown, name: string): string | undefined {
 }
 const maxIdLength = 200;
 
-/** Parses a JSON body; undefined for invalid JSON. */
-export function jsonIn(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}
-
 /** Whether the body is a form. Parameters of the media type, such as `charset`, are ignored. */
 export const isForm = (headers: IncomingHttpHeaders): boolean =>
   (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase() === 'application/x-www-form-urlencoded';

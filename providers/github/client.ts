@@ -10,6 +10,14 @@ import type { HttpMethod } from '../../models/rules/base/http.ts';
 
 export class GithubError extends ServiceError {
   override readonly name = 'GithubError';
+
+  /**
+   * Whether GitHub says that the issue was deleted. 404 does not say so: GitHub also answers it when the token may not
+   * read the repository. And 410 is also the answer while issues are turned off in the repository.
+   */
+  get deleted(): boolean {
+    return this.status === 410 && !/disabled/i.test(this.message);
+  }
 }
 
 export type GithubRepository = {

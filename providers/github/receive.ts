@@ -54,16 +54,19 @@ export async function handleGithub(inbound: Inbound, deps: GithubDeps, signal: A
 }
 
 /**
- * Reads the linked issue from GitHub; null when the issue no longer exists, `unasked` when its repository is not
- * connected. @throws GithubError
+ * Reads the linked issue from GitHub; null when the issue was deleted, `unasked` when its repository is not connected.
+ * @throws GithubError Also while the connection is broken: the event is tried again, and is not lost if the repository
+ * is connected anew in time.
  */
 async function issueAt(link: Link, deps: GithubDeps, signal: AbortSignal): Promise<GithubIssue | 'unasked' | null> {
   const integration = await findIntegration(link.org_id, 'github');
   const sealed = integration?.sealed;
-  if (!integration || sealed === undefined || integration.status !== 'connected') return 'unasked';
+  if (!integration || sealed === undefined) return 'unasked';
   const number = numberOfIssue(link.external);
   // If another repository has been connected since, its issue of this number is a different one.
   if (link.external !== githubIssueExternal(integration.workspace ?? '', number)) return 'unasked';
+  if (integration.status !== 'connected')
+    throw new GithubError('GitHub has to be connected again.', { unauthorized: true });
   const { token } = credentialsOf({ ...integration, sealed }, deps.secrets) as GithubCredentials;
   const repository = String(integration.settings['repository']);
   try {
@@ -71,7 +74,7 @@ async function issueAt(link: Link, deps: GithubDeps, signal: AbortSignal): Promi
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof GithubError)) throw error;
-    if (error.status === 404 || error.status === 410) return null;
+    if (error.deleted) return null;
     if (error.unauthorized) await breakConnection(integration, error.message, deps);
     throw error;
   }

@@ -40,7 +40,7 @@ export const carryToGithub: Carry = async ({ link, known, task, told, deps, sign
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof GithubError)) throw error;
-      if (error.status !== 404 && error.status !== 410) throw await refusal(error, integration, deps);
+      if (!error.deleted) throw await refusal(error, integration, deps);
       await noteRemoved(link._id, deps.clock());
       return false;
     }

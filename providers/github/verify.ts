@@ -6,11 +6,12 @@
  */
 import { githubExternal, githubIssueExternal } from './rules.ts';
 import type { Arrival, OwnedBy } from '../base/arrival.ts';
-import { isForm, isHmac, jsonIn, member, sha256, textMember, unsigned, type SignedRequest } from '../base/signing.ts';
+import { isForm, isHmac, member, sha256, textMember, unsigned, type SignedRequest } from '../base/signing.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import { listOwn, signingPlace, type Integration } from '../../models/integrations/integration.ts';
 import { findLink } from '../../models/events/link.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
+import { jsonIn } from '../../models/rules/base/json.ts';
 
 /** `id`: the organization whose secret made the signature. */
 export type GithubSender = { id: string; event: unknown; name: string; delivery?: string };

@@ -11,10 +11,23 @@ export class LinearError extends ServiceError {
   override readonly name = 'LinearError';
   /** Whether the request contained a field that Linear's schema does not have. */
   readonly unknownField: boolean;
+  /**
+   * Whether Linear says that a record which the request names does not exist. Other permanent errors do not say whether
+   * it exists.
+   */
+  readonly missing: boolean;
 
-  constructor(message: string, { unknownField = false, ...about }: ServiceFailure & { unknownField?: boolean } = {}) {
+  constructor(
+    message: string,
+    {
+      unknownField = false,
+      missing = false,
+      ...about
+    }: ServiceFailure & { unknownField?: boolean; missing?: boolean } = {},
+  ) {
     super(message, about);
     this.unknownField = unknownField;
+    this.missing = missing;
   }
 }
 
@@ -175,8 +188,10 @@ function refusalOf(status: number, said: Said | undefined, retryAfter: string | 
   const unauthorized = status === 401 || code === 'AUTHENTICATION_ERROR';
   const limited = status === 429 || code === 'RATELIMITED';
   const unknownField = /is not defined by type|unknown field/i.test(error?.message ?? '');
+  // The error's code, INPUT_ERROR, is that of any invalid input, so only the message tells.
+  const missing = /^entity not found\b/i.test(error?.message ?? '');
   const permanent = !limited && !unauthorized && (status < 500 || unknownField);
   const seconds = Number(retryAfter);
   const retryAfterMs = limited && seconds > 0 ? seconds * 1000 : undefined;
-  return new LinearError(message, { status, unauthorized, permanent, retryAfterMs, unknownField });
+  return new LinearError(message, { status, unauthorized, permanent, retryAfterMs, unknownField, missing });
 }

@@ -30,10 +30,13 @@ export function idFrom(text: string): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** Linear reports a missing issue as an error; this returns null instead. */
+/**
+ * Linear reports a missing issue as an error; this returns null instead. Any other error is thrown, because it does not
+ * say whether there is an issue.
+ */
 export const found = <T>(asked: Promise<T | null>): Promise<T | null> =>
   asked.catch((error: unknown) => {
-    if (error instanceof LinearError && error.permanent && !error.unauthorized) return null;
+    if (error instanceof LinearError && error.missing) return null;
     throw error;
   });
 

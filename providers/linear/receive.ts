@@ -6,11 +6,11 @@ import { z } from 'zod';
 import type { Handled, Starter } from '../base/handled.ts';
 import { jsonOf, understood } from '../base/understood.ts';
 import type { Linear, LinearState } from './client.ts';
+import { isStale, readIssueEvent, sentIssueEvent, type IssueEvent } from './event.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import { noteAbout, type Inbound } from '../../models/events/inbound.ts';
 import { credentialsOf, findIntegration } from '../../models/integrations/integration.ts';
-import { findLink, noteRemoved, noteState, type Link, type LinkKind } from '../../models/events/link.ts';
-import { isStale, readIssueEvent, type IssueEvent } from './rules.ts';
+import { findLink, noteRemoved, noteRestored, noteState, type Link, type LinkKind } from '../../models/events/link.ts';
 
 export type LinearDeps = Starter & {
   linear: Linear;
@@ -36,27 +36,12 @@ export type IssuePort = {
 };
 export type IssuePorts = Readonly<Partial<Record<LinkKind, IssuePort>>>;
 
-const text = z.string().nullish();
-const anyEvent = z.object({ type: text });
-/** The fields that `readIssueEvent` reads. */
-const issueEvent = z.object({
-  action: z.string(),
-  data: z.object({
-    id: z.string().min(1).max(200),
-    stateId: text,
-    state: z.object({ id: text, name: text, type: text }).nullish(),
-    updatedAt: text,
-    title: text,
-    priority: z.number().nullish(),
-    dueDate: text,
-  }),
-  updatedFrom: z.record(z.string(), z.unknown()).nullish(),
-});
+const anyEvent = z.object({ type: z.string().nullish() });
 
 export async function handleLinear(inbound: Inbound, deps: LinearDeps, signal: AbortSignal): Promise<Handled> {
   const sent = jsonOf(inbound.body);
   if (understood(anyEvent, sent).type !== 'Issue') return { ignored: 'Only events of issues are followed.' };
-  const event = readIssueEvent(understood(issueEvent, sent));
+  const event = readIssueEvent(understood(sentIssueEvent, sent));
   const link = await findLink('linear', event.issueId);
   if (!link || link.org_id !== inbound.org_id) return { ignored: 'Nothing here is linked to this issue.' };
   await noteAbout(inbound._id, link.about);
@@ -68,6 +53,8 @@ export async function handleLinear(inbound: Inbound, deps: LinearDeps, signal: A
     return handled;
   }
   if (event.action !== 'update') return { ignored: 'The issue was made here.' };
+  // The issue was restored, or the key can read it again: Linear reports an issue that a key may not read as missing.
+  if (link.removed_at && event.updatedAt && event.updatedAt > link.removed_at) await noteRestored(link._id);
   const details = await detailsHandled(event, link, port, inbound, deps);
   if (!event.moves || event.stateId === undefined)
     return details ?? { ignored: 'The state of the issue did not change.' };

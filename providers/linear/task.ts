@@ -31,7 +31,8 @@ export const carryToLinear: Carry = async ({ link, known, task, told, deps, sign
   try {
     const issue = await found(deps.linear.issue(key, link.external, signal));
     if (!issue) {
-      await noteRemoved(link._id, deps.clock());
+      // A link without a state belongs to an issue that is not created yet, or that could not be created.
+      if (link.state_id !== undefined) await noteRemoved(link._id, deps.clock());
       return false;
     }
     const stateId =

@@ -6,7 +6,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { linearExternal, linearVerb } from './rules.ts';
 import type { Arrival, OwnedBy, Owner } from '../base/arrival.ts';
-import { isHmac, jsonIn, member, sha256, textMember, unsigned, type SignedRequest } from '../base/signing.ts';
+import { isHmac, member, sha256, textMember, unsigned, type SignedRequest } from '../base/signing.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import {
   findOwner,
@@ -16,6 +16,7 @@ import {
   type Integration,
 } from '../../models/integrations/integration.ts';
 import { findLink } from '../../models/events/link.ts';
+import { jsonIn } from '../../models/rules/base/json.ts';
 import { withinWindow } from '../../models/rules/events/inbound.ts';
 
 /** `id`: `deployment`, or the organization whose own secret made the signature. */

@@ -1,12 +1,18 @@
 /**
- * Adds to a mail to somebody who is no member a text that says who sends it and why, and limits how many such mails are
- * sent. See models/rules/events/outsidemail.ts.
+ * Adds to a mail to somebody outside the organization a text that says who sends it and why, and limits how many such
+ * mails are sent. See models/rules/events/outsidemail.ts.
  */
 import type { MailSettings, RouteOf } from './settings.ts';
 import { count } from '../../clients/base/meter.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import { findUser } from '../../models/access/user.ts';
-import { admitOutsideMail, objectionToken, type OutsideMail } from '../../models/events/outsidemail.ts';
+import {
+  admitOutsideMail,
+  admitToAddress,
+  objectionToken,
+  type AddressedMail,
+  type OutsideMail,
+} from '../../models/events/outsidemail.ts';
 import { linkOf } from '../../models/rules/access/account.ts';
 import { DeliveryRefused, type OutgoingRequest } from '../../models/rules/events/delivery.ts';
 import type { OutgoingMail } from '../../models/rules/events/mailout.ts';
@@ -60,5 +66,19 @@ export async function admit(
   const perDay = own ? undefined : { organization, account };
   const refusal = await admitOutsideMail(outside, { keys: secrets, perDay }, clock());
   if (refusal && isSendersLimit(refusal)) count('quota_refusals_total', { quota: 'outside_mails' });
+  if (refusal) throw new DeliveryRefused(outsideRefusals[refusal], { request, permanent: true });
+}
+
+/**
+ * Counts a reply to an address that a visitor gave. The reply counts for its address only: the visitor chose the
+ * address, and no account of the organization did.
+ * @throws DeliveryRefused when the mail must not be sent
+ */
+export async function admitReply(
+  reply: AddressedMail,
+  request: OutgoingRequest,
+  { secrets, clock }: Pick<Deps, 'secrets' | 'clock'>,
+): Promise<void> {
+  const refusal = await admitToAddress('reply', reply, secrets, clock());
   if (refusal) throw new DeliveryRefused(outsideRefusals[refusal], { request, permanent: true });
 }

@@ -18,7 +18,7 @@ import { eventIntents } from '../../models/chat/act.ts';
 import { ConversationModel, findConversation, type Conversation } from '../../models/chat/conversation.ts';
 import { provideConversation } from '../../models/chat/current.ts';
 import { findCustomer, replyAddressOf, type Customer } from '../../models/chat/customer.ts';
-import { findClientMessage, MessageModel, type MailOrigin } from '../../models/chat/message.ts';
+import { findClientMessage, lastProductType, MessageModel, type MailOrigin } from '../../models/chat/message.ts';
 import { storeMessage } from '../../models/chat/saying.ts';
 import { countMissed, uncountMessage } from '../../models/chat/unread.ts';
 import { noteAbout, type Inbound } from '../../models/events/inbound.ts';
@@ -29,7 +29,6 @@ import {
   provideThread,
   type MailThread,
 } from '../../models/events/mailthread.ts';
-import { productTypeOf } from '../../models/rules/access/session.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { maxBodyLength } from '../../models/rules/chat/conversation.ts';
 import { readAddress } from '../../models/rules/access/mailbox.ts';
@@ -190,28 +189,28 @@ type Words = { body: string; clientMessageId: string; mail: MailOrigin };
  * customer's current conversation.
  */
 async function say(place: Place, words: Words, mail: ReadMail, deps: EmailDeps): Promise<string> {
-  const { customer, thread } = place;
-  const { org_id: orgId, mode } = thread;
-  if (place.conversation && (await sayIn(place.conversation, thread, words, mail, deps))) return place.conversation._id;
+  const { customer, conversation } = place;
+  const { org_id: orgId, mode } = place.thread;
+  if (conversation && (await sayIn(conversation, place, words, mail, deps))) return conversation._id;
   for (;;) {
     const current = await provideConversation(orgId, mode, customer._id, deps.clock());
-    const own = await provideThread(
+    const thread = await provideThread(
       { org_id: orgId, mode, conv_id: current._id, customer_id: customer._id },
       deps.clock(),
     );
-    if (await sayIn(current, own, words, mail, deps)) return current._id;
+    if (await sayIn(current, { ...place, thread }, words, mail, deps)) return current._id;
   }
 }
 
 /** Returns false when the conversation accepts no more messages. */
 async function sayIn(
   conversation: Conversation,
-  thread: MailThread,
+  { thread, conversation: answered }: Place,
   words: Words,
   mail: ReadMail,
   { clock, start, testConversationsPerMonth: limit }: EmailDeps,
 ): Promise<boolean> {
-  const { _id: convId, org_id: orgId, mode, session_context } = conversation;
+  const { _id: convId, org_id: orgId, mode } = conversation;
   // The mail is noted in its thread first, so that the reply refers to it.
   await noteIncoming(thread, mail);
   const standing = await findClientMessage(conversation, words.clientMessageId);
@@ -224,7 +223,9 @@ async function sayIn(
     count('quota_refusals_total', { quota: 'test_conversations' });
     throw new Ignored('test_limit');
   };
-  const productType = productTypeOf(session_context?.context ?? {});
+  // A mail has no session, so it carries on the product of the customer's message before it. A mail that begins a
+  // conversation carries on the product of the conversation that it answers.
+  const productType = await lastProductType((conversation.position === 0 && answered) || conversation);
   try {
     const { message, acted } = await storeMessage(conversation, words, { productType, verified: true }, clock(), begin);
     if (message) {

@@ -1,16 +1,23 @@
 /**
  * Sends mails to customers, by the organization's mail server or the deployment's. activities/events/mailreply.ts has
- * written the mail. It is sent unchanged, so that all attempts share one `Message-ID`.
+ * written the mail. All attempts share its `Message-ID`. A mail to an address that a visitor merely gave gets the frame
+ * of mails to outsiders (outside.ts).
  */
 import type { DeliverySender, SenderDeps } from '../base/sender.ts';
 import { MailRefused } from './client.ts';
+import { admitReply, inFrame } from './outside.ts';
 import { routeOf, type MailVia } from './settings.ts';
 import type { Delivery } from '../../models/events/delivery.ts';
+import { mailUse } from '../../models/events/outsidemail.ts';
 import { DeliveryRefused, type OutgoingRequest, type Sent } from '../../models/rules/events/delivery.ts';
 import { addressText, type OutgoingMail } from '../../models/rules/events/mailout.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
-export type MailPayload = { mail: OutgoingMail; via: MailVia };
+/**
+ * `outside`: set when only a visitor's word stands for the address, so that its owner may be somebody else. It contains
+ * the organization's name.
+ */
+export type MailPayload = { mail: OutgoingMail; via: MailVia; outside?: { organization: string } };
 
 /** A mail with its headers, as members see it. */
 export function requestOfMail(mail: OutgoingMail): OutgoingRequest {
@@ -59,16 +66,30 @@ export async function sendByMail(mail: OutgoingMail, { route, request, signal }:
 
 const payloadOf = (delivery: Delivery): MailPayload => delivery.payload as MailPayload;
 
+/**
+ * The mail of a delivery. `shown`: the version that members see. An unsubscribe link is added here and not stored, so
+ * that no member can read it.
+ */
+function mailOf(delivery: Delivery, deps: SenderDeps, options: { shown: boolean }): OutgoingMail {
+  const { mail, outside } = payloadOf(delivery);
+  return outside ? inFrame(mail, { orgId: delivery.org_id, ...outside, why: 'reply' }, deps, options) : mail;
+}
+
 export const email: DeliverySender = {
   async unsendable(delivery, deps: SenderDeps) {
     return (await routeOf(deps, delivery.org_id, payloadOf(delivery).via)) === undefined;
   },
 
-  preview: (delivery) => Promise.resolve(requestOfMail(payloadOf(delivery).mail)),
+  preview: (delivery, deps) => Promise.resolve(requestOfMail(mailOf(delivery, deps, { shown: true }))),
 
   async send(delivery, deps, signal) {
-    const { mail, via } = payloadOf(delivery);
-    const route = await routeOf(deps, delivery.org_id, via);
-    return sendByMail(mail, { route, request: requestOfMail(mail), signal }, deps);
+    const { org_id: orgId, event_id } = delivery;
+    const { via, outside } = payloadOf(delivery);
+    const mail = mailOf(delivery, deps, { shown: false });
+    const request = requestOfMail(mailOf(delivery, deps, { shown: true }));
+    const route = await routeOf(deps, orgId, via);
+    if (outside && route)
+      await admitReply({ orgId, address: mail.to.address, use: mailUse(event_id, delivery) }, request, deps);
+    return sendByMail(mail, { route, request, signal }, deps);
   },
 };

@@ -1,5 +1,6 @@
 /** Parses Amazon SES's report about a received mail: the JSON text inside an SNS notification. */
 import { z } from 'zod';
+import { jsonIn } from '../../models/rules/base/json.ts';
 
 const verdict = z.object({ status: z.string() }).optional();
 const name = z.string().max(2_000);
@@ -33,13 +34,7 @@ const received = z.object({
 export type SesReceived = z.infer<typeof received>;
 
 /** The report about a received mail; undefined for any other notification, such as one about a bounce. */
-export function readSes(text: string): SesReceived | undefined {
-  try {
-    return received.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
-}
+export const readSes = (text: string): SesReceived | undefined => received.safeParse(jsonIn(text)).data;
 
 /**
  * The mail's bytes, when the notification contains them. The receipt rule decides whether they are plain text or

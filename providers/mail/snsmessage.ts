@@ -2,59 +2,39 @@
  * Messages that Amazon SNS sends over HTTPS: their fields, the text that is signed, and which URLs in them may be
  * fetched. Pure.
  */
+import { z } from 'zod';
 import { portOf, readEgressEntry } from '../../models/rules/base/address.ts';
+import { jsonIn } from '../../models/rules/base/json.ts';
 
-const snsTypes = ['Notification', 'SubscriptionConfirmation', 'UnsubscribeConfirmation'] as const;
-export type SnsType = (typeof snsTypes)[number];
-
-export type SnsMessage = {
-  Type: SnsType;
-  MessageId: string;
-  TopicArn: string;
-  Message: string;
-  Timestamp: string;
-  SignatureVersion: '1' | '2';
-  Signature: string;
-  SigningCertURL: string;
-  Subject?: string;
-  SubscribeURL?: string;
-  Token?: string;
-};
-
-const required = [
-  'Type',
-  'MessageId',
-  'TopicArn',
-  'Message',
-  'Timestamp',
-  'SignatureVersion',
-  'Signature',
-  'SigningCertURL',
-];
-const optional = ['Subject', 'SubscribeURL', 'Token'];
+const text = z.string();
+/** JSON may contain null for a missing field. */
+const optionalText = text
+  .nullable()
+  .transform((value) => value ?? undefined)
+  .optional();
+const snsMessage = z
+  .object({
+    Type: z.enum(['Notification', 'SubscriptionConfirmation', 'UnsubscribeConfirmation']),
+    MessageId: text,
+    TopicArn: text,
+    Message: text,
+    Timestamp: text,
+    SignatureVersion: z.enum(['1', '2']),
+    Signature: text,
+    SigningCertURL: text,
+    Subject: optionalText,
+    SubscribeURL: optionalText,
+    Token: optionalText,
+  })
+  .refine(
+    ({ Type, SubscribeURL, Token }) => Type === 'Notification' || (SubscribeURL !== undefined && Token !== undefined),
+  );
+export type SnsMessage = z.infer<typeof snsMessage>;
 
 /** Parses a body; undefined when it is no SNS message or a required field of its type is missing. */
-export function readSnsMessage(body: string): SnsMessage | undefined {
-  let fields: Record<string, unknown>;
-  try {
-    fields = JSON.parse(body) as Record<string, unknown>;
-  } catch {
-    return undefined;
-  }
-  if (typeof fields !== 'object' || fields === null) return undefined;
-  const isText = (name: string): boolean => typeof fields[name] === 'string';
-  if (!required.every(isText) || !snsTypes.includes(fields['Type'] as SnsType)) return undefined;
-  // JSON may contain null for a missing field.
-  if (optional.some((name) => fields[name] !== undefined && fields[name] !== null && !isText(name))) return undefined;
-  if (fields['SignatureVersion'] !== '1' && fields['SignatureVersion'] !== '2') return undefined;
-  const isConfirmation = fields['Type'] !== 'Notification';
-  if (isConfirmation && !(isText('SubscribeURL') && isText('Token'))) return undefined;
-  return Object.fromEntries(
-    [...required, ...optional].filter(isText).map((name) => [name, fields[name]]),
-  ) as SnsMessage;
-}
+export const readSnsMessage = (body: string): SnsMessage | undefined => snsMessage.safeParse(jsonIn(body)).data;
 
-const signedFields: Readonly<Record<SnsType, readonly (keyof SnsMessage)[]>> = {
+const signedFields: Readonly<Record<SnsMessage['Type'], readonly (keyof SnsMessage)[]>> = {
   Notification: ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'],
   SubscriptionConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
   UnsubscribeConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],

@@ -1,11 +1,9 @@
 /** Bots of Attendee, a service that a company can host itself. */
 import { z } from 'zod';
 import { BotRefused, type Bot } from './bot.ts';
-import { createService, sending, ServiceAway, type ServiceOptions } from './service.ts';
-import { attendeeState } from '../../models/rules/interviews/bot.ts';
+import { created, createService, knowsBot, sending, type ServiceOptions } from './service.ts';
+import { attendeeState, isOver } from '../../models/rules/interviews/bot.ts';
 
-const created = z.object({ id: z.string() });
-const listed = z.object({ results: z.array(created) });
 const bot = z.object({
   state: z.string(),
   transcription_state: z.string().nullish(),
@@ -21,17 +19,11 @@ const transcript = z.array(
 );
 
 export function createAttendeeBot(options: ServiceOptions): Bot {
-  const { call } = createService(options);
+  const { call, known, sent } = createService(options, '/bots?deduplication_key=');
 
   async function read(id: string, signal: AbortSignal | undefined) {
-    const { status, body } = await call('GET', `/bots/${encodeURIComponent(id)}`, { signal });
-    return status === 404 ? undefined : bot.parse(body);
-  }
-
-  /** The ids of bots ordered with this idempotency key. Undefined when the service does not list them. */
-  async function sent(key: string, signal: AbortSignal | undefined): Promise<string[] | undefined> {
-    const { status, body } = await call('GET', `/bots?deduplication_key=${encodeURIComponent(key)}`, { signal });
-    return status === 200 ? listed.safeParse(body).data?.results.map(({ id }) => id) : undefined;
+    const answer = await call('GET', `/bots/${encodeURIComponent(id)}`, { signal });
+    return knowsBot(answer) ? bot.parse(answer.body) : undefined;
   }
 
   return {
@@ -45,17 +37,20 @@ export function createAttendeeBot(options: ServiceOptions): Bot {
         const id = created.safeParse(body).data?.id;
         if (status === 201 && id !== undefined) return { kind: 'attendee', id };
         // Attendee answers with status 400 when a bot with this idempotency key already exists.
-        const [known] = (await sent(key, signal)) ?? [];
-        if (known === undefined) throw new BotRefused('refused', status);
-        return { kind: 'attendee', id: known };
+        const [found] = (await known(key, signal)) ?? [];
+        if (found === undefined) throw new BotRefused('refused', status);
+        return { kind: 'attendee', id: found };
       }),
 
     async cancel(id, signal) {
       const path = `/bots/${encodeURIComponent(id)}`;
       const found = await read(id, signal);
-      if (!found) return;
-      if (found.state === 'scheduled') await call('DELETE', path, { signal });
-      else await call('POST', `${path}/leave`, { body: {}, signal });
+      // Attendee refuses to let a bot leave that has left already.
+      if (!found || isOver(attendeeState(found.state, undefined))) return;
+      const scheduled = found.state === 'scheduled';
+      knowsBot(
+        scheduled ? await call('DELETE', path, { signal }) : await call('POST', `${path}/leave`, { body: {}, signal }),
+      );
     },
 
     async get(id, signal) {
@@ -65,11 +60,7 @@ export function createAttendeeBot(options: ServiceOptions): Bot {
       return attendeeState(found.state, last?.event_sub_type ?? last?.sub_type);
     },
 
-    async sent(key, signal) {
-      const known = await sent(key, signal);
-      if (!known) throw new ServiceAway('The service of meeting bots does not list its bots.');
-      return known;
-    },
+    sent,
 
     async erase(id, signal) {
       const found = await read(id, signal);
@@ -83,9 +74,9 @@ export function createAttendeeBot(options: ServiceOptions): Bot {
       if (!found) return [];
       const over = ['ended', 'fatal_error', 'data_deleted'].includes(found.state);
       if (!over) return undefined;
-      const { status, body } = await call('GET', `/bots/${encodeURIComponent(id)}/transcript`, { signal });
-      if (status !== 200) return [];
-      return transcript.parse(body).flatMap(({ speaker_name, timestamp_ms, duration_ms, transcription }) => {
+      const answer = await call('GET', `/bots/${encodeURIComponent(id)}/transcript`, { signal });
+      if (!knowsBot(answer)) return [];
+      return transcript.parse(answer.body).flatMap(({ speaker_name, timestamp_ms, duration_ms, transcription }) => {
         const text = transcription?.transcript.trim() ?? '';
         if (text === '') return [];
         const end = typeof duration_ms === 'number' ? { endMs: timestamp_ms + duration_ms } : {};

@@ -1,12 +1,10 @@
 /** Orders, reads and deletes bots of Recall.ai. */
 import { z } from 'zod';
 import { BotRefused, type Bot, type Heard } from './bot.ts';
-import { createService, sending, ServiceAway, type ServiceOptions } from './service.ts';
-import { recallState } from '../../models/rules/interviews/bot.ts';
+import { created, createService, knowsBot, sending, type ServiceOptions } from './service.ts';
+import { isOver, recallState, type BotState } from '../../models/rules/interviews/bot.ts';
 import { interviewTimes } from '../../models/rules/interviews/interview.ts';
 
-const created = z.object({ id: z.string() });
-const listed = z.object({ results: z.array(created) });
 const bot = z.object({
   status_changes: z.array(z.object({ code: z.string(), sub_code: z.string().nullish() })).nullish(),
   recordings: z
@@ -32,25 +30,26 @@ const transcript = z.array(
 const seconds = (ms: number): number => Math.round(ms / 1_000);
 
 export function createRecallBot(options: ServiceOptions): Bot {
-  const { call, download } = createService(options);
+  const { call, download, known, sent } = createService(options, '/bot/?metadata__key=');
 
   async function read(id: string, signal: AbortSignal | undefined) {
-    const { status, body } = await call('GET', `/bot/${encodeURIComponent(id)}/`, { signal });
-    return status === 404 ? undefined : bot.parse(body);
+    const answer = await call('GET', `/bot/${encodeURIComponent(id)}/`, { signal });
+    return knowsBot(answer) ? bot.parse(answer.body) : undefined;
   }
 
-  /** The ids of bots ordered with this idempotency key. Undefined when the service does not list them. */
-  async function sent(key: string, signal: AbortSignal | undefined): Promise<string[] | undefined> {
-    const { status, body } = await call('GET', `/bot/?metadata__key=${encodeURIComponent(key)}`, { signal });
-    return status === 200 ? listed.safeParse(body).data?.results.map(({ id }) => id) : undefined;
+  async function stateOf(id: string, signal: AbortSignal | undefined): Promise<BotState> {
+    const found = await read(id, signal);
+    if (!found) return { phase: 'failed', reason: 'gone' };
+    const last = found.status_changes?.at(-1);
+    return last ? recallState(last.code, last.sub_code) : { phase: 'scheduled' };
   }
 
   return {
     kind: 'recall',
     schedule: ({ meetingUrl, name, metadata, key, order, again }, signal) =>
       sending(async () => {
-        const [known] = (again && (await sent(key, signal))) || [];
-        if (known !== undefined) return { kind: 'recall', id: known };
+        const [found] = (again && (await known(key, signal))) || [];
+        if (found !== undefined) return { kind: 'recall', id: found };
         const { status, body } = await call('POST', '/bot/', {
           headers: { 'idempotency-key': `${key}:${order}` },
           body: {
@@ -72,23 +71,18 @@ export function createRecallBot(options: ServiceOptions): Bot {
 
     async cancel(id, signal) {
       const path = `/bot/${encodeURIComponent(id)}/`;
-      const { status } = await call('DELETE', path, { signal });
+      const deleted = await call('DELETE', path, { signal });
       // Recall.ai cannot delete a bot that has already been dispatched; such a bot is told to leave.
-      if (status === 405) await call('POST', `${path}leave_call/`, { signal });
+      if (deleted.status !== 405) return void knowsBot(deleted);
+      const left = await call('POST', `${path}leave_call/`, { signal });
+      // Recall.ai refuses this request for a bot that has left already.
+      if (left.status === 400 && isOver(await stateOf(id, signal))) return;
+      knowsBot(left);
     },
 
-    async get(id, signal) {
-      const found = await read(id, signal);
-      if (!found) return { phase: 'failed', reason: 'gone' };
-      const last = found.status_changes?.at(-1);
-      return last ? recallState(last.code, last.sub_code) : { phase: 'scheduled' };
-    },
+    get: stateOf,
 
-    async sent(key, signal) {
-      const known = await sent(key, signal);
-      if (!known) throw new ServiceAway('The service of meeting bots does not list its bots.');
-      return known;
-    },
+    sent,
 
     async erase(id, signal) {
       const { status } = await call('POST', `/bot/${encodeURIComponent(id)}/delete_media/`, { signal });

@@ -2,12 +2,18 @@
  * Sends requests to a service for meeting bots, with the API key and limits on time and size. It maps HTTP statuses
  * that mean the same for all such services.
  */
-import { BotRefused } from './bot.ts';
-import { type Http, type HttpResponse } from '../../clients/http/http.ts';
+import { z } from 'zod';
+import { BotRefused, type Bot } from './bot.ts';
+import type { Http } from '../../clients/http/http.ts';
 import { HttpError, type HttpMethod } from '../../models/rules/base/http.ts';
+import { jsonIn } from '../../models/rules/base/json.ts';
 
 /** A transcript of several hours has some megabytes of words with timestamps. */
 const maxBytes = 64 * 1024 * 1024;
+
+/** The services' answer about a new bot, and their list of bots. */
+export const created = z.object({ id: z.string() });
+const listed = z.object({ results: z.array(created) });
 
 export type ServiceOptions = {
   http: Pick<Http, 'request'>;
@@ -26,6 +32,10 @@ export type Service = {
   ): Promise<Answer>;
   /** Downloads a file that the service links to, without the API key. */
   download(url: string, signal?: AbortSignal): Promise<unknown>;
+  /** The ids of bots ordered with this idempotency key. Undefined when the service does not list them. */
+  known(key: string, signal: AbortSignal | undefined): Promise<string[] | undefined>;
+  /** Like `known`. @throws ServiceAway when the service does not list them */
+  sent: Bot['sent'];
 };
 
 /** The service is unavailable, overloaded, or rejects our API key. A retry may succeed. */
@@ -34,14 +44,26 @@ export class ServiceAway extends Error {
 }
 
 const away = (status: number): boolean => status === 429 || status >= 500;
+const awayWith = (status: number): ServiceAway => new ServiceAway(`The service of meeting bots answered ${status}.`);
 
-export function createService({ http, base, key }: ServiceOptions): Service {
-  return {
+/**
+ * Whether the service knows the bot that the answer is about. A refusal, such as that of our API key, says nothing about
+ * the bot. @throws ServiceAway
+ */
+export function knowsBot({ status }: Answer): boolean {
+  if (status === 404) return false;
+  if (status < 200 || status >= 300) throw awayWith(status);
+  return true;
+}
+
+/** `listing`: the path that lists the bots of an idempotency key, without the key at its end. */
+export function createService({ http, base, key: apiKey }: ServiceOptions, listing: string): Service {
+  const service: Service = {
     async call(method, path, { body, headers = {}, signal } = {}) {
       const response = await http.request(`${base}${path}`, {
         method,
         headers: {
-          authorization: `Token ${key}`,
+          authorization: `Token ${apiKey}`,
           accept: 'application/json',
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...headers,
@@ -50,24 +72,25 @@ export function createService({ http, base, key }: ServiceOptions): Service {
         maxBytes,
         signal,
       });
-      if (away(response.status)) throw new ServiceAway(`The service of meeting bots answered ${response.status}.`);
-      return { status: response.status, body: jsonOf(response) };
+      if (away(response.status)) throw awayWith(response.status);
+      return { status: response.status, body: jsonIn(response.body) };
     },
     async download(url, signal) {
       const response = await http.request(url, { maxBytes, signal });
       if (response.status !== 200) throw new ServiceAway(`A transcript's link answered ${response.status}.`);
-      return jsonOf(response);
+      return jsonIn(response.body);
+    },
+    async known(key, signal) {
+      const { status, body } = await service.call('GET', `${listing}${encodeURIComponent(key)}`, { signal });
+      return status === 200 ? listed.safeParse(body).data?.results.map(({ id }) => id) : undefined;
+    },
+    async sent(key, signal) {
+      const ids = await service.known(key, signal);
+      if (!ids) throw new ServiceAway('The service of meeting bots does not list its bots.');
+      return ids;
     },
   };
-}
-
-function jsonOf({ body }: HttpResponse): unknown {
-  if (body.length === 0) return undefined;
-  try {
-    return JSON.parse(body.toString('utf8')) as unknown;
-  } catch {
-    return undefined;
-  }
+  return service;
 }
 
 /** Whether an error means that the service is temporarily unavailable. */

@@ -5,6 +5,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { canonicalJson } from './canonical.ts';
+import { jsonIn } from '../../models/rules/base/json.ts';
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 /** A webhook's timestamp may differ from now by this much in either direction, in seconds. */
@@ -82,14 +83,14 @@ export type Report = {
 
 /** The bot and the event in a webhook of Recall.ai; undefined when it is about no bot. */
 export function readReport(body: Buffer): Report | undefined {
-  const read = ofRecall.safeParse(jsonOf(body)).data;
+  const read = ofRecall.safeParse(jsonIn(body)).data;
   const id = read?.data.bot?.id ?? read?.data.bot_id;
   return read && id !== undefined ? reported(id, read.event, read.data.bot?.metadata) : undefined;
 }
 
 /** The bot and the event in a webhook of Attendee; undefined unless it is about a bot's state. */
 export function readAttendeeReport(body: Buffer): Report | undefined {
-  const read = ofAttendee.safeParse(jsonOf(body)).data;
+  const read = ofAttendee.safeParse(jsonIn(body)).data;
   return read && reported(read.bot_id, `bot.${read.data.new_state}`, read.bot_metadata);
 }
 
@@ -98,11 +99,3 @@ const reported = (id: string, event: string, sentWith: Report['sentWith']): Repo
   event,
   ...(sentWith ? { sentWith } : {}),
 });
-
-function jsonOf(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8')) as unknown;
-  } catch {
-    return undefined;
-  }
-}

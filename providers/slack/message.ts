@@ -2,7 +2,7 @@
  * Finds our messages in Slack. Slack takes no idempotency key for a message. So a retry first searches for the message
  * by its metadata.
  */
-import type { Slack, SlackPost } from './client.ts';
+import { SlackError, type Slack, type SlackMessage, type SlackPost } from './client.ts';
 import type { SlackCredentials } from './token.ts';
 import type { OutgoingRequest } from '../../models/rules/events/delivery.ts';
 
@@ -30,7 +30,10 @@ export async function postOnce(
   return before ?? (await slack.post(credentials.token, post)).ts;
 }
 
-/** The timestamp of a message that an earlier attempt posted without receiving the response. */
+/**
+ * The timestamp of a message that an earlier attempt posted without receiving the response. Undefined also when Slack
+ * does not let the bot read the channel: the bot may post where it may not read, so the message may then appear twice.
+ */
 async function findPosted(
   slack: Slack,
   { token, bot_user_id: bot }: SlackCredentials,
@@ -38,7 +41,10 @@ async function findPosted(
   since: Date,
 ): Promise<string | undefined> {
   const oldest = String(since.getTime() / 1000 - clockSlackSeconds);
-  const messages = await slack.messages(token, channel, { thread, oldest });
+  const messages = await slack.messages(token, channel, { thread, oldest }).catch((error: unknown): SlackMessage[] => {
+    if (error instanceof SlackError && error.permanent && !error.unauthorized) return [];
+    throw error;
+  });
   const wanted = Object.entries(mark?.event_payload ?? {});
   const found = messages.find(
     ({ metadata, user, text: said }) =>

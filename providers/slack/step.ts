@@ -2,6 +2,7 @@
  * Sends a task to its assignee in Slack: as a direct message to the Slack user with the assignee's address. The message
  * goes to the configured channel when there is no such user, or the app may not send direct messages.
  */
+import { createHash } from 'node:crypto';
 import { connection, refusal } from '../base/connected.ts';
 import type { SenderDeps } from '../base/sender.ts';
 import type { StepCall, StepSender } from '../base/step.ts';
@@ -23,6 +24,16 @@ const readTarget = (kept: string): Target => {
   const [channel = '', mention] = kept.split(':', 2);
   return { channel, ...defined({ mention }) };
 };
+
+/**
+ * A digest of what the destination is chosen by: the assignee's address, the workspace and the chosen channel. It shows
+ * whether a stored destination still applies, because the task may get another assignee, and Slack another connection,
+ * between two attempts.
+ */
+function basisOf(email: string | undefined, { workspace, settings }: Integration): string {
+  const basis = JSON.stringify([email ?? null, workspace ?? null, settings['channel_id'] ?? null]);
+  return createHash('sha256').update(basis).digest('base64url').slice(0, 22);
+}
 
 function postOf({ told, ref }: StepCall, { channel, mention }: Target): SlackPost {
   return {
@@ -83,12 +94,13 @@ export const slack: StepSender = {
   async send(call, deps, signal) {
     const { task, step, ref, email, again } = call;
     const { integration } = await connection(task.org_id, 'slack', deps);
+    const basis = basisOf(email, integration);
+    const kept = step.target_of === basis ? step.target : undefined;
     const post = async (credentials: SlackCredentials): Promise<string | undefined> => {
       const { token } = credentials;
-      const target =
-        step.target === undefined ? await targetOf(email, integration, token, deps) : readTarget(step.target);
+      const target = kept === undefined ? await targetOf(email, integration, token, deps) : readTarget(kept);
       const { channel, mention } = target;
-      if (step.target === undefined) await noteTarget(ref, mention === undefined ? channel : `${channel}:${mention}`);
+      if (kept === undefined) await noteTarget(ref, mention === undefined ? channel : `${channel}:${mention}`, basis);
       const since = again ? step.first_at : undefined;
       const ts = await postOnce(deps.slack, credentials, postOf(call, target), since);
       return deps.slack.permalink(token, channel, ts).catch(() => undefined);

@@ -4,9 +4,10 @@
  */
 import { slackExternal, threadExternal } from './rules.ts';
 import type { Arrival, OwnedBy, Owner } from '../base/arrival.ts';
-import { isForm, isHmac, jsonIn, member, sha256, textMember, unsigned, type SignedRequest } from '../base/signing.ts';
+import { isForm, isHmac, member, sha256, textMember, unsigned, type SignedRequest } from '../base/signing.ts';
 import { findOwner } from '../../models/integrations/integration.ts';
 import { findLink } from '../../models/events/link.ts';
+import { jsonIn } from '../../models/rules/base/json.ts';
 import { withinWindow } from '../../models/rules/events/inbound.ts';
 
 type Said =
@@ -32,7 +33,7 @@ export function verifySlack({ headers, body, now }: SignedRequest, secret: strin
 function read(form: URLSearchParams | undefined, body: Buffer): Said {
   if (!form) return { kind: 'event', payload: jsonIn(body) };
   const payload = form.get('payload');
-  if (payload !== null) return { kind: 'interaction', payload: jsonIn(Buffer.from(payload)) };
+  if (payload !== null) return { kind: 'interaction', payload: jsonIn(payload) };
   return { kind: 'command', payload: Object.fromEntries(form) };
 }
 

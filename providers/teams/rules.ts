@@ -1,4 +1,5 @@
 /** The part of a Microsoft Teams activity that this system uses. Pure. */
+import { jsonIn } from '../../models/rules/base/json.ts';
 
 export type TeamsActivity = {
   type: string;
@@ -24,12 +25,7 @@ const maxId = 1_000;
 
 /** Parses a body; undefined when it is no activity. Missing fields and fields of another type are empty. */
 export function readActivity(body: string): TeamsActivity | undefined {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch {
-    return undefined;
-  }
+  const parsed = jsonIn(body);
   if (!isFields(parsed)) return undefined;
   const conversation = fieldsOf(parsed['conversation']);
   const tenant = fieldsOf(fieldsOf(parsed['channelData'])['tenant']);

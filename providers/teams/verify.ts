@@ -12,6 +12,7 @@ import { unsigned, type SignedRequest } from '../base/signing.ts';
 import { headerOf, type Http } from '../../clients/http/http.ts';
 import { HttpError } from '../../models/rules/base/http.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
+import { jsonIn } from '../../models/rules/base/json.ts';
 import { findOwner } from '../../models/integrations/integration.ts';
 
 export type TeamsVerifier = {
@@ -48,7 +49,7 @@ export function createTeamsVerifier(
     });
     if (status !== 200 || !/json/.test(headerOf(headers, 'content-type') ?? 'json'))
       throw new HttpError('protocol', { url: address });
-    const parsed = schema.safeParse(jsonOf(body));
+    const parsed = schema.safeParse(jsonIn(body));
     if (!parsed.success) throw new HttpError('protocol', { url: address });
     return parsed.data;
   }
@@ -113,14 +114,6 @@ function kidOf(token: string): string | undefined {
   try {
     const { kid, alg } = decodeProtectedHeader(token);
     return alg === 'RS256' ? kid : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function jsonOf(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
   } catch {
     return undefined;
   }

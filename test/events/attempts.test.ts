@@ -2,36 +2,103 @@
  * Delivery attempts and how they change the state of their destination: the activities alone, with a clock that the
  * test moves.
  */
+import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
+import { TypedSearchAttributes } from '@temporalio/common';
+import mongoose from 'mongoose';
 import { delivering } from '../kit/delivering.ts';
 import { until } from '../kit/harness.ts';
 import { hang, status, type Receiver } from '../kit/receiver.ts';
 import { receiversOfTest } from '../kit/receivers.ts';
 import { inFlightPerDestination } from '../../activities/events/deliver.ts';
+import { notification } from '../../activities/events/senders/notification.ts';
+import type { Deployment } from '../../cli/operator/deployment.ts';
+import { retry } from '../../cli/operator/workflows.ts';
+import { MailRefused } from '../../providers/mail/client.ts';
+import { email } from '../../providers/mail/send.ts';
+import { webhook } from '../../providers/webhook/send.ts';
+import { replaceInvitation } from '../../models/access/invitation.ts';
 import { createOrganization, newOrganization } from '../../models/access/organization.ts';
 import { NotificationModel } from '../../models/access/notification.ts';
 import { newId } from '../../models/base/ids.ts';
 import { actOn } from '../../models/chat/act.ts';
-import { listDestinations } from '../../models/events/destination.ts';
-import { findSupportConfig } from '../../models/integrations/supportconfig.ts';
+import { carrierOf, createDelivery, redeliver, type NewDelivery } from '../../models/events/delivery.ts';
+import { enableDestination, listDestinations } from '../../models/events/destination.ts';
+import { admitOutsideMail, objectionToken, objectToMails } from '../../models/events/outsidemail.ts';
+import { saveOrgWebhook, slackWebhookPlace } from '../../models/events/orgwebhook.ts';
+import { tryNowSignal } from '../../models/rules/chat/work.ts';
 import { ticketLine } from '../../models/rules/events/delivery.ts';
+import type { OutgoingMail } from '../../models/rules/events/mailout.ts';
+import { outsideRefusals, outsideToOnePerDay, outsideUnprovenPerDay } from '../../models/rules/events/outsidemail.ts';
 import { everyRecord } from '../../models/base/define.ts';
+import { introduced } from '../../workflows/base/introduced.ts';
 
 /** The limits used in production. */
 const patient = { totalTimeoutMs: 30_000, headersTimeoutMs: 10_000 };
 /** Shorter limits for tests that wait until an attempt times out. */
 const impatient = { totalTimeoutMs: 1_000, headersTimeoutMs: 1_000 };
 const limits = { ...patient };
-const { newOrg, newTicket, configure, sendEvents, sendSome, sendSlowly, deliveries, clock, move } = delivering(
+/** The mails that the mail server took, and the number of next mails that it does not take at the moment. */
+const mailServer = { taken: [] as OutgoingMail[], busyFor: 0 };
+const { newOrg, newTicket, configure, sendEvents, sendSome, sendSlowly, deliveries, secrets, clock, move } = delivering(
   'attempts',
-  { http: { egressAllow: ['127.0.0.1'] }, limits },
+  {
+    http: { egressAllow: ['127.0.0.1'] },
+    limits,
+    deps: {
+      senders: { webhook, email, notification },
+      mail: {
+        server: { secure: false, host: '127.0.0.1', port: 25 },
+        from: { name: 'Bank', address: 'support@bank.example' },
+        replyDomain: undefined,
+        outsidePerDay: 100,
+      },
+      mailer: {
+        send: async (_route, mail) => {
+          if (mailServer.busyFor-- > 0) throw new MailRefused('now', '451 4.2.1 busy', { status: 451 });
+          mailServer.taken.push(mail);
+          return { status: 250, reply: '250 OK' };
+        },
+        check: async () => undefined,
+      },
+    },
+  },
 );
 const newReceiver = receiversOfTest();
 const day = 86_400_000;
 
-const destinations = async (orgId: string) =>
-  listDestinations(orgId, ['live'], (await findSupportConfig(orgId)).outbox_version);
+const destinations = (orgId: string) => listDestinations(orgId, ['live']);
+/** The kinds of the notifications that the organization's members have. */
+const toldOf = async (orgId: string): Promise<string[]> =>
+  (await NotificationModel.find({ org_id: orgId }, null, everyRecord).lean()).map(({ kind }) => kind);
+/** An organization with one member, whose notifications go to a Slack webhook. */
+async function withSlack({ url }: Receiver) {
+  const orgId = newId('org');
+  await createOrganization(newOrganization(orgId, 'Example', newId('user'), clock()));
+  const save = () => {
+    const sealed = secrets.seal(url, slackWebhookPlace(orgId));
+    return saveOrgWebhook(orgId, { slack_webhook_url: sealed }, { savesUrl: true, now: clock() });
+  };
+  await save();
+  /** Stores a message to Slack, which is not sent yet; returns its line. */
+  const newMessage = async (): Promise<string> => {
+    const message: NewDelivery = {
+      org_id: orgId,
+      mode: 'live',
+      kind: 'notification',
+      event_id: newId('event'),
+      event_type: 'task_created',
+      lane: 'slack',
+      destination: 'Slack webhook',
+      subject: {},
+      about: [],
+      payload: { slack: { text: 'A task' } },
+    };
+    return (await createDelivery(message, clock())).delivery.line;
+  };
+  return { orgId, save, newMessage };
+}
 /** An organization with successful deliveries to its receiver, so that the destination's state is known. */
 async function proven(receiver: Receiver): Promise<string> {
   const orgId = await newOrg(receiver.url);
@@ -150,6 +217,50 @@ describe('a destination', () => {
     expect(await destinations(orgId)).toMatchObject([{ status: 'failing' }]);
   });
 
+  it('a destination that is gone is disabled and members are notified, also when the process dies before it has stored that', async () => {
+    const { orgId, newMessage } = await withSlack(await newReceiver(status(410)));
+    const line = await newMessage();
+    // MongoDB refuses to store the destination's state, so the attempt ends at this point.
+    const validate = (validator: object) => mongoose.connection.db!.command({ collMod: 'destinations', validator });
+    await validate({ org_id: { $ne: orgId } });
+    try {
+      await expect(sendSome(orgId, line)).rejects.toThrow('validation');
+    } finally {
+      await validate({});
+    }
+    expect(await sendSome(orgId, line)).toMatchObject({ kind: 'done', failed: expect.any(String) });
+    expect(await destinations(orgId)).toMatchObject([{ kind: 'notification', status: 'disabled' }]);
+    expect(await toldOf(orgId)).toEqual(['destination_disabled']);
+  });
+
+  it('a Slack webhook that is gone is reported again once it was saved again, and saving other settings does not enable it', async () => {
+    const receiver = await newReceiver(status(410));
+    const { orgId, save, newMessage } = await withSlack(receiver);
+    /** Sends a message, which fails; returns the number of requests to Slack and of notifications so far. */
+    const sent = async (): Promise<number[]> => {
+      expect(await sendSome(orgId, await newMessage())).toMatchObject({ kind: 'done', failed: expect.any(String) });
+      return [receiver.received.length, (await toldOf(orgId)).length];
+    };
+    expect(await sent()).toEqual([1, 1]);
+    await configure(orgId, { outbox_providers: [] });
+    await saveOrgWebhook(orgId, { email_notifications: true }, { savesUrl: false, now: clock() });
+    expect(await sent()).toEqual([1, 1]);
+    expect(await destinations(orgId)).toMatchObject([{ kind: 'notification', status: 'disabled' }]);
+    await save();
+    expect(await destinations(orgId)).toEqual([]);
+    expect(await sent()).toEqual([2, 2]);
+  });
+
+  it('a destination that is gone again, after its service was connected again, is reported again', async () => {
+    const { orgId, newMessage } = await withSlack(await newReceiver(status(410)));
+    await sendSome(orgId, await newMessage());
+    expect(await toldOf(orgId)).toEqual(['destination_disabled']);
+    await enableDestination(orgId, 'notification');
+    move(60_000);
+    await sendSome(orgId, await newMessage());
+    expect(await toldOf(orgId)).toEqual(['destination_disabled', 'destination_disabled']);
+  });
+
   it('a destination that times out moves to the queue of slow destinations, until it answers in time', async () => {
     const receiver = await newReceiver();
     const orgId = await proven(receiver);
@@ -198,6 +309,43 @@ describe('a destination', () => {
   });
 });
 
+describe('ops retry', () => {
+  it.each(['ticketEvents', 'sendLine'])(
+    'ops retry makes the next attempt of a waiting delivery due at once, whichever workflow sends it: %s',
+    async (workflow) => {
+      const receiver = await newReceiver(status(503, { 'retry-after': '3600' }));
+      const waits = async (): Promise<{ orgId: string; line: string }> => {
+        if (workflow === 'ticketEvents') return planned(await newOrg(receiver.url));
+        const { orgId, newMessage } = await withSlack(receiver);
+        return { orgId, line: await newMessage() };
+      };
+      const { orgId, line } = await waits();
+      for (let looks = 0; looks < 2; looks++) expect(await sendSome(orgId, line)).toMatchObject({ kind: 'waiting' });
+      expect(receiver.received).toHaveLength(1);
+      receiver.answer = status(200);
+      const carrier = carrierOf((await deliveries(orgId))[0]!);
+      expect(carrier.workflow).toBe(workflow);
+      const signals: unknown[] = [];
+      const handle = {
+        describe: async () => ({
+          type: workflow,
+          status: { name: 'RUNNING' },
+          raw: {},
+          typedSearchAttributes: new TypedSearchAttributes(
+            introduced(workflow, carrier.id, orgId).typedSearchAttributes,
+          ),
+        }),
+        signal: async (name: unknown) => void signals.push(name),
+      };
+      const temporal = { options: {}, workflow: { getHandle: () => handle } };
+      expect(await retry({ temporal, by: 'ada' } as unknown as Deployment, carrier.id)).toBe('It is tried now.');
+      expect(signals).toEqual([tryNowSignal]);
+      expect(await sendSome(orgId, line)).toEqual({ kind: 'done' });
+      expect((await deliveries(orgId))[0]).toMatchObject({ status: 'delivered', tries: 1 });
+    },
+  );
+});
+
 describe('an attempt that another attempt has overtaken', () => {
   it('a delivery attempt that a later attempt has overtaken changes nothing when it fails', async () => {
     const receiver = await newReceiver();
@@ -230,5 +378,130 @@ describe('an attempt that another attempt has overtaken', () => {
     await first;
     const [created] = await deliveries(orgId);
     expect(created!.status).toBe('delivered');
+  });
+});
+
+describe('a mail to somebody outside the organization', () => {
+  /** Stores a mail's delivery. `send` makes its next attempt, and `redelivered` first asks for another one. */
+  async function stored(fresh: Omit<NewDelivery, 'mode' | 'subject' | 'about'>) {
+    const { delivery } = await createDelivery({ ...fresh, mode: 'live', subject: {}, about: [] }, clock());
+    const { _id, org_id } = delivery;
+    const send = async () => {
+      await sendSome(org_id, _id);
+      return (await deliveries(org_id)).find((one) => one._id === _id)!;
+    };
+    const redelivered = async () => {
+      await redeliver(org_id, _id, clock());
+      return send();
+    };
+    return { send, redelivered };
+  }
+  const takenFor = (address: string) => mailServer.taken.filter(({ to }) => to.address === address);
+
+  it('each redelivery of an invitation counts as another mail of its inviter, and further attempts at it do not', async () => {
+    const [org_id, inviter, address] = [newId('org'), newId('user'), `${randomUUID()}@out.example`];
+    await createOrganization(newOrganization(org_id, 'Example', inviter, clock()));
+    const { _id: use } = await replaceInvitation({
+      _id: newId('invitation'),
+      org_id,
+      email: address,
+      role: 'member',
+      hash: randomUUID(),
+      link_hash: randomUUID(),
+      invited_by: inviter,
+      created_at: clock(),
+      expires_at: new Date(clock().getTime() + 7 * day),
+    });
+    // The API counts the first mail when it takes the invitation.
+    const perDay = { organization: 100, account: outsideUnprovenPerDay };
+    const outside = { orgId: org_id, address, account: inviter, use };
+    expect(await admitOutsideMail(outside, { keys: secrets, perDay }, clock())).toBeUndefined();
+    const { send, redelivered } = await stored({
+      org_id,
+      kind: 'notification',
+      event_id: newId('event'),
+      event_type: 'account.invitation',
+      lane: 'mail',
+      destination: address,
+      payload: { account: { kind: 'invitation', invitation_id: use, email: address } },
+    });
+    expect((await send()).status).toBe('delivered');
+    for (let mails = 1; mails < outsideUnprovenPerDay; mails++) {
+      mailServer.busyFor = 1;
+      expect((await redelivered()).status).toBe('retrying');
+      expect((await redelivered()).status).toBe('delivered');
+    }
+    expect(await redelivered()).toMatchObject({ status: 'failed', error: outsideRefusals.account });
+    expect(takenFor(address)).toHaveLength(outsideUnprovenPerDay);
+  });
+
+  /** A stored reply to an address that a visitor gave in the chat. */
+  const replyTo = (orgId: string, address: string) => {
+    const mail: OutgoingMail = {
+      from: { name: 'Bank', address: 'support@bank.example' },
+      to: { name: '', address },
+      subject: 'Answer from Bank',
+      text: 'The card is here.\n',
+      date: clock().toISOString(),
+      message_id: `<${randomUUID()}@bank.example>`,
+      references: [],
+      headers: {},
+    };
+    return stored({
+      org_id: orgId,
+      kind: 'email',
+      event_id: newId('message'),
+      event_type: 'conversation.replied',
+      lane: `email:${newId('conversation')}`,
+      destination: address,
+      payload: { mail, via: 'deployment', outside: { organization: 'Bank' } },
+    });
+  };
+
+  it('a reply to an address that a visitor gave says how to stop such mails, and members see it without the link', async () => {
+    const [orgId, address] = [newId('org'), `${randomUUID()}@out.example`];
+    const { request } = await (await replyTo(orgId, address)).send();
+    const token = objectionToken(secrets, orgId, address);
+    const [sent] = takenFor(address);
+    const host = 'http://127.0.0.1:3000';
+    for (const [form, end] of [
+      [{ text: sent!.text, headers: sent!.headers }, token],
+      [{ text: request!.body, headers: request!.headers }, '***'],
+    ] as const) {
+      expect(form.text).toMatch(
+        /^The card is here\.\n\n________\n“Bank” sends you this through 127\.0\.0\.1:3000, because/,
+      );
+      expect(form.text).toContain(`${host}/account#mail_stop=${end}\n`);
+      expect(form.headers).toMatchObject({
+        'List-Unsubscribe': `<${host}/v1/mail/objections/${end}>`,
+        'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+      });
+    }
+    expect(JSON.stringify(await deliveries(orgId))).not.toContain(token);
+  });
+
+  it('a reply to an address that a visitor gave is sent ten times a day at most, each redelivery counts, and an invitation can still be sent to the address', async () => {
+    const [orgId, address] = [newId('org'), `${randomUUID()}@out.example`];
+    const { send, redelivered } = await replyTo(orgId, address);
+    expect((await send()).status).toBe('delivered');
+    for (let mails = 1; mails < outsideToOnePerDay; mails++) expect((await redelivered()).status).toBe('delivered');
+    const refused = { status: 'failed', error: outsideRefusals.address };
+    expect(await redelivered()).toMatchObject(refused);
+    // The limit is that of the address, whichever organization writes.
+    expect(await (await replyTo(newId('org'), address)).send()).toMatchObject(refused);
+    expect(takenFor(address)).toHaveLength(outsideToOnePerDay);
+    const invitation = { orgId, address, account: newId('user'), use: newId('invitation') };
+    expect(await admitOutsideMail(invitation, { keys: secrets, perDay: undefined }, clock())).toBeUndefined();
+  });
+
+  it('a stored reply to an address that a visitor gave is neither retried nor redelivered once the address has objected to mails', async () => {
+    const [orgId, address] = [newId('org'), `${randomUUID()}@out.example`];
+    const { send, redelivered } = await replyTo(orgId, address);
+    mailServer.busyFor = 1;
+    expect((await send()).status).toBe('retrying');
+    await objectToMails(secrets, objectionToken(secrets, orgId, address), 'organization', clock());
+    for (let i = 0; i < 2; i++)
+      expect(await redelivered()).toMatchObject({ status: 'failed', error: outsideRefusals.objected });
+    expect(takenFor(address)).toEqual([]);
   });
 });

@@ -79,7 +79,7 @@ async function customer(org: Org) {
 }
 
 describe('a conversation that is escalated', () => {
-  it('an escalation notifies every member in the app, in Slack and by mail, and names the conversation’s id but not the customer’s words or name', async () => {
+  it('an escalation notifies every member in the app, in Slack and by mail, and names the conversation’s id and mode but not the customer’s words or name', async () => {
     const org = await newOrg({ live: true });
     const bob = await joined(org);
     const { convId, email } = await newConversation(org, { name: 'Ada Byron' });
@@ -91,6 +91,8 @@ describe('a conversation that is escalated', () => {
         title: 'A conversation of Test Organization was escalated',
         body: `A member took it over.\nConversation ${convId}`,
         conv_id: convId,
+        org_id: org.orgId,
+        mode: 'live',
         read: false,
       });
     }
@@ -298,6 +300,32 @@ describe('the notices of a member', () => {
     expect(await waiting()).toEqual([[quiet.userId, clock(2)]]);
     await inbox(org, convId, '', {}, quiet);
     expect(await waiting()).toEqual([]);
+  });
+
+  it('a mail that becomes due before the member’s quiet hours, but would go out in them, waits until they end', async () => {
+    const org = await newOrg({ slack_webhook_url: null });
+    const bob = await joined(org);
+    const socket = await StaffClient.open(api, org.orgId, bob);
+    await socket.frame('member', (one) => one.user_id === bob.userId && one.state === 'here');
+    const { convId } = await newConversation(org);
+    await act(org, convId, 'escalate');
+    await socket.frame('notification');
+    await allTold(convId);
+    const now = new Date();
+    const clock = (hours: number) => new Date(now.getTime() + hours * 3_600_000).toISOString().slice(11, 16);
+    const quiet_hours = { from: clock(-1), until: clock(2), timezone: 'UTC' };
+    expect((await notices(bob, { quiet_hours })).status).toBe(200);
+    const notifications = db().collection('notifications');
+    // The mention makes the workflow look again, when the mail is already due.
+    await notifications.updateOne({ conv_id: convId }, { $set: { 'mail.at': new Date() } });
+    await inbox(org, convId, '/notes', { body: 'Look.', mentions: [bob.userId] });
+    await until(async () => {
+      const found = await notifications.find({ conv_id: convId, mail: { $exists: true } }).toArray();
+      const times = found.map(({ mail }) => (mail as { at: Date }).at.toISOString().slice(11, 16));
+      return times.length === 2 && times.every((time) => time === clock(2));
+    }, 'both mails to wait for the end of the quiet hours');
+    expect(await deliveries(org)).toEqual([]);
+    await socket.close();
   });
 
   it('a waiting mail to a member is not sent when a colleague has answered the customer meanwhile', async () => {

@@ -12,6 +12,7 @@ import { sign } from 'aws4';
 import MessageValidator from 'sns-validator';
 import { selfSigned } from '../kit/certificate.ts';
 import { linearSchema } from '../kit/linearschema.ts';
+import { listening } from '../kit/listening.ts';
 import { startTopic } from '../kit/sns.ts';
 import { createHttp, type HttpRequest } from '../../clients/http/http.ts';
 import { createLinear, documents, type NewIssue } from '../../providers/linear/client.ts';
@@ -98,14 +99,8 @@ describe('a request to S3', () => {
       const request = { method, host: headers.host!, path, service: 's3', region, headers: { ...signed, ...body } };
       const { Authorization } = sign(request, credentials).headers;
       response.writeHead(Authorization === headers.authorization ? 200 : 403).end(path);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const close = async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    };
-    return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+    });
+    return listening(server);
   }
 
   it.each<[string, { sessionToken?: string }]>([
@@ -115,7 +110,7 @@ describe('a request to S3', () => {
     'the signature of a request to S3%s equals that of another implementation, whatever the object key',
     async (_, session) => {
       const store = await startStore({ ...right, ...session });
-      const settings = { endpoint: store.endpoint, region, sessionToken: undefined, ...right, ...session };
+      const settings = { endpoint: store.url, region, sessionToken: undefined, ...right, ...session };
       const keys = [
         'mail',
         'in/a mail',

@@ -5,7 +5,15 @@ import { randomUUID } from 'node:crypto';
 import { apiAt, until, type Api, type TestOrg } from '../kit/harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running } from '../kit/processes.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
-import { DeliveryModel, deliveryRecords, insertDeliveries, type Subject } from '../../models/events/delivery.ts';
+import {
+  DeliveryModel,
+  deliveryRecords,
+  findDelivery,
+  insertDeliveries,
+  type Subject,
+} from '../../models/events/delivery.ts';
+import { disableDestination } from '../../models/events/destination.ts';
+import type { DeliveryKind } from '../../models/rules/events/delivery.ts';
 import { ticketEventsWork } from '../../models/rules/chat/work.ts';
 import { sendLineWork } from '../../models/rules/events/work.ts';
 import { defined } from '../../models/rules/base/defined.ts';
@@ -31,7 +39,11 @@ afterAll(async () => {
 });
 
 /** Stores failed deliveries about this subject; returns their ids. */
-async function failed(count: number, subject: Subject, line?: string): Promise<string[]> {
+async function failed(
+  count: number,
+  subject: Subject,
+  { line, ...to }: { line?: string; org_id?: string; kind?: DeliveryKind; lane?: string } = {},
+): Promise<string[]> {
   const fresh = Array.from({ length: count }, () => ({
     org_id: org.orgId,
     mode: 'test' as const,
@@ -43,6 +55,7 @@ async function failed(count: number, subject: Subject, line?: string): Promise<s
     subject,
     about: [],
     payload: {},
+    ...to,
     ...defined({ line }),
   }));
   const records = deliveryRecords(fresh, new Date()).map((one) => ({ ...one, status: 'failed' as const }));
@@ -56,7 +69,7 @@ describe('POST …/recover', () => {
       ticket_id: `tkt_${randomUUID()}`,
       conv_id: `conv_${randomUUID()}`,
     }));
-    for (const ticket of tickets) await failed(4, ticket, `ticket:${ticket.ticket_id}`);
+    for (const ticket of tickets) await failed(4, ticket, { line: `ticket:${ticket.ticket_id}` });
     const [alone] = await failed(1, {});
     const { token } = await api.newKey(org, { mode: 'test' });
     const reply = await api.request('POST', `/support/outbox/orgs/${org.orgId}/recover`, {
@@ -87,5 +100,29 @@ describe('POST …/recover', () => {
         next_attempt_at: { $lte: new Date() },
       }),
     ).toBe(13);
+  });
+
+  it('recovering deliveries leaves out what went to a disabled Slack webhook, and sends the failed mails of the same kind again', async () => {
+    const other = await api.newOrg();
+    const { orgId } = other;
+    const notification = { kind: 'notification', version: 0 } as const;
+    await disableDestination({ org_id: orgId, mode: 'test', ...notification }, 'Slack answered 410.', new Date());
+    const ofOther = { org_id: orgId, kind: 'notification' } as const;
+    const [toSlack] = await failed(1, {}, { ...ofOther, lane: 'slack' });
+    const [mail] = await failed(1, {}, { ...ofOther, lane: 'email:usr_1' });
+    const { token } = await api.newKey(other, { mode: 'test' });
+    const reply = await api.request('POST', `/support/outbox/orgs/${orgId}/recover`, {
+      token,
+      body: { since: '2020-01-01T00:00:00Z' },
+    });
+    expect([reply.status, reply.body]).toEqual([202, { recovered: 1 }]);
+    expect((await findDelivery(orgId, toSlack!))!.status).toBe('failed');
+    expect((await findDelivery(orgId, mail!))!.status).toBe('pending');
+    await until(
+      async () => (await DeliveryModel.countDocuments({ org_id: orgId, 'pending.0': { $exists: true } })) === 0,
+      'the mail to be started',
+    );
+    const client = new Client({ connection });
+    await client.workflow.getHandle(sendLineWork(orgId, mail!).id).terminate('the test is over');
   });
 });

@@ -409,6 +409,23 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
     await until(() => Promise.resolve(revoked('xoxb-refused') > 0), 'the token to be revoked');
   });
 
+  it('a Slack grant that is answered after the request has ended connects nothing, and its token is revoked', async () => {
+    const own = await system.api().newOrg();
+    const gate = Promise.withResolvers<void>();
+    const isExchange = ({ path }: Sent): boolean => path === '/api/oauth.v2.access';
+    const exchanges = (): number => system.slack().sent.filter(isExchange).length;
+    const before = exchanges();
+    system.slack().fault({ fits: isExchange, until: gate.promise, body: granted('xoxb-late') });
+    const connecting = connectSlack(own);
+    await until(async () => exchanges() > before, 'the grant to be exchanged');
+    // The API deletes the candidate when the time of a request is over.
+    await stored((db) => db.collection('integration_candidates').deleteMany({ org_id: own.orgId }));
+    gate.resolve();
+    expect((await connecting).headers.get('location')).toContain('unavailable');
+    expect(await list(own, 'slack')).toMatchObject([{ status: 'disconnected' }]);
+    await until(() => Promise.resolve(revoked('xoxb-late') > 0), 'the token to be revoked');
+  });
+
   it('connecting Slack refuses an app installed for a whole Enterprise Grid, with the reason', async () => {
     const own = await system.api().newOrg();
     const body = { ...granted('xoxb-grid'), team: null, enterprise: { id: 'E1' }, is_enterprise_install: true };

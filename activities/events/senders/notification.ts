@@ -10,7 +10,7 @@ import { letterOf, wordsOf, type Letter } from '../accountletter.ts';
 import { routeOf, senderOf, type MailVia } from '../../../providers/mail/settings.ts';
 import { admit, inFrame } from '../../../providers/mail/outside.ts';
 import type { Delivery } from '../../../models/events/delivery.ts';
-import type { OutsideMail } from '../../../models/events/outsidemail.ts';
+import { mailUse, type OutsideMail } from '../../../models/events/outsidemail.ts';
 import { DeliveryRefused } from '../../../models/rules/events/delivery.ts';
 import { domainOf, nameOf, type Mailbox } from '../../../models/rules/access/mailbox.ts';
 import { automaticHeaders, type OutgoingMail } from '../../../models/rules/events/mailout.ts';
@@ -65,7 +65,7 @@ async function writtenOf(delivery: Delivery, payload: ByMail, deps: SenderDeps):
     const about = { orgId: org_id, organization, why: 'interview' } as const;
     const made = (shown: boolean): OutgoingMail =>
       inFrame({ ...mailOf(to, words(from, { shown })), from: named }, about, deps, { shown });
-    const outside = { orgId: org_id, address: to.address, account, use: _id };
+    const outside = { orgId: org_id, address: to.address, account, use: mailUse(_id, delivery) };
     return { mail: made(false), shown: made(true), via, prepare: () => Promise.resolve(true), outside };
   }
   const letter = await letterIn(delivery, payload, deps);
@@ -83,7 +83,7 @@ async function writtenOf(delivery: Delivery, payload: ByMail, deps: SenderDeps):
     shown: inFrame(sent.shown, about, deps, { shown: true }),
     // The daily limit of mails to outsiders: for an invitation, the API request has counted this mail already, under
     // the same idempotency key (`use`).
-    outside: { orgId: org_id, address: to.address, account: outside.account, use },
+    outside: { orgId: org_id, address: to.address, account: outside.account, use: mailUse(use, delivery) },
   };
 }
 

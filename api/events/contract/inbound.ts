@@ -1,10 +1,8 @@
 /** Zod schemas of webhook events from other services: the replies to their senders, and the members' list of them. */
 import { z } from 'zod';
-import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
 import { inboundProviders, inboundStatuses } from '../../../models/rules/events/inbound.ts';
-
-export { orgParams };
 
 export const received = z.object({
   received: z.literal(true),

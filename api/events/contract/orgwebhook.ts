@@ -1,9 +1,6 @@
 /** Zod schemas of an organization's notification settings. */
 import { z } from 'zod';
-import { orgParams } from '../../base/contract/common.ts';
 import { notifyEvents } from '../../../models/rules/events/announcement.ts';
-
-export { orgParams };
 
 export const webhooksBody = z.strictObject({
   slack_webhook_url: z.string().max(2_048).nullable().optional().meta({

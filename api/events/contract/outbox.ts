@@ -6,7 +6,6 @@ import { ticketEvents } from '../../../models/rules/chat/conversation.ts';
 import { deliveryKinds, deliveryStatuses } from '../../../models/rules/events/delivery.ts';
 import { destinationStatuses } from '../../../models/rules/events/destination.ts';
 
-export { orgParams };
 export const deliveryParams = orgParams.extend({ deliveryId: id });
 
 const status = z.enum(deliveryStatuses);

@@ -19,7 +19,6 @@ export const mailRoutes = [
     params: contract.objectionParams,
     status: 302,
     reply: contract.redirectReply,
-    envelope: true,
     limit: 'writes',
     async handle({ params: { token } }) {
       return redirect(linkOf('', 'mail_stop', token));
@@ -35,8 +34,6 @@ export const mailRoutes = [
     params: contract.objectionParams,
     raw: true,
     reply: contract.stoppedReply,
-    envelope: true,
-    limit: 'writes',
     async handle({ params: { token }, raw }, ctx) {
       const scope = readObjection(raw.toString('utf8'));
       if (!scope) {

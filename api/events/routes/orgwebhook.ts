@@ -6,7 +6,6 @@ import { member } from '../../access/auth.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/orgwebhook.ts';
 import { route } from '../../http/route.ts';
-import { enableDestination } from '../../../models/events/destination.ts';
 import {
   findOrgWebhook,
   saveOrgWebhook,
@@ -51,9 +50,7 @@ export const orgWebhookRoutes = [
     path: '/orgs/{orgId}/webhooks',
     summary: 'Where the organization is told about its customers, tasks and meetings, and of what.',
     auth: member(),
-    params: contract.orgParams,
     reply: contract.webhooksReply,
-    envelope: true,
     async handle({ params: { orgId } }, ctx) {
       return viewWebhooks(ctx, orgId, await findOrgWebhook(orgId));
     },
@@ -65,11 +62,8 @@ export const orgWebhookRoutes = [
     summary:
       'Choose where the organization is told about its customers, tasks and meetings, and of what; what is left out stays.',
     auth: member('admin'),
-    params: contract.orgParams,
     body: contract.webhooksBody,
     reply: contract.webhooksReply,
-    envelope: true,
-    limit: 'writes',
     async handle({ params: { orgId }, body }, ctx) {
       const url = sealedUrl(ctx, orgId, body.slack_webhook_url, await findOrgWebhook(orgId));
       const { email_notifications, notify_on } = body;
@@ -79,10 +73,9 @@ export const orgWebhookRoutes = [
           ...defined({ slack_webhook_url: url, email_notifications }),
           ...(notify_on === undefined ? {} : { notify_on: notifyEvents.filter((event) => notify_on.includes(event)) }),
         },
-        ctx.clock(),
+        // Saving the same URL again also enables a webhook that was disabled after failures.
+        { savesUrl: body.slack_webhook_url !== undefined, now: ctx.clock() },
       );
-      // Saving the same URL again also enables a destination that was disabled after failures.
-      if (body.slack_webhook_url !== undefined) await enableDestination(orgId, 'notification');
       return viewWebhooks(ctx, orgId, saved);
     },
   }),

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import * as contract from '../contract/outbox.ts';
 import { startSaved } from '../../../workflows/start.ts';
 import { startRecovered } from '../recovering.ts';
-import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { paged } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
 import { newId } from '../../../models/base/ids.ts';
 import { sweepAfterMs } from '../../../models/base/pending.ts';
@@ -17,16 +17,15 @@ import {
   redeliver,
   type Delivery,
 } from '../../../models/events/delivery.ts';
-import { findDestinations, listDestinations, type Destination } from '../../../models/events/destination.ts';
+import {
+  findDestinations,
+  listDestinations,
+  settingsVersion,
+  type Destination,
+} from '../../../models/events/destination.ts';
 import { findSupportConfig } from '../../../models/integrations/supportconfig.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
-import {
-  deliveryKinds,
-  hasOwnReceiver,
-  maskHeaders,
-  maskUrl,
-  testEventType,
-} from '../../../models/rules/events/delivery.ts';
+import { hasOwnReceiver, maskHeaders, maskUrl, testEventType } from '../../../models/rules/events/delivery.ts';
 import { eventBody } from '../../../models/rules/events/ticketevent.ts';
 
 const prefix = '/support/outbox/orgs/{orgId}';
@@ -67,8 +66,8 @@ async function checkEnabled({
   lane,
 }: Pick<Delivery, 'org_id' | 'mode' | 'kind' | 'lane'>): Promise<void> {
   if (hasOwnReceiver({ kind, lane })) return;
-  const { outbox_version } = await findSupportConfig(org_id);
-  const standing = (await findDestinations(org_id, mode, outbox_version)).get(kind);
+  const version = await settingsVersion(org_id, kind);
+  const standing = (await findDestinations(org_id, mode, version)).get(kind);
   if (standing?.status !== 'disabled') return;
   throw new Problem('CONFLICT', {
     message: `The destination ${kind} is disabled (${standing.last_error}) Save its settings again first.`,
@@ -109,19 +108,14 @@ export const outboxRoutes = [
     summary:
       'What was sent, is being sent or would have been sent, the newest first; and how the destinations take it.',
     auth: key('support:read'),
-    params: contract.orgParams,
     query: contract.deliveriesQuery,
     reply: contract.deliveriesReply,
     async handle({ query, principal: { orgId, modes } }) {
-      const limit = query.limit ?? defaultLimit;
       const { status, kind, event_type: eventType } = query;
-      const page = { limit: limit + 1, after: afterCursor(query.cursor) };
-      const { outbox_version } = await findSupportConfig(orgId);
-      const [found, destinations] = await Promise.all([
-        listDeliveries(orgId, { modes, status, kind, eventType }, page),
-        listDestinations(orgId, modes, outbox_version),
+      const [{ entries, cursor }, destinations] = await Promise.all([
+        paged(query, (limit, after) => listDeliveries(orgId, { modes, status, kind, eventType }, { limit, after })),
+        listDestinations(orgId, modes),
       ]);
-      const { entries, cursor } = listPage(found, limit);
       return { deliveries: entries.map(viewDelivery), destinations: destinations.map(viewDestination), cursor };
     },
   }),
@@ -147,8 +141,6 @@ export const outboxRoutes = [
     body: contract.emptyBody,
     status: 202,
     reply: contract.deliveryReply,
-    limit: 'writes',
-    errors: ['CONFLICT'],
     async handle({ params: { deliveryId }, principal }, ctx) {
       const standing = await deliveryOf(principal, deliveryId);
       if (standing.subject.task_id !== undefined)
@@ -168,22 +160,21 @@ export const outboxRoutes = [
     path: `${prefix}/recover`,
     summary: 'Send again what failed since a time, except to destinations that are disabled.',
     auth: key('support:write'),
-    params: contract.orgParams,
     body: contract.recoverBody,
     status: 202,
     reply: contract.recovered,
-    limit: 'writes',
     async handle({ body, principal: { orgId, modes } }, ctx) {
       const since = new Date(body.since);
       const now = ctx.clock();
       // At `due`, the sweeper starts the deliveries that this process has not started until then.
       const due = new Date(now.getTime() + sweepAfterMs);
-      const { outbox_version } = await findSupportConfig(orgId);
+      const destinations = await listDestinations(orgId, modes);
       let recovered = 0;
       for (const mode of modes) {
-        const standing = await findDestinations(orgId, mode, outbox_version);
-        const kinds = deliveryKinds.filter((kind) => standing.get(kind)?.status !== 'disabled');
-        recovered += await recoverDeliveries(orgId, { modes: [mode], kinds, since }, now, due);
+        const disabled = destinations
+          .filter((one) => one.mode === mode && one.status === 'disabled')
+          .map(({ kind }) => kind);
+        recovered += await recoverDeliveries(orgId, { mode, disabled, since }, now, due);
       }
       if (recovered > 0) void startRecovered(ctx, orgId, due);
       return { recovered };
@@ -195,12 +186,9 @@ export const outboxRoutes = [
     path: `${prefix}/test`,
     summary: 'Send an event of the type `test` to the webhook, to see that it takes it.',
     auth: key('support:write'),
-    params: contract.orgParams,
     body: contract.emptyBody,
     status: 202,
     reply: contract.deliveryReply,
-    limit: 'writes',
-    errors: ['CONFLICT'],
     async handle({ principal }, ctx) {
       return { delivery: viewDelivery(await sendTest(ctx, principal)) };
     },

@@ -10,8 +10,6 @@ import { readMailbox } from '../../../models/rules/access/mailbox.ts';
 import { readSmtpUrl } from '../../../providers/mail/rules.ts';
 import { slackId } from '../../../providers/slack/rules.ts';
 
-export { orgParams };
-
 const provider = z.enum(integrationProviders);
 export const integrationParams = orgParams.extend({ provider });
 

@@ -17,9 +17,7 @@ export const integrationRoutes = [
     path: prefix,
     summary: 'Every service that can be connected, and how it stands.',
     auth: member(),
-    params: contract.orgParams,
     reply: contract.integrationList,
-    envelope: true,
     async handle({ params: { orgId } }) {
       const found = await listIntegrations(orgId);
       const of = (provider: string) => found.find((one) => one.provider === provider);
@@ -36,11 +34,8 @@ export const integrationRoutes = [
     path: `${prefix}/linear`,
     summary: 'Connect Linear. The key is tried before it is stored.',
     auth: member('admin'),
-    params: contract.orgParams,
     body: contract.linearBody,
     reply: contract.integrationReply,
-    envelope: true,
-    limit: 'writes',
     errors: ['PROVIDER_REFUSED', 'UNAVAILABLE'],
     async handle({ params: { orgId }, body: { team_id, ...credentials } }, ctx) {
       const connected = await connect(ctx, { orgId, provider: 'linear', credentials, settings: { team_id } });
@@ -53,11 +48,8 @@ export const integrationRoutes = [
     path: `${prefix}/github`,
     summary: 'Connect a repository of GitHub. The token is tried with it before it is stored.',
     auth: member('admin'),
-    params: contract.orgParams,
     body: contract.githubBody,
     reply: contract.integrationReply,
-    envelope: true,
-    limit: 'writes',
     errors: ['PROVIDER_REFUSED', 'UNAVAILABLE'],
     async handle({ params: { orgId }, body: { repository, ...credentials } }, ctx) {
       const connected = await connect(ctx, { orgId, provider: 'github', credentials, settings: { repository } });
@@ -70,11 +62,8 @@ export const integrationRoutes = [
     path: `${prefix}/slack`,
     summary: 'Connect Slack, which begins at `authorization_url`; once it is connected, choose another channel.',
     auth: member('admin'),
-    params: contract.orgParams,
     body: contract.slackBody,
     reply: contract.slackReply,
-    envelope: true,
-    limit: 'writes',
     errors: ['PROVIDER_NOT_CONNECTED', 'PROVIDER_REFUSED', 'UNAVAILABLE'],
     async handle({ params: { orgId }, body: { channel_id: channelId }, principal, cookies }, ctx) {
       const standing = await findIntegration(orgId, 'slack');
@@ -97,11 +86,8 @@ export const integrationRoutes = [
     path: `${prefix}/email`,
     summary: 'Connect a mail server of your own. It is logged in to before it is stored.',
     auth: member('admin'),
-    params: contract.orgParams,
     body: contract.emailBody,
     reply: contract.integrationReply,
-    envelope: true,
-    limit: 'writes',
     errors: ['PROVIDER_REFUSED', 'UNAVAILABLE'],
     async handle({ params: { orgId }, body: { from, ...credentials } }, ctx) {
       const connected = await connect(ctx, { orgId, provider: 'email', credentials, settings: { from } });
@@ -114,10 +100,7 @@ export const integrationRoutes = [
     path: `${prefix}/teams`,
     summary: 'A code with which somebody in your Microsoft Teams connects it.',
     auth: member('admin'),
-    params: contract.orgParams,
     reply: contract.teamsReply,
-    envelope: true,
-    limit: 'writes',
     async handle({ params: { orgId }, principal }, ctx) {
       const { code, expiresAt } = await beginTeams(orgId, principal.userId, {
         secrets: ctx.secrets,
@@ -135,8 +118,6 @@ export const integrationRoutes = [
     auth: member('admin'),
     params: contract.integrationParams,
     reply: contract.integrationReply,
-    envelope: true,
-    limit: 'writes',
     async handle({ params: { orgId, provider } }, ctx) {
       await disconnect(ctx, orgId, provider);
       return { integration: await viewIntegration(provider, await findIntegration(orgId, provider)) };
@@ -150,8 +131,6 @@ export const integrationRoutes = [
     auth: member('admin'),
     params: contract.integrationParams,
     reply: contract.testReply,
-    envelope: true,
-    limit: 'writes',
     errors: ['PROVIDER_NOT_CONNECTED', 'PROVIDER_REFUSED', 'UNAVAILABLE'],
     async handle({ params: { orgId, provider } }, ctx) {
       return { ok: true, message: await testConnection(ctx, orgId, provider) } as const;
@@ -167,7 +146,6 @@ export const integrationRoutes = [
     otherParameters: 'ignored',
     status: 302,
     reply: contract.redirectReply,
-    envelope: true,
     limit: 'callbacks',
     async handle({ query, cookies }, ctx) {
       return redirect(outcomePath(await finishSlack(ctx, query, cookies)));

@@ -2,7 +2,6 @@
 import { key } from '../../access/auth.ts';
 import { checkEnvironmentChange } from '../../access/goinglive.ts';
 import type { Context } from '../../context.ts';
-import { orgParams } from '../../base/contract/common.ts';
 import * as contract from '../contract/supportconfig.ts';
 import { route } from '../../http/route.ts';
 import { setEnvironment } from '../../../models/access/organization.ts';
@@ -74,7 +73,6 @@ export const supportConfigRoutes = [
     path: '/support/config/orgs/{orgId}',
     summary: 'The configuration; defaults where nothing was set.',
     auth: key('support:read'),
-    params: orgParams,
     reply: contract.supportConfigReply,
     async handle({ principal }) {
       return view(await findSupportConfig(principal.orgId), principal.environment);
@@ -86,10 +84,8 @@ export const supportConfigRoutes = [
     path: '/support/config/orgs/{orgId}',
     summary: 'Change the fields named; the others stay. `environment` takes the organization live or back.',
     auth: key('support:write'),
-    params: orgParams,
     body: contract.supportConfigBody,
     reply: contract.supportConfigReply,
-    limit: 'writes',
     errors: ['MISSING_ROLE', 'EMAIL_UNVERIFIED', 'PROVIDER_NOT_CONNECTED'],
     async handle({ body, principal }, ctx) {
       const { environment, ...rest } = body;

@@ -1,7 +1,7 @@
 /**
- * Mails to outsiders, who are neither members nor customers who wrote first. Each mail says who sends it, through which
- * system, why, and how to unsubscribe. Daily limits keep one account from mailing strangers through the server that all
- * organizations share. Pure.
+ * Mails to outsiders: people who are neither members nor customers who wrote first, and whoever has an address that a
+ * visitor gave in a chat. Each mail says who sends it, through which system, why, and how to unsubscribe. Daily limits
+ * keep one account from mailing strangers through the server that all organizations share. Pure.
  */
 import { shownName } from '../access/accountmail.ts';
 
@@ -9,12 +9,13 @@ const reasons = {
   invitation: 'somebody there entered your address to invite you',
   task: 'somebody there entered your address as that of whoever is to do a task',
   interview: 'somebody there entered your address as that of a candidate for an interview',
+  reply: 'somebody gave your address for replies in a chat there',
 } as const;
 export type OutsideReason = keyof typeof reasons;
 
 /**
- * The daily limit of mails to one address, from all senders together. Operators cannot raise it, because it protects
- * people from being flooded.
+ * The daily limit of mails to one address, from all senders together. Replies to an address that a visitor gave have a
+ * counter of their own with the same limit. Operators cannot raise it, because it protects people from being flooded.
  */
 export const outsideToOnePerDay = 10;
 /** The daily limit of mails from an account whose own address is not proven: enough to invite a first team. */

@@ -15,7 +15,6 @@ import {
   orElse,
   string,
   type RecordWith,
-  type ValueOf,
 } from '../base/fields.ts';
 import { badPorts } from '../base/http.ts';
 import { givenAgain, isElsewhere, originOf } from '../base/origin.ts';
@@ -68,7 +67,6 @@ export const defaultSettings: Readonly<SupportSettings> = Object.freeze({
 
 /** A replaced secret, and until when events are signed with it as well as with the new secret. */
 const oldSecret = embedded({ secret: string, until: date });
-export type OldSecret = ValueOf<typeof oldSecret>;
 /** State that is updated when the settings of ticket events are saved; requests cannot set it directly. */
 export const outboxStateFields = {
   /**

@@ -12,8 +12,10 @@ import { githubIssueExternal } from '../../../providers/github/rules.ts';
 import { createHttp, type Http } from '../../../clients/http/http.ts';
 import { newId } from '../../../models/base/ids.ts';
 import type { Inbound } from '../../../models/events/inbound.ts';
-import { createLink } from '../../../models/events/link.ts';
+import { createLink, findLink } from '../../../models/events/link.ts';
 import { connectIntegration, sealCredentials } from '../../../models/integrations/integration.ts';
+import type { Carrying } from '../../../providers/base/issue.ts';
+import { carryToGithub } from '../../../providers/github/task.ts';
 
 modelsIn('githubclient');
 let service: Service;
@@ -140,5 +142,118 @@ describe('an event of an issue', () => {
     expect(read).toEqual([]);
     expect(await handled('4711', 'demo/linked')).toEqual({ outcome: 'The task follows.' });
     expect(read).toEqual(['demo/linked#7']);
+  });
+
+  it('an event that is tried again after GitHub refused the token fails until the repository is connected again, and is never ignored', async () => {
+    const [orgId, now] = [newId('org'), new Date()];
+    await createLink({
+      org_id: orgId,
+      mode: 'live',
+      provider: 'github',
+      external: githubIssueExternal('4800', 7),
+      kind: 'task',
+      subject_id: newId('task'),
+      created_at: now,
+    });
+    const asked: string[] = [];
+    const deps = {
+      secrets: box,
+      clock: () => now,
+      log: { warn: () => undefined },
+      github: {
+        issue: async (token: string) => {
+          asked.push(token);
+          if (token === 'ghp_old') throw new GithubError('GitHub says: Bad credentials', { unauthorized: true });
+          return { number: 7, title: 'An issue', state: 'open' };
+        },
+      },
+      githubPorts: { task: { stands: async () => ({ outcome: 'The task follows.' }) } },
+    } as unknown as GithubDeps;
+    const body = JSON.stringify({ repository: { id: 4800 }, issue: { number: 7 } });
+    const inbound = { _id: newId('inbound'), org_id: orgId, type: 'issues.edited', body } as Inbound;
+    const handle = () => handleGithub(inbound, deps, new AbortController().signal);
+    const connect = async (token: string) => {
+      const sealed = sealCredentials({ org_id: orgId, provider: 'github' }, { token }, box);
+      const connected = { account: 'Demo', settings: { repository }, sealed, workspace: '4800' };
+      await connectIntegration(orgId, 'github', connected, now);
+    };
+    await connect('ghp_old');
+    await expect(handle()).rejects.toThrow('Bad credentials');
+    await expect(handle()).rejects.toThrow('connected again');
+    // The refused token is not sent a second time.
+    expect(asked).toEqual(['ghp_old']);
+    await connect('ghp_new');
+    expect(await handle()).toEqual({ outcome: 'The task follows.' });
+    expect(asked).toEqual(['ghp_old', 'ghp_new']);
+  });
+});
+
+describe('an issue that GitHub does not show', () => {
+  let made = 100;
+  /** A task's link to an issue in a connected repository; GitHub answers each request about the issue with the error. */
+  async function linked(status: number, message: string) {
+    const [orgId, taskId, now] = [newId('org'), newId('task'), new Date()];
+    const external = githubIssueExternal('5000', (made += 1));
+    await createLink({
+      org_id: orgId,
+      mode: 'live',
+      provider: 'github',
+      external,
+      kind: 'task',
+      subject_id: taskId,
+      created_at: now,
+    });
+    const sealed = sealCredentials({ org_id: orgId, provider: 'github' }, { token: 'ghp_x' }, box);
+    const connected = { account: 'Demo', settings: { repository }, sealed, workspace: '5000' };
+    await connectIntegration(orgId, 'github', connected, now);
+    const refuse = () => Promise.reject(new GithubError(message, { status, permanent: true }));
+    const cancelled: string[] = [];
+    const deps = {
+      secrets: box,
+      clock: () => now,
+      github: { issue: refuse, updateIssue: refuse },
+      githubPorts: {
+        task: {
+          removed: async ({ subject_id }: { subject_id: string }) => {
+            cancelled.push(subject_id);
+            return { outcome: 'The task is cancelled.' };
+          },
+        },
+      },
+    } as unknown as GithubDeps & Carrying['deps'];
+    const { signal } = new AbortController();
+    const body = JSON.stringify({ repository: { id: 5000 }, issue: { number: made } });
+    const inbound = { _id: newId('inbound'), org_id: orgId, type: 'issues.edited', body } as Inbound;
+    const link = async () => (await findLink('github', external))!;
+    return {
+      handle: () => handleGithub(inbound, deps, signal),
+      async carry() {
+        const task = { _id: taskId, org_id: orgId, status: 'pending' } as Carrying['task'];
+        const told = { task_id: taskId, title: 'Call the bank', priority: 'low' } as const;
+        return carryToGithub({ link: await link(), known: undefined, task, told, deps, signal });
+      },
+      link,
+      taskId,
+      cancelled,
+    };
+  }
+
+  it.each<[string, number, string]>([
+    ['whose repository the token may not read', 404, 'GitHub says: Not Found'],
+    ['of a repository in which issues are turned off', 410, 'GitHub says: Issues are disabled for this repo'],
+  ])('an issue %s does not count as removed: its task is not cancelled and stays linked', async (_, status, said) => {
+    const { handle, carry, link, cancelled } = await linked(status, said);
+    await expect(handle()).rejects.toThrow(said);
+    await expect(carry()).rejects.toThrow(said);
+    expect(cancelled).toEqual([]);
+    expect((await link()).removed_at).toBeUndefined();
+  });
+
+  it('an issue that GitHub says was deleted counts as removed: its task is cancelled, and no change is sent to it', async () => {
+    const [one, other] = [await linked(410, 'This issue was deleted'), await linked(410, 'This issue was deleted')];
+    expect(await one.handle()).toEqual({ outcome: 'The task is cancelled.' });
+    expect(one.cancelled).toEqual([one.taskId]);
+    expect(await other.carry()).toBe(false);
+    for (const { link } of [one, other]) expect((await link()).removed_at).toBeInstanceOf(Date);
   });
 });

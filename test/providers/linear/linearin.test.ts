@@ -6,11 +6,17 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { conversing } from '../../kit/conversing.ts';
 import { system, until, type TestOrg } from '../../kit/harness.ts';
-import { arrivedAt, connectLinear, hmac, linearEvent, linearSecret, sendLinear } from '../../kit/inbound.ts';
+import { arrivedAt, box, connectLinear, hmac, linearEvent, linearSecret, sendLinear } from '../../kit/inbound.ts';
 import { actOn } from '../../../models/chat/act.ts';
-import { InboundModel } from '../../../models/events/inbound.ts';
-import { createLink, noteState } from '../../../models/events/link.ts';
+import { InboundModel, type Inbound } from '../../../models/events/inbound.ts';
+import { createLink, findLink, noteState } from '../../../models/events/link.ts';
 import { everyRecord } from '../../../models/base/define.ts';
+import { newId } from '../../../models/base/ids.ts';
+import type { Http } from '../../../clients/http/http.ts';
+import type { Carrying } from '../../../providers/base/issue.ts';
+import { createLinear } from '../../../providers/linear/client.ts';
+import { handleLinear, type LinearDeps } from '../../../providers/linear/receive.ts';
+import { carryToLinear } from '../../../providers/linear/task.ts';
 
 const api = system();
 const { newCustomer } = conversing('shared');
@@ -329,6 +335,82 @@ describe('GET /support/inbound/orgs/{orgId}', () => {
     expect((await list('provider=slack')).body.inbound).toEqual([]);
     expect((await list('status=processed')).body.inbound).toEqual([]);
     expect((await list('mode=live')).body.inbound).toEqual([]);
+  });
+});
+
+describe('an issue that Linear does not show', () => {
+  /** A task's link to an issue. Linear answers each request with the error. */
+  async function linked(error: object, status: number, { created = true } = {}) {
+    const [orgId, taskId, external] = [newId('org'), newId('task'), randomUUID()];
+    await connectLinear(orgId, { team: randomUUID() });
+    const id = await createLink({
+      org_id: orgId,
+      mode: 'live',
+      provider: 'linear',
+      external,
+      kind: 'task',
+      subject_id: taskId,
+      created_at: new Date(),
+    });
+    if (created) await noteState(id, { stateId: states.started.id });
+    const body = Buffer.from(JSON.stringify({ data: null, errors: [error] }));
+    const http = { request: async () => ({ status, headers: {}, body }) } as unknown as Http;
+    const deps = {
+      linear: createLinear({ http, url: 'http://linear.test/graphql' }),
+      secrets: box,
+      clock: () => new Date(),
+      ports: { task: { moved: async () => ({ outcome: 'The task follows.' }) } },
+    } as unknown as Carrying['deps'] & LinearDeps;
+    const { signal } = new AbortController();
+    const link = async () => (await findLink('linear', external))!;
+    return {
+      link,
+      async carry() {
+        const task = { _id: taskId, org_id: orgId, status: 'pending' } as Carrying['task'];
+        const told = { task_id: taskId, title: 'Call the bank', priority: 'low' } as const;
+        return carryToLinear({ link: await link(), known: undefined, task, told, deps, signal });
+      },
+      /** Handles Linear's event about a change of the issue at this time. */
+      async changed(at: Date) {
+        const data = { ...eventData(external, 'completed'), updatedAt: at.toISOString() };
+        const inbound = {
+          _id: newId('inbound'),
+          org_id: orgId,
+          body: JSON.stringify({ ...issueEvent(external, 'completed'), data }),
+        };
+        return handleLinear(inbound as Inbound, deps, signal);
+      },
+    };
+  }
+  const missing = {
+    message: 'Entity not found: Issue',
+    extensions: { code: 'INPUT_ERROR', userPresentableMessage: 'Could not find referenced Issue.' },
+  };
+  const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+
+  it.each<[string, object, number]>([
+    ['the key has no right to it', { message: 'Forbidden', extensions: { code: 'FORBIDDEN' } }, 403],
+    ['Linear refuses the request', { message: 'Argument Validation Error', extensions: { code: 'INPUT_ERROR' } }, 400],
+  ])('an issue does not count as removed when %s: its task stays linked', async (_, error, status) => {
+    const { carry, link } = await linked(error, status);
+    await expect(carry()).rejects.toThrow('Linear says');
+    expect((await link()).removed_at).toBeUndefined();
+  });
+
+  it('an issue that Linear reports as not found counts as removed, until Linear reports a later change of it', async () => {
+    const { carry, link, changed } = await linked(missing, 200);
+    expect(await carry()).toBe(false);
+    expect((await link()).removed_at).toBeInstanceOf(Date);
+    await changed(ago(5));
+    expect((await link()).removed_at).toBeInstanceOf(Date);
+    await changed(ago(-5));
+    expect((await link()).removed_at).toBeUndefined();
+  });
+
+  it('an issue that is not created yet does not count as removed when Linear reports it as not found', async () => {
+    const { carry, link } = await linked(missing, 200, { created: false });
+    expect(await carry()).toBe(false);
+    expect((await link()).removed_at).toBeUndefined();
   });
 });
 

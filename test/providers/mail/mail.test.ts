@@ -31,6 +31,7 @@ import { PresenceModel } from '../../../models/live/presence.ts';
 import { DeliveryModel, type Delivery } from '../../../models/events/delivery.ts';
 import { objectionToken, objectToMails } from '../../../models/events/outsidemail.ts';
 import { InboundModel, type Inbound } from '../../../models/events/inbound.ts';
+import { maxTicketEvents } from '../../../models/rules/chat/conversation.ts';
 import { mailReasons, type MailReason } from '../../../models/rules/events/mailin.ts';
 import { readMailbox } from '../../../models/rules/access/mailbox.ts';
 import type { OutgoingMail } from '../../../models/rules/events/mailout.ts';
@@ -240,6 +241,8 @@ describe('a member’s reply to a customer who has left', () => {
     expect(received).toMatch(new RegExp(`^Message-ID:\\s+${mail.message_id}`, 'm'));
     expect(received).toContain('Auto-Submitted: auto-generated');
     expect(received).toContain('X-Auto-Response-Suppress: All');
+    // A backend vouches for this customer's address, so the mail needs no link to stop such mails.
+    expect(received).not.toContain('List-Unsubscribe');
     const [, address = ''] = /^Reply-To: Test Organization\s+<([^>]+)>/m.exec(received) ?? [];
     expect(address).toMatch(/^reply\+[a-z2-7]{42}@reply\.bank\.example$/);
     expect(mail.text).toMatch(
@@ -297,7 +300,7 @@ describe('a member’s reply to a customer who has left', () => {
     const other = await connected(came);
     await other.close();
     await api.request('POST', `/support/chat/messages/${org.orgId}`, { token: wrote.token, body: { body: 'Yes.' } });
-    const seen = [open, came].map(({ customerId }) => customerId);
+    const seen = [open, came].map(({ convId }) => convId);
     await until(
       async () => (await PresenceModel.countDocuments({ _id: { $in: seen } })) === seen.length,
       'who came to be written down',
@@ -312,6 +315,26 @@ describe('a member’s reply to a customer who has left', () => {
     await socket.close();
   });
 
+  it('a reply is mailed to a customer who is connected to another conversation, which does not show the reply', async () => {
+    const one = await customer();
+    const resolve = `/support/inbox/orgs/${org.orgId}/${one.convId}/resolve`;
+    expect((await api.request('POST', resolve, { token: org.owner.token, body: {} })).status).toBe(200);
+    const socket = await connected(one);
+    const { body } = await api.request('POST', `/support/chat/messages/${org.orgId}`, {
+      token: one.token,
+      body: { body: 'And what about my other card?' },
+    });
+    expect([body.conv_id === socket.convId, body.conv_id === one.convId]).toEqual([true, false]);
+    await reply(one.convId, 'Your first card is on its way.');
+    await until(
+      async () => (await PresenceModel.countDocuments({ _id: body.conv_id })) === 1,
+      'who came to be written down',
+    );
+    await aMinuteLater(one.convId);
+    expect((await sentMail(one.convId)).to.address).toBe(one.email);
+    await socket.close();
+  });
+
   it('customers who leave at their first frame count as having been connected', async () => {
     const sessions = await Promise.all(Array.from({ length: 10 }, () => api.newSession(org, { key })));
     await Promise.all(
@@ -321,14 +344,17 @@ describe('a member’s reply to a customer who has left', () => {
         socket.terminate();
       }),
     );
-    const seen = sessions.map(({ customerId }) => customerId);
+    const customerIds = sessions.map(({ customerId }) => customerId);
+    const conversations = await ConversationModel.find({ customer_id: { $in: customerIds } }, null, everyRecord).lean();
+    const seen = conversations.map(({ _id }) => _id);
+    expect(seen).toHaveLength(sessions.length);
     await until(
       async () => (await PresenceModel.countDocuments({ _id: { $in: seen } })) === seen.length,
       'who came to be written down',
     );
   });
 
-  it('a customer without an address gets replies at the address given in the chat, unless its owner objected to mails', async () => {
+  it('a customer without an address gets replies at the address given in the chat, with a link to stop them, unless its owner objected to mails', async () => {
     const [mine, objecting] = [`${randomUUID()}@customer.example`, `${randomUUID()}@customer.example`];
     await objectToMails(box, objectionToken(box, org.orgId, objecting), 'organization', new Date());
     const nameless = async (address: string) => {
@@ -346,7 +372,7 @@ describe('a member’s reply to a customer who has left', () => {
       await until(() => told('contact'), 'the address to be kept');
       await socket.close();
       await until(
-        async () => (await PresenceModel.findById(session.customerId).lean())?.processes.length === 0,
+        async () => (await PresenceModel.findById(body.conv_id).lean())?.processes.length === 0,
         'it to be known that the customer has left',
       );
       await reply(body.conv_id, 'Hello, Anna here.');
@@ -355,6 +381,14 @@ describe('a member’s reply to a customer who has left', () => {
     };
     const one = await nameless(mine);
     expect((await sentMail(one.convId)).to.address).toBe(mine);
+    const received = await until(async () => (await greenMail.mailsOf(mine))[0], 'the mail');
+    const { headers, text = '' } = await PostalMime.parse(received);
+    const token = objectionToken(box, org.orgId, mine);
+    expect(text).toContain(`/account#mail_stop=${token}`);
+    expect(headers).toContainEqual(
+      expect.objectContaining({ key: 'list-unsubscribe', value: expect.stringContaining(`/objections/${token}>`) }),
+    );
+    expect(JSON.stringify(await deliveriesOf(one.convId))).not.toContain(token);
     const { body } = await api.request('GET', `/support/inbox/orgs/${org.orgId}/${one.convId}`, {
       token: org.owner.token,
     });
@@ -419,6 +453,28 @@ describe('a customer’s mail', () => {
     await arrives(twice);
     await arrives(twice);
     expect((await messagesOf(convId)).filter(({ body }) => body === 'Only once.')).toHaveLength(1);
+  });
+
+  it('a mail carries the product of the customer’s last message on, also into a conversation that it begins', async () => {
+    const { convId, email, mail } = await mailed();
+    // An embed stores its product with each message, and the conversation has no session context.
+    await MessageModel.updateOne({ conv_id: convId, role: 'customer' }, { $set: { product_type: 'personal' } });
+    await arrives(answering(mail, email, 'The blue one.'));
+    await arrives(answering(mail, email, 'The blue one, please.'));
+    const products = (await messagesOf(convId)).flatMap(({ role, product_type }) =>
+      role === 'customer' ? [product_type] : [],
+    );
+    expect(products).toEqual(['personal', 'personal', 'personal']);
+    const { events } = await settledConversation(convId);
+    const full = Array.from({ length: maxTicketEvents }, (_, index) => ({ ...events[0]!, seq: index + 1 }));
+    await ConversationModel.updateOne(
+      { _id: convId },
+      { $set: { status: 'resolved', events: full, events_planned: maxTicketEvents } },
+    );
+    const text = `The green one, ${randomUUID()}`;
+    await arrives(answering(mail, email, text));
+    const message = await MessageModel.findOne({ org_id: org.orgId, body: text }, null, everyRecord).lean();
+    expect(message).toMatchObject({ product_type: 'personal', conv_id: expect.not.stringMatching(convId) });
   });
 
   type Case = [MailReason, (mail: OutgoingMail, email: string) => SesMail];
@@ -862,6 +918,32 @@ describe('the candidate of a scheduled interview', () => {
     const [shown] = await told(tried, 1);
     expect([shown!.status, shown!.mode, shown!.request?.url]).toEqual(['suppressed', 'test', `mailto:${nobody}`]);
     expect(await read(nobody)).toEqual([]);
+  });
+
+  it('the candidate of an interview that was created in test mode gets a first invitation when it changes after the organization went live', async () => {
+    const late = await api.newOrg();
+    const email = `${randomUUID()}@candidate.example`;
+    const ids = await Promise.all(
+      [undefined, email].map(
+        async (candidate): Promise<string> =>
+          (await interviews(late, 'POST', '', asked(soon(3), candidate))).body.data.interview_id,
+      ),
+    );
+    await told(ids[1]!, 1);
+    await verifyEmail(late.owner.userId, late.owner.email);
+    await api.goLive(late);
+    await interviews(late, 'PUT', `/${ids[0]}`, { candidate_email: email });
+    await interviews(late, 'PUT', `/${ids[1]}`, { scheduled_at: soon(5) });
+    const both = [...(await told(ids[0]!, 1)), ...(await told(ids[1]!, 2))];
+    expect(both.map(({ status, mode }) => [status, mode])).toEqual([
+      ['delivered', 'live'],
+      ['suppressed', 'test'],
+      ['delivered', 'live'],
+    ]);
+    const invited = 'Interview for Data Engineer at Test Organization';
+    const mails = await read(email);
+    expect(mails.map(({ subject }) => subject)).toEqual([invited, invited]);
+    for (const { text } of mails) expect(text).toContain('You are invited');
   });
 });
 

@@ -19,6 +19,7 @@ afterEach(async () => {
   service.bots.clear();
   service.requests.length = 0;
   service.refusals.length = 0;
+  service.leaveRefusals.length = 0;
 });
 
 const open = (kind: 'recall' | 'attendee', apiKey = 'key-1'): Bot => {
@@ -121,6 +122,26 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     expect(only().left).toBe(true);
     service.bots.clear();
     await bot.cancel(id);
+  });
+
+  it('a bot whose removal the service refuses does not count as removed, unless the bot has left already', async () => {
+    const bot = open(kind);
+    const { id } = await bot.schedule(order());
+    service.leaveRefusals.push(400);
+    await expect(bot.cancel(id)).rejects.toMatchObject({ name: 'ServiceAway' });
+    expect(only().left).toBe(false);
+    only().changes.push({ code: word.done });
+    service.leaveRefusals.push(400);
+    await bot.cancel(id);
+  });
+
+  it('a wrong API key tells nothing about a bot: it is neither removed nor in any state, and its transcript is not empty', async () => {
+    const { id } = await open(kind).schedule(order());
+    only().changes.push({ code: word.ready });
+    const wrong = open(kind, 'wrong');
+    for (const ask of [() => wrong.cancel(id), () => wrong.get(id), () => wrong.transcript(id)])
+      await expect(ask()).rejects.toMatchObject({ name: 'ServiceAway' });
+    expect(only().left).toBe(false);
   });
 
   it('the recording of a bot is deleted once the bot has ended, and a bot is found by the key with which it was requested', async () => {

@@ -1,5 +1,6 @@
 /**
  * Expiring Slack tokens used by many processes at once. Each token is renewed once, and no process gets an expired one.
+ * And a message that is posted again, with a stand-in for the client.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pino from 'pino';
@@ -9,7 +10,8 @@ import { box } from '../../kit/inbound.ts';
 import { slackApp, startSlackService, type Sent, type Service } from '../../kit/services.ts';
 import { withSlackToken, type SlackTokenDeps } from '../../../providers/slack/token.ts';
 import { createHttp } from '../../../clients/http/http.ts';
-import { createSlack } from '../../../providers/slack/client.ts';
+import { createSlack, SlackError, type Slack } from '../../../providers/slack/client.ts';
+import { postOnce } from '../../../providers/slack/message.ts';
 import { newId } from '../../../models/base/ids.ts';
 import {
   connectIntegration,
@@ -127,5 +129,39 @@ describe('an expiring Slack token', () => {
     await using;
     expect((await findIntegration(orgId, 'slack'))!.sealed).toBe(sealed);
     expect(await use()).toEqual(['another']);
+  });
+});
+
+describe('a message that is posted again', () => {
+  /** Posts for the second time in a channel whose history Slack refuses with this error; returns what was posted. */
+  async function posted(refusal: SlackError): Promise<string[]> {
+    const texts: string[] = [];
+    const slack = {
+      messages: () => Promise.reject(refusal),
+      post: async (_token: string, { channel, text }: { channel: string; text: string }) => {
+        texts.push(text);
+        return { channel, ts: '2.0' };
+      },
+    } as unknown as Slack;
+    const post = { channel: 'C1', text: 'A ticket' };
+    await postOnce(slack, { token: 'xoxb-1', bot_user_id: 'U0BOT' }, post, start).catch((error: unknown) => {
+      expect(error).toBe(refusal);
+    });
+    return texts;
+  }
+
+  it.each(['not_in_channel', 'missing_scope'])(
+    'a message is posted again when the bot may not read the channel (%s)',
+    async (code) => {
+      const refusal = new SlackError(`Slack says: ${code}`, { code, permanent: true, status: 200 });
+      expect(await posted(refusal)).toEqual(['A ticket']);
+    },
+  );
+
+  it.each([
+    ['the token is refused', new SlackError('Slack says: invalid_auth', { code: 'invalid_auth', permanent: true })],
+    ['Slack does not answer', new SlackError('Slack could not be reached.')],
+  ])('a message is not posted again unseen when %s', async (_, refusal) => {
+    expect(await posted(refusal)).toEqual([]);
   });
 });

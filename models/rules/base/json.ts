@@ -1,0 +1,10 @@
+/** Reads JSON of unknown senders. Pure. */
+
+/** Parses a JSON body; undefined for invalid JSON. */
+export function jsonIn(body: string | Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}
