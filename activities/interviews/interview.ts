@@ -8,6 +8,7 @@ import { withHeartbeat } from '../base/heartbeat.ts';
 import { createRoomBot, idleRoom, type RoomDeps } from './room.ts';
 import type { Intelligence } from '../../intelligence/intelligence.ts';
 import { BotRefused, type Bot } from '../../providers/recall/bot.ts';
+import { ServiceAway } from '../../providers/recall/service.ts';
 import {
   beginInterviewRemoval,
   findInterview,
@@ -222,12 +223,19 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
   };
 }
 
-/** Makes a bot leave, and deletes its recordings once it has ended. */
+/**
+ * Makes a bot leave, and deletes its recordings once it has ended. Returns false while it has not ended. A refusal to
+ * let it leave does not throw, because the recordings of the other bots must be deleted nevertheless.
+ */
 async function eraseBot(service: Bot, id: string, signal: AbortSignal): Promise<boolean> {
   const { phase, reason } = await service.get(id, signal);
   if (reason === 'gone') return true;
   if (phase === 'done' || phase === 'failed') return service.erase(id, signal);
-  if (phase !== 'processing') await service.cancel(id, signal);
+  try {
+    if (phase !== 'processing') await service.cancel(id, signal);
+  } catch (error) {
+    if (!(error instanceof ServiceAway)) throw error;
+  }
   return false;
 }
 

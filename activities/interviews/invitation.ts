@@ -2,6 +2,7 @@
 import type { Bot } from '../../providers/recall/bot.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import type { Starter } from '../../providers/base/handled.ts';
+import { findOrganization, type Organization } from '../../models/access/organization.ts';
 import { createDelivery, DeliveryModel } from '../../models/events/delivery.ts';
 import { findInterview, noteInvited, type Interview } from '../../models/interviews/interview.ts';
 import type { NotificationPayload } from '../../models/rules/events/notification.ts';
@@ -17,12 +18,15 @@ export type InvitationDeps = Starter & { outsideBot: Bot | undefined; clock: () 
 export type InvitationActivities = ReturnType<typeof createInvitationActivities>;
 
 export function createInvitationActivities({ outsideBot, clock, start }: InvitationDeps) {
-  /** Stores the mail. Returns the existing mail when there is already one with the same `sequence`. */
-  async function store({ _id, org_id, mode }: Interview, invitation: Invitation): Promise<Invitation> {
+  /**
+   * Stores the mail. Returns the existing mail when there is already one with the same `sequence`. The mail has the
+   * organization's mode, because the mode of an interview stays what it was when the interview was created.
+   */
+  async function store({ _id }: Interview, org: Organization, invitation: Invitation): Promise<Invitation> {
     const { delivery, intents } = await createDelivery(
       {
-        org_id,
-        mode,
+        org_id: org._id,
+        mode: org.environment === 'production' ? 'live' : 'test',
         kind: 'notification',
         event_id: invitationId(_id, invitation.sequence),
         event_type: invitationEvent,
@@ -45,12 +49,12 @@ export function createInvitationActivities({ outsideBot, clock, start }: Invitat
     async inviteCandidate({ orgId, interviewId }: { orgId: string; interviewId: string }): Promise<void> {
       await withHeartbeat(async () => {
         for (;;) {
-          const record = await findInterview(orgId, interviewId);
-          if (!record) return;
+          const [record, org] = await Promise.all([findInterview(orgId, interviewId), findOrganization(orgId)]);
+          if (!record || !org) return;
           const elsewhere = outsideBot ? record.meeting_url : undefined;
           const next = nextInvitation(record, elsewhere, clock());
           if (!next) return;
-          await noteInvited(orgId, interviewId, await store(record, next));
+          await noteInvited(orgId, interviewId, await store(record, org, next));
         }
       });
     },

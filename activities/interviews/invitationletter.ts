@@ -32,7 +32,8 @@ export const invitationLetterOf: InvitationPort = async ({ org_id, created_at, p
   const { interview_id, sequence, email, at, meeting_url, over } = invitation;
   const [record, org] = await Promise.all([findInterview(org_id, interview_id), findOrganization(org_id)]);
   if (!record || !org) return null;
-  if (over ? await wasNeverTold(org_id, invitation) : (record.invited?.sequence ?? 0) > sequence) return null;
+  const isFirst = await wasNeverTold(org_id, invitation);
+  if (over ? isFirst : (record.invited?.sequence ?? 0) > sequence) return null;
   if (!over && !isAhead(record.status) && !isRunning(record.status)) return null;
   const placeOf = async (): Promise<string> => {
     if (meeting_url !== undefined) return meeting_url;
@@ -42,7 +43,7 @@ export const invitationLetterOf: InvitationPort = async ({ org_id, created_at, p
   const link = over ? '' : await placeOf();
   const hidden = meeting_url ?? `${publicUrl}/rooms/${hiddenLink}`;
   const { name } = record.candidate;
-  const about = { organization: org.name, role: record.role_title, name };
+  const about = { organization: org.name, role: record.role_title, name, isFirst };
   return {
     organization: org.name,
     account: record.created_by,
@@ -70,10 +71,10 @@ export const invitationLetterOf: InvitationPort = async ({ org_id, created_at, p
   };
 };
 
-/** Whether no earlier mail has reached this address, so that there is no invitation to cancel. */
+/** Whether no earlier mail has reached this address, so that there is no invitation to cancel or to update. */
 async function wasNeverTold(orgId: string, { interview_id, sequence, email }: Stored): Promise<boolean> {
   const before = Array.from({ length: sequence }, (_, n) => invitationId(interview_id, n));
   const statuses = await statusesOf(orgId, before, email);
-  // Old deliveries are not kept, so an empty list proves nothing.
-  return statuses.length > 0 && !statuses.includes('delivered');
+  // Old deliveries are not kept, so an empty list proves nothing, except for the very first mail.
+  return sequence === 0 || (statuses.length > 0 && !statuses.includes('delivered'));
 }

@@ -4,10 +4,13 @@
  */
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { toldOf } from './told.ts';
+import { ServiceError } from '../../clients/http/serviceerror.ts';
+import { notifyMembers } from '../../models/access/notification.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import type { Link } from '../../models/events/link.ts';
-import { findTaskWithLinks } from '../../models/tasks/task.ts';
+import { findTaskWithLinks, type Task } from '../../models/tasks/task.ts';
 import { DeliveryRefused } from '../../models/rules/events/delivery.ts';
+import { providerNames } from '../../models/rules/integrations/integration.ts';
 import { isFinal } from '../../models/rules/tasks/execution.ts';
 import type { Carry, IssueDeps } from '../../providers/base/issue.ts';
 import { carryToGithub } from '../../providers/github/task.ts';
@@ -16,8 +19,8 @@ import { defined } from '../../models/rules/base/defined.ts';
 
 export type IssuesRef = { orgId: string; taskId: string };
 /**
- * `again`: true when a retry is needed. `error`: the service that refused an update; its message is only in the
- * worker's log.
+ * `again`: true when a retry is needed. `error`: the service that refused an update; its message is in the worker's log
+ * and, when the service refuses it for good, in a notification to the members.
  */
 export type IssuesLeft = { again: boolean; error?: Link['provider']; retryAfterMs?: number };
 export type IssueActivities = ReturnType<typeof createIssueActivities>;
@@ -48,11 +51,31 @@ export function createIssueActivities(deps: IssueDeps) {
           { org_id: orgId, task_id: taskId, provider: link.provider, reason: message },
           'issue not changed',
         );
+        // A refusal without the service's answer means that the service is not connected, which the members know.
+        if (refusal.permanent && refusal.cause instanceof ServiceError) await tellRefused(task, link, message);
         const again = left.again || !isFinal(refusal);
         left = { again, error: link.provider, ...defined({ retryAfterMs }) };
       }
     }
     return left;
+  }
+
+  /**
+   * Notifies the members that a service refuses the changes of a task for good. Until a member has read it, further
+   * refusals of the service are not notified.
+   */
+  function tellRefused({ _id, org_id, rev }: Task, { _id: linkId, provider }: Link, reason: string): Promise<void> {
+    const name = providerNames[provider];
+    const notice = {
+      key: `issue_refused:${linkId}:${rev}`,
+      kind: 'issue_refused',
+      title: `${name} did not take the change of a task`,
+      body: `The task has changed, its issue in ${name} has not. The next change of the task is tried again. ${reason}`,
+      task_id: _id,
+      gathered: `issue_refused:${provider}`,
+      about: [_id],
+    };
+    return notifyMembers(org_id, notice, deps.clock());
   }
 
   return {

@@ -1,15 +1,11 @@
 /** Removes the tasks of deleted meetings. Every step can be retried. */
-import type { Model } from '../../models/base/define.ts';
 import type { MeetingTaskActivities } from '../interviews/meeting.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { removeTasksOf } from '../../models/tasks/extracted.ts';
 import { TaskModel } from '../../models/tasks/task.ts';
-import type { Intent, Launchable } from '../../models/base/pending.ts';
+import type { Starter } from '../../providers/base/handled.ts';
 
-export type MeetingTaskDeps = {
-  clock: () => Date;
-  start: <T extends Launchable>(model: Model<T>, record: Launchable, intents: readonly Intent[]) => Promise<void>;
-};
+export type MeetingTaskDeps = Starter & { clock: () => Date };
 
 export function createMeetingTaskActivities({ clock, start }: MeetingTaskDeps): MeetingTaskActivities {
   return {

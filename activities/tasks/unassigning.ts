@@ -1,16 +1,12 @@
 /** Unassigns the tasks of members who left. Every step can be retried. */
-import type { Model } from '../../models/base/define.ts';
 import type { DepartureActivities } from '../access/departure.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { findUser } from '../../models/access/user.ts';
-import type { Intent, Launchable } from '../../models/base/pending.ts';
 import { TaskModel } from '../../models/tasks/task.ts';
 import { unassignTasks } from '../../models/tasks/unassigning.ts';
+import type { Starter } from '../../providers/base/handled.ts';
 
-export type UnassigningDeps = {
-  clock: () => Date;
-  start: <T extends Launchable>(model: Model<T>, record: Launchable, intents: readonly Intent[]) => Promise<void>;
-};
+export type UnassigningDeps = Starter & { clock: () => Date };
 
 export function createUnassigningActivities({
   clock,

@@ -64,8 +64,8 @@ type Command = {
   interviewId: string;
   actor: string;
   cause?: string;
-  /** The request's idempotency key: a status change that was made for it is not made again. */
-  commandId?: string | undefined;
+  /** The ids of the request, newest first: a status change that was made for one of them is not made again. */
+  commandIds?: readonly string[];
   /** Runs before the status change is requested: checks preconditions or stores what the change needs. */
   prepare?: () => Promise<void>;
 };
@@ -83,17 +83,21 @@ const evaluationDeadlineMs = 120_000;
 export async function commandInterview(
   ctx: Context,
   operation: InterviewCommand,
-  { orgId, interviewId, actor, cause, commandId, prepare }: Command,
+  { orgId, interviewId, actor, cause, commandIds = [], prepare }: Command,
 ): Promise<Moved> {
   const order = { actor, ...defined({ cause }) };
   const options = {
-    id: `${operation}:${commandId ?? randomUUID()}`,
+    id: `${operation}:${commandIds[0] ?? randomUUID()}`,
     args: [order] as [typeof order],
     ...(operation === 'evaluate' || operation === 'score' ? { deadlineMs: evaluationDeadlineMs } : {}),
   };
   const update = interviewUpdates[operation];
-  const made =
-    commandId === undefined ? undefined : await earlierAnswer(ctx, interviewWorkflowId(interviewId), update, options);
+  let made: { answer: Done } | undefined;
+  for (const id of commandIds)
+    made ??= await earlierAnswer(ctx, interviewWorkflowId(interviewId), update, {
+      ...options,
+      id: `${operation}:${id}`,
+    });
   if (!made) await prepare?.();
   const ask = () => command(ctx, interviewWorkflowId(interviewId), update, options);
   const done =

@@ -85,14 +85,16 @@ export async function takeSpeech(
     if (admitted === 'full') throw transcriptFull();
     if (admitted === null) throw noMeeting();
     await storeSegments(meetingId, fresh);
-    await noteSpeechAt(meetingId, new Date(Math.min(...fresh.map(({ at }) => at.getTime()))));
     if (!(await findMeeting(owner, meetingId))) {
       // The meeting was deleted meanwhile, and its removal may have missed these segments.
       await removeSegments(meetingId, fresh);
       throw noMeeting();
     }
   }
-  const count = await countSegments(meetingId);
+  // The start is read from the stored segments, also when none is new: the process of an earlier request may have died
+  // after it stored the segments and before it noted the start.
+  const [count, [first]] = await Promise.all([countSegments(meetingId), readTranscript(meetingId, 1)]);
+  if (first) await noteSpeechAt(meetingId, first.at);
   // The title is made again only when the transcript has grown by half, so that a long transcript is not read again for
   // each new sentence.
   if (!record.title_given && count >= record.title_version * 1.5 && fresh.length > 0) await makeTitle(ctx, record);

@@ -4,7 +4,7 @@
  */
 import { decideConsent, endFromRoom, mend, questionFrame, roomOver, takeSpoken } from './room.ts';
 import type { Context } from '../context.ts';
-import { clientFrame, isRoomFrameType, type RoomFrame } from './contract/rooms.ts';
+import { clientFrame, type RoomFrame } from './contract/rooms.ts';
 import { networkOf } from '../http/address.ts';
 import { createLimiter } from '../http/limits.ts';
 import type { SocketMetrics } from '../http/metrics.ts';
@@ -22,9 +22,15 @@ const socketsPerRoom = 20;
 /** A history frame contains at most this many of the last messages. */
 const historyLength = 400;
 
-/** The refusal while the room is not open yet. The page reconnects by itself, so it gets in once the room is open. */
+/**
+ * The refusal while the room is not open yet. The page reconnects by itself, so it gets in once the room is open. By
+ * `not_begun` the page tells this refusal from an outage, which has the same code.
+ */
 const notBegun = (): Problem =>
-  new Problem('UNAVAILABLE', { message: 'The interview has not begun yet; this page opens it when it begins.' });
+  new Problem('UNAVAILABLE', {
+    message: 'The interview has not begun yet; this page opens it when it begins.',
+    frame: { not_begun: true },
+  });
 
 type Guest = { roomId: string; orgId: string; role: RoomRole };
 
@@ -102,7 +108,6 @@ export function createRoomStreams(ctx: Context, metrics: SocketMetrics): StreamK
       await greet(socket, guest, resumeFromOf(query));
       return { orgId: guest.orgId, stream: guest.roomId };
     },
-    isType: isRoomFrameType,
     frame: clientFrame,
     shows: ({ role }, { body }) => body['to'] === undefined || body['to'] === role,
     async take(socket, { roomId, role }, frame) {

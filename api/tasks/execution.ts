@@ -1,10 +1,10 @@
 /** Starts executions of tasks for members, and shows them. */
 import { byMember, carriedOut, noTask } from './task.ts';
 import type { Starter } from '../../workflows/start.ts';
-import { findUser } from '../../models/access/user.ts';
 import { listIntegrations } from '../../models/integrations/integration.ts';
 import { beginExecution } from '../../models/tasks/execution.ts';
 import { findTask, type Task } from '../../models/tasks/task.ts';
+import { findAssignee } from '../../models/tasks/unassigning.ts';
 import { stepIntegrations, type Executable } from '../../models/rules/tasks/execution.ts';
 import { taskExecutionWork } from '../../models/rules/tasks/work.ts';
 import { defined } from '../../models/rules/base/defined.ts';
@@ -13,7 +13,7 @@ import { defined } from '../../models/rules/base/defined.ts';
 export async function executableOf(task: Task): Promise<Executable> {
   const [integrations, assignee] = await Promise.all([
     listIntegrations(task.org_id),
-    task.assignee_email === undefined && task.assigned_to !== undefined ? findUser(task.assigned_to) : null,
+    task.assignee_email === undefined ? findAssignee(task) : null,
   ]);
   const standing = stepIntegrations.flatMap((integration) => {
     const found = integrations.find(({ provider }) => provider === integration);

@@ -6,7 +6,7 @@ import { removeResume } from './resume.ts';
 import { closeRoom, removeRoom, type RoomOrder } from './room.ts';
 import { removeSegments } from './transcript.ts';
 import { eraseCopies } from '../base/copies.ts';
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, newest, olderThan, type RecordOf } from '../base/define.ts';
 import { date, flag, list, mixed, number, oneOf, optional, string, type RecordWith } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { modes } from '../rules/access/keys.ts';
@@ -124,13 +124,8 @@ export async function listInterviews(
   limit: number,
   after: string | undefined,
 ): Promise<Interview[]> {
-  const which = {
-    org_id: orgId,
-    removing: { $exists: false },
-    ...defined({ status }),
-    ...(after === undefined ? {} : { _id: { $lt: after } }),
-  };
-  return collectionOf(InterviewModel).find(which).sort({ _id: -1 }).limit(limit).toArray();
+  const which = { org_id: orgId, removing: { $exists: false }, ...defined({ status }), ...olderThan(after) };
+  return newest(collectionOf(InterviewModel).find(which), limit);
 }
 
 /** Other interviews of the same candidate or for the same role, newest first. */
@@ -139,11 +134,8 @@ export async function listRelated(
   limit: number,
 ): Promise<Interview[]> {
   const same = [{ role_key }, ...(candidate.email === undefined ? [] : [{ 'candidate.email': candidate.email }])];
-  return collectionOf(InterviewModel)
-    .find({ org_id, removing: { $exists: false }, _id: { $ne: _id }, $or: same })
-    .sort({ _id: -1 })
-    .limit(limit)
-    .toArray();
+  const which = { org_id, removing: { $exists: false }, _id: { $ne: _id }, $or: same };
+  return newest(collectionOf(InterviewModel).find(which), limit);
 }
 
 type ConfigChange = { [F in keyof InterviewConfig]?: InterviewConfig[F] | undefined } & {

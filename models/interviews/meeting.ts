@@ -4,7 +4,7 @@
  */
 import { removeSegments } from './transcript.ts';
 import { eraseCopies } from '../base/copies.ts';
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, newest, olderThan, type RecordOf } from '../base/define.ts';
 import { boolean, date, flag, list, mixed, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { meetingStatuses, type MeetingSettings } from '../rules/interviews/meeting.ts';
@@ -81,11 +81,8 @@ export async function findMeeting(owner: string, meetingId: string): Promise<Mee
 
 /** A person's meetings before the id `after`, newest first. */
 export async function listMeetings(owner: string, limit: number, after: string | undefined): Promise<Meeting[]> {
-  return collectionOf(MeetingModel)
-    .find({ org_id: owner, removing: { $exists: false }, ...(after === undefined ? {} : { _id: { $lt: after } }) })
-    .sort({ _id: -1 })
-    .limit(limit)
-    .toArray();
+  const which = { org_id: owner, removing: { $exists: false }, ...olderThan(after) };
+  return newest(collectionOf(MeetingModel).find(which), limit);
 }
 
 /** Renames a meeting; null when there is no such meeting. */

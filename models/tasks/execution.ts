@@ -78,12 +78,12 @@ export async function claimStep(ref: StepRef, step: Step, now: Date): Promise<Ta
 
 /**
  * Stores where the step sends, such as a Slack channel, before the first attempt sends anything. A retry then sends to
- * the same place.
+ * the same place. `of`: a digest of what the destination was chosen by.
  */
-export async function noteTarget({ orgId, taskId, integration }: StepRef, target: string): Promise<void> {
+export async function noteTarget({ orgId, taskId, integration }: StepRef, target: string, of: string): Promise<void> {
   await collectionOf(TaskModel).updateOne(
     { _id: taskId, org_id: orgId, 'steps.integration': integration },
-    { $set: { 'steps.$.target': target }, $inc: { rev: 1 } },
+    { $set: { 'steps.$.target': target, 'steps.$.target_of': of }, $inc: { rev: 1 } },
   );
 }
 

@@ -6,7 +6,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { eraseCopies } from '../base/copies.ts';
-import { collectionOf, defineModel, readTogether, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, newest, olderThan, readTogether, type RecordOf } from '../base/define.ts';
 import { date, list, mixed, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { intentFor, pendingField, pendingIndex, type Intent } from '../base/pending.ts';
@@ -202,14 +202,9 @@ export async function listTasks(
   limit: number,
   after: string | undefined,
 ): Promise<Task[]> {
-  return collectionOf(TaskModel)
-    .find(
-      { ...matching(orgIds, filter), ...(after === undefined ? {} : { _id: { $lt: after } }) },
-      { projection: { history: 0, unannounced: 0, pending: 0 } },
-    )
-    .sort({ _id: -1 })
-    .limit(limit)
-    .toArray();
+  const which = { ...matching(orgIds, filter), ...olderThan(after) };
+  const projection = { history: 0, unannounced: 0, pending: 0 };
+  return newest(collectionOf(TaskModel).find(which, { projection }), limit);
 }
 
 /**

@@ -1,8 +1,20 @@
-/** Unassigns the tasks of members who left their organization. */
-import { changeTask, TaskModel, type Cause, type Changed } from './task.ts';
+/** The assignees of tasks: a member who leaves the organization is no longer one. */
+import { changeTask, TaskModel, type Cause, type Changed, type Task } from './task.ts';
 import { isGone } from '../access/departure.ts';
+import { findUser, type User } from '../access/user.ts';
 import { collectionOf } from '../base/define.ts';
 import { openStatuses } from '../rules/tasks/task.ts';
+
+/**
+ * The assigned user while they are a member of the organization, else null. A completed task stays assigned to a member
+ * who has left, but nothing of the organization is sent to them.
+ */
+export async function findAssignee({
+  org_id,
+  assigned_to,
+}: Pick<Task, 'org_id' | 'assigned_to'>): Promise<User | null> {
+  return assigned_to === undefined || (await isGone(org_id, assigned_to)) ? null : findUser(assigned_to);
+}
 
 /**
  * Unassigns the open tasks of a user who is no longer a member. Finished tasks keep their assignee. `told` is called

@@ -421,6 +421,15 @@ describe('starting an interview', () => {
     expect((await mine.call('POST', `/${await mine.create()}/start`, { meeting_link: 'ftp://x' })).status).toBe(400);
   });
 
+  it('a meeting link given at the start reaches the workflow, so that the clock starts an interview whose bot cannot join', async () => {
+    const scheduled_at = future(2);
+    const id = await mine.create({ scheduled_at });
+    const body = { meeting_link: 'https://meet.example/4' };
+    expect((await mine.call('POST', `/${id}/start`, body)).body.data.status).toBe('bot_deployed');
+    const interviews = db.collection<{ _id: string }>('interviews');
+    expect(await interviews.findOne({ _id: id })).toMatchObject({ state: { dueAt: scheduled_at } });
+  });
+
   it('an interview with a meeting link is started at its scheduled time', async () => {
     const scheduled_at = new Date(Date.now() + 5_000).toISOString();
     const id = await mine.create({ scheduled_at, meeting_url: 'https://meet.example/3' });

@@ -148,6 +148,16 @@ describe('POST /meetings/{id}/transcript', () => {
     expect([meeting.participant_count, meeting.metadata.duration_seconds]).toEqual([4, 30]);
   });
 
+  it('a repeated transcript gives the meeting its start, when the process died after it had stored the segments', async () => {
+    const { meeting_id: id } = await create();
+    const { timestamp, ...rest } = segments[0]!;
+    const stored = { ...rest, _id: `${id}:${rest.id}`, stream: id, at: new Date(timestamp), is_ai: false, place: '0' };
+    await db.collection<{ _id: string }>('transcript_segments').insertOne(stored);
+    const repeated = await on('POST', id, '/transcript', { segments: [segments[0]!] });
+    expect(repeated.body.data).toEqual({ meeting_id: id, accepted: 0, segment_count: 1 });
+    expect((await on('GET', id)).body.data.started_at).toBe('2026-11-20T09:00:00.000Z');
+  });
+
   it('a transcript gives the meeting a title, unless a person set one', async () => {
     const [made, given, renamed] = [await create(), await create({ title: 'Ours' }), await create()];
     await on('PATCH', renamed.meeting_id, '', { title: '$Renamed' });

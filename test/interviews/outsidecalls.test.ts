@@ -180,6 +180,27 @@ describe('DELETE /orgs/{orgId}/interviews/{interviewId}', () => {
     await until(async () => (await records(id)) === 0, 'the record to be forgotten');
   });
 
+  it('deleting an interview removes a bot’s recording although the service does not let an earlier bot leave yet', async () => {
+    const { id, bot } = await called();
+    await report(bot, 'in_call_recording');
+    await mine.reached(id, 'in_progress');
+    await report(bot, 'fatal', 'bot_errored');
+    await until(async () => (await mine.get(id)).failure?.reason === 'service', 'the loss to be seen');
+    await mine.call('POST', `/${id}/rejoin`);
+    const second = await sent(id, bot);
+    second.changes.push({ code: 'done' });
+    // The first bot is in the call again.
+    bot.changes.push({ code: 'in_call_recording' });
+    service.leaveRefusals.push(...Array.from({ length: 10 }, () => 400));
+    expect((await mine.call('DELETE', `/${id}`)).status).toBe(200);
+    await until(async () => second.erased, 'the recording of the second bot to be deleted');
+    expect(bot).toMatchObject({ left: false, erased: false });
+    service.leaveRefusals.length = 0;
+    bot.changes.push({ code: 'done' });
+    await until(async () => bot.erased, 'the recording of the first bot to be deleted');
+    await until(async () => (await records(id)) === 0, 'the record to be forgotten');
+  });
+
   it('deleting an interview that ended long ago also removes its recording', async () => {
     const { id, bot } = await called();
     await report(bot, 'in_call_recording');

@@ -3,8 +3,11 @@
  * process, and refused with a reason within limits of memory and time.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { createResumeFiles } from '../../api/interviews/resumefiles.ts';
 import { createFiles, type Files } from '../../clients/files/files.ts';
 import { residentMb } from '../../clients/base/sandbox.ts';
 import { readingOrder } from '../../clients/files/layout.ts';
@@ -54,6 +57,38 @@ async function watching<T>(work: Promise<T>): Promise<{ result: T; peakMb: numbe
     clearInterval(look);
   }
 }
+
+it('the API reads resumes by the built program, which it looks for once, when the first resume arrives', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'resumefiles-'));
+  const program = join(folder, 'files.mjs');
+  const reply = JSON.stringify({ ok: true, result: [{ kind: 'text', text: 'Read by the built program' }] });
+  writeFileSync(program, `process.stdin.on('end', () => console.log(${JSON.stringify(reply)})).resume();`);
+  let asked = 0;
+  const resumes = createResumeFiles(async () => {
+    asked += 1;
+    return program;
+  });
+  try {
+    expect(asked).toBe(0);
+    const pdf = () => Readable.from([pdfs.pdfText(['Ana Gomez'])]);
+    const both = await Promise.all([resumes.extract(pdf(), 'pdf'), resumes.extract(pdf(), 'pdf')]);
+    expect(both.map(resumeText)).toEqual(['Read by the built program', 'Read by the built program']);
+    expect(asked).toBe(1);
+  } finally {
+    await resumes.close();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+it('the API reads resumes by the sources of the program when none can be built', async () => {
+  const resumes = createResumeFiles(async () => undefined);
+  try {
+    const text = resumeText(await resumes.extract(Readable.from([pdfs.pdfText(['Ana Gomez'])]), 'pdf'));
+    expect(text).toBe('Ana Gomez');
+  } finally {
+    await resumes.close();
+  }
+});
 
 describe('a PDF', () => {
   it('the text of a PDF is read as written, including brackets', async () => {

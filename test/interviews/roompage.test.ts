@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Browser, Page } from 'puppeteer';
-import { startChromium, visit, wireTo } from '../kit/chromium.ts';
+import { failOnce, startChromium, visit, wireTo } from '../kit/chromium.ts';
 import { until } from '../kit/harness.ts';
 import { goodAnswer, interviewing } from '../kit/interviewing.ts';
 import { systemEnv } from '../kit/processes.ts';
@@ -134,6 +134,23 @@ describe('an interview on the page', () => {
       'Written while the connection was gone.',
       questions[1]!.body,
     ]);
+  });
+
+  it('a consent, a message and an end that the server fails to take for a moment are sent again by the room page, although the socket stays open', async () => {
+    const id = await mine.create({ role_title: 'Backend Engineer', questions });
+    const page = await open((await linksOf(id)).candidate_url, wide);
+    await shows(page, 'You are speaking with an AI');
+    await failOnce(page, 'consent');
+    await press(page, '.agree');
+    await shows(page, questions[0]!.body);
+    await failOnce(page, 'message');
+    await say(page, goodAnswer(1));
+    await shows(page, questions[1]!.body);
+    expect(await body(page)).not.toContain('Not sent yet');
+    await failOnce(page, 'end');
+    await press(page, '.end');
+    await press(page, '.end');
+    await shows(page, 'The candidate ended the interview.');
   });
 
   it('an interview on the room page is led by a person, to whom the AI makes private suggestions', async () => {

@@ -73,6 +73,7 @@ describe('an interview room', () => {
     await early.connect(api.url);
     expect(await early.frame('error')).toMatchObject({
       code: 'UNAVAILABLE',
+      not_begun: true,
       message: expect.stringContaining('not begun'),
     });
     await mine.call('PUT', `/${id}`, { role_title: 'Head baker' });

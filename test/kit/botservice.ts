@@ -4,7 +4,7 @@
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listening } from './listening.ts';
 
 export type FakeBot = {
   id: string;
@@ -26,6 +26,8 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
   const requests: Request[] = [];
   /** Statuses with which the next orders of a bot are refused. */
   const refusals: number[] = [];
+  /** Statuses with which the next requests that a bot leaves are refused. */
+  const leaveRefusals: number[] = [];
   /** The service executes this many of the next orders, but breaks the connection instead of answering. */
   let lostAnswers = 0;
   /** Whether the service answers every request with 503. */
@@ -38,11 +40,10 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
       .writeHead(status, { 'content-type': 'application/json' })
       .end(value === undefined ? '' : JSON.stringify(value));
   const idOf = (path: string) => decodeURIComponent(/\/bots?\/([^/?]+)/.exec(path)?.[1] ?? '');
-  const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   function recallView(bot: FakeBot) {
     const over = bot.changes.some(({ code }) => code === 'call_ended' || code === 'done');
-    const data = { download_url: bot.transcript ? `${url()}/files/${bot.id}?signed=1` : null };
+    const data = { download_url: bot.transcript ? `${url}/files/${bot.id}?signed=1` : null };
     return {
       id: bot.id,
       status_changes: bot.changes,
@@ -97,7 +98,7 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
       return void json(response, 201, { id: made.id });
     }
     if (method === 'GET' && /\/bots?\/?\?/.test(path)) {
-      const wanted = new URL(path, url()).searchParams;
+      const wanted = new URL(path, url).searchParams;
       const key = wanted.get('metadata__key') ?? wanted.get('deduplication_key');
       return void json(response, 200, {
         results: [...bots.values()].filter((one) => one.key === key).map(({ id }) => ({ id })),
@@ -105,6 +106,8 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
     }
     if (!bot) return void json(response, 404, { detail: 'Not found.' });
     if (path.endsWith('/leave_call/') || path.endsWith('/leave')) {
+      const refused = leaveRefusals.shift();
+      if (refused !== undefined) return void json(response, refused, { detail: 'no' });
       bot.left = true;
       return void json(response, 200, {});
     }
@@ -143,9 +146,7 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
   const server = createServer((request, response) => {
     handle(request, response).catch(() => response.destroy());
   });
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.listen(0, '127.0.0.1', resolve);
-  await promise;
+  const { url, close } = await listening(server);
 
   /** The headers with which Recall.ai signs a body. */
   function signed(
@@ -165,11 +166,12 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
   }
 
   return {
-    url: url(),
+    url,
     secret: `whsec_${secret.toString('base64')}`,
     bots,
     requests,
     refusals,
+    leaveRefusals,
     away: (value: boolean) => void (isAway = value),
     loseAnswers: (count: number) => void (lostAnswers = count),
     /** Executes further orders without answering them, until the returned function is called. */
@@ -200,12 +202,7 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
     /** The latest bot that was sent to an interview. */
     latest: (interviewId: string) =>
       [...bots.values()].findLast(({ metadata }) => metadata['interview_id'] === interviewId),
-    async close() {
-      const closed = Promise.withResolvers<void>();
-      server.close(() => closed.resolve());
-      server.closeAllConnections();
-      await closed.promise;
-    },
+    close,
   };
 }
 export type BotService = Awaited<ReturnType<typeof startBotService>>;

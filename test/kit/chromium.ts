@@ -94,9 +94,10 @@ export const failOnce = (page: Page, type: string): Promise<unknown> =>
   page.evaluate(`(() => {
     const { send } = WebSocket.prototype;
     WebSocket.prototype.send = function (data) {
-      if (JSON.parse(data).type !== ${JSON.stringify(type)}) return send.call(this, data);
+      const { type, client_message_id } = JSON.parse(data);
+      if (type !== ${JSON.stringify(type)}) return send.call(this, data);
       WebSocket.prototype.send = send;
-      const error = { type: 'error', seq: 0, code: 'UNAVAILABLE', message: 'Try again.' };
+      const error = { type: 'error', seq: 0, code: 'UNAVAILABLE', message: 'Try again.', client_message_id };
       setTimeout(() => this.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(error) })));
     };
   })()`);

@@ -98,6 +98,7 @@ export function delivering(
     newOrg,
     newTicket,
     deliveries,
+    secrets,
     clock,
     move: (ms: number): void => void (aheadMs += ms),
     sendEvents: (ref: Omit<Parameters<typeof fast.sendEvents>[0], 'carried'>) =>

@@ -172,6 +172,36 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect((await messages(channel, older.taskId))[0]!.text).toMatch(/<@U[A-Z0-9]+>/);
   });
 
+  it('an execution after a failed one messages whoever is the assignee by then, in the channel that is chosen by then', async () => {
+    const own = await newOrg({ linear: false, github: false });
+    await system.api().join(own, 'member', kim);
+    const { taskId } = await newTask(own, { assigned_to: kim.userId });
+    const fail = async () => {
+      system.slack().fault({
+        fits: ({ path }) => path.endsWith('chat.postMessage'),
+        body: { ok: false, error: 'restricted_action' },
+      });
+      expect(stepOf(await execute(own, taskId), 'slack')).toMatchObject({ status: 'failed' });
+    };
+    await fail();
+    // The destination stays while nothing that it depends on changes, also when Slack no longer finds the assignee.
+    system.slack().fault({
+      fits: ({ path }) => path.endsWith('users.lookupByEmail'),
+      body: { ok: false, error: 'users_not_found' },
+    });
+    await fail();
+    expect((await call(own, 'PUT', `/${taskId}`, { assigned_to: null })).status).toBe(200);
+    await fail();
+    const { channels } = await slackCall(system.slack(), 'conversations.list');
+    const other = (channels as { id: string; name: string }[]).find(({ name }) => name === 'elsewhere')!.id;
+    expect((await system.put(own, 'slack', { channel_id: other })).status).toBe(200);
+    expect(statuses(await execute(own, taskId))).toMatchObject({ slack: 'succeeded' });
+    const sentTo = posts(taskId).map(({ body }) => new URLSearchParams(body).get('channel'));
+    const direct = expect.stringMatching(/^D/);
+    expect(sentTo).toEqual([direct, direct, channel, other]);
+    expect(await messages(other, taskId)).toHaveLength(1);
+  });
+
   it('an execution in test mode sends nothing, and stores what would have been sent, without secrets', async () => {
     const own = await newOrg({ live: false });
     const { taskId, title } = await newTask(

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { intelligenceAt } from '../kit/intelligence.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
+import type { Someone } from '../../models/rules/interviews/found.ts';
 
 let server: OpenAiServer;
 const failures: unknown[] = [];
@@ -73,6 +74,22 @@ describe('tasks found by a model', () => {
     const [task] = (await find()).tasks;
     expect([task!.due, task!.assignee]).toEqual([undefined, undefined]);
   });
+
+  it.each<[assignee: string, speaker: string, text: string, expected: Someone | undefined]>([
+    ['Ann <ann@acme.example>', 'Ann', 'It is urgent.', undefined],
+    ['bob@example.com', 'Ann', 'It is urgent.', undefined],
+    ['ann@acme.example', 'Ann', 'Mail it to joann@acme.example or ann@acme.example.org.', undefined],
+    ['ann@acme.example', 'Ann', 'Mail it to „Ann@Acme.example“.', { email: 'ann@acme.example' }],
+    ['ann@acme.example', 'ann@acme.example', 'It is urgent.', { email: 'ann@acme.example' }],
+    ['bob@example.com', 'Ann', 'That is for bob@example.com.', { userId: 'bob' }],
+  ])(
+    'a task that a model gives to %s, while %s says “%s”, has the assignee %j: an address counts only if the transcript has it',
+    async (assignee, speaker, text, expected) => {
+      server.script(reply({ ...pointed, assignee }));
+      const [task] = (await find([...said, { ...said[0]!, id: 'more', speaker, text }])).tasks;
+      expect([task!.assignee, task!.owner]).toEqual([expected, expected && assignee]);
+    },
+  );
 
   it.each([
     ['twice wrong', [reply({ ...pointed, quote: 'Never said.' }), reply({ ...pointed, quote: 'Never said.' })]],

@@ -270,6 +270,35 @@ describe('a change of a task', () => {
     await standsInGithub(number, { title: 'Not for the other repository' });
   });
 
+  it('a change of a task that a service refuses for good is told to the members, and the next change is sent again', async () => {
+    const { taskId, issue } = await executed();
+    const number = await numberOf(taskId);
+    system.github().fault({
+      fits: ({ path, body }) => path.endsWith(`/issues/${number}`) && body !== '',
+      status: 404,
+      body: { message: 'Not Found' },
+    });
+    system.linear().fault({
+      fits: ({ body }) => body.includes('query Issue(') && body.includes(issue.id),
+      status: 403,
+      body: { errors: [{ message: 'Forbidden', extensions: { code: 'FORBIDDEN' } }] },
+    });
+    await change(taskId, { title: 'Refused there' });
+    const told = await until(async () => {
+      const found = await db.collection('notifications').find({ kind: 'issue_refused', about: taskId }).toArray();
+      return found.length >= 2 && found;
+    }, 'the members to be told');
+    expect(told.map(({ user_id, title }) => [user_id, title]).toSorted()).toEqual([
+      [org.owner.userId, 'GitHub did not take the change of a task'],
+      [org.owner.userId, 'Linear did not take the change of a task'],
+    ]);
+    for (const { body } of told) expect(body).toMatch(/^The task has changed, .* is tried again\. (GitHub|Linear) .+/);
+    await change(taskId, { title: 'Taken there' });
+    await until(async () => (await issueOf(taskId)).title === 'Taken there', 'the title in Linear');
+    await standsInGithub(number, { title: 'Taken there' });
+    expect((await taskOf(taskId)).status).toBe('pending');
+  });
+
   it('a change of a task is not sent to an issue that has been deleted', async () => {
     const { taskId, issue } = await executed();
     await linearCall(system.linear(), 'mutation M($id: String!) { issueDelete(id: $id) { success } }', {

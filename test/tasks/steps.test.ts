@@ -1,6 +1,13 @@
-/** Steps of task executions that change at the same moment as their task: the models on a real database. */
+/**
+ * Steps of task executions that change at the same moment as their task, and whom an execution reaches: the models on a
+ * real database.
+ */
 import { expect, it } from '@jest/globals';
 import { modelsIn } from '../kit/database.ts';
+import { toldOf } from '../../activities/tasks/told.ts';
+import { executableOf } from '../../api/tasks/execution.ts';
+import { createOrganization, newOrganization } from '../../models/access/organization.ts';
+import { createUser } from '../../models/access/user.ts';
 import { newId } from '../../models/base/ids.ts';
 import { beginExecution, claimStep, endExecution, settleStep, stepOf } from '../../models/tasks/execution.ts';
 import { createTask, findTask, type Cause } from '../../models/tasks/task.ts';
@@ -32,4 +39,36 @@ it('a step that succeeds late, while the next execution begins, stays succeeded'
     ]);
     expect(stepOf((await findTask(orgId, taskId))!, 'linear')).toMatchObject({ status: 'succeeded' });
   }
+});
+
+it('an execution of a completed task reaches its assignee only while they are a member of the organization', async () => {
+  const [own, staying, left] = [newId('org'), newId('user'), newId('user')];
+  await createOrganization(newOrganization(own, 'Bank', staying, now));
+  for (const _id of [staying, left])
+    await createUser({
+      _id,
+      email: `${_id}@example.com`.toLowerCase(),
+      email_verified: true,
+      name: `Name of ${_id}`,
+      identities: [],
+      epoch: 0,
+      created_at: now,
+    });
+  const fields = { title: 'Send it', priority: 'medium', status: 'completed', email_execution_enabled: true } as const;
+  const reached = async (more: { assigned_to: string; assignee_email?: string }) => {
+    const { task } = await createTask({ ...fields, ...more, org_id: own, mode: 'test', created_by: staying }, cause);
+    const [{ told, email }, { mailable }] = await Promise.all([toldOf(task), executableOf(task)]);
+    return { assignee: told.assignee, email, mailable };
+  };
+  expect(await reached({ assigned_to: staying })).toEqual({
+    assignee: `Name of ${staying}`,
+    email: `${staying}@example.com`.toLowerCase(),
+    mailable: true,
+  });
+  expect(await reached({ assigned_to: left })).toEqual({ assignee: undefined, email: undefined, mailable: false });
+  expect(await reached({ assigned_to: left, assignee_email: 'eve@out.example' })).toEqual({
+    assignee: undefined,
+    email: 'eve@out.example',
+    mailable: true,
+  });
 });

@@ -3,6 +3,7 @@
  * URL is the only credential; it is sent only to the socket of the same server.
  */
 import { openLink, type Link, type LinkState } from '../live/connection.ts';
+import type { Frame } from '../live/frame.ts';
 import { createStore, randomId } from '../live/store.ts';
 import { emptyRoom, receive, say } from './state.ts';
 import { createView } from './view.ts';
@@ -60,7 +61,8 @@ const link: Link = openLink({
       sendWaiting();
     }
     if (frame.type === 'joined' || frame.type === 'ended') consenting = undefined;
-    if (frame.type === 'error') ending = false;
+    if (frame.type === 'error' && passes(frame)) link.again();
+    else if (frame.type === 'error') ending = false;
     for (const { clientId, state } of room.entries)
       if (clientId !== undefined && state !== 'waiting') store.set(unsent + clientId, undefined);
     show();
@@ -69,6 +71,17 @@ const link: Link = openLink({
   unreadable: () => undefined,
   missing: () => false,
 });
+
+/**
+ * Whether an error of the server is about something that waits and may succeed when it is sent again, on a new socket.
+ * An error names only messages, so one without a name may be about the consent or the end. If the server names a time,
+ * the server itself closes the connection.
+ */
+function passes(error: Frame): boolean {
+  const named = error['client_message_id'];
+  const waits = typeof named === 'string' ? given.has(named) : consenting !== undefined || ending;
+  return waits && ['INTERNAL', 'UNAVAILABLE'].includes(String(error['code'])) && error['retry_after'] === undefined;
+}
 
 /** Takes over messages that the page could not send before a reload. The server deduplicates messages. */
 function takeUnsent(): void {

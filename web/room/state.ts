@@ -34,8 +34,10 @@ export type Room = {
   suggestions: readonly Suggestion[];
   /** The server's sentence that tells how the interview ended. */
   ending: string | undefined;
-  /** The server's error for a message that it refused. */
+  /** The server's error for something that it refused for good. */
   fault: string | undefined;
+  /** Whether the server does not let anybody into the room yet. */
+  early: boolean;
 };
 
 export const emptyRoom: Room = {
@@ -47,6 +49,7 @@ export const emptyRoom: Room = {
   suggestions: [],
   ending: undefined,
   fault: undefined,
+  early: false,
 };
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -54,7 +57,7 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 const shownSuggestions = 3;
 
 export function receive(before: Room, frame: Frame): Room {
-  const room = { ...before, seq: frame.seq, fault: undefined };
+  const room = { ...before, seq: frame.seq, fault: undefined, early: false };
   switch (frame.type) {
     case 'welcome':
       return welcomed(room, frame);
@@ -123,7 +126,9 @@ function refused(room: Room, frame: Frame): Room {
   const entries = room.entries.map((entry): Entry =>
     final && id !== undefined && entry.clientId === id ? { ...entry, state: 'failed' } : entry,
   );
-  return { ...room, entries, fault: text(frame['message']) };
+  // The server's sentences are in English. What passes by itself the page tells in its own language.
+  const fault = final ? text(frame['message']) : undefined;
+  return { ...room, entries, fault, early: frame['not_begun'] === true };
 }
 
 const entryOf = (frame: Frame | Record<string, unknown>): Entry => ({

@@ -123,7 +123,7 @@ export function createView(main: HTMLElement, on: ViewEvents) {
       const sentence = over
         ? (ending ?? words.over)
         : (room.fault ??
-          (navigator.onLine ? linkNote(link, words) : words.offline) ??
+          (navigator.onLine ? (room.early ? words.notOpenYet : linkNote(link, words)) : words.offline) ??
           (welcome === undefined ? words.connecting : undefined) ??
           (asks && welcome.role === 'interviewer' ? words.waitingForCandidate : ''));
       if (note.textContent !== sentence) note.textContent = sentence;

@@ -1,5 +1,5 @@
 /** The bot of an interview: it is sent into the call or the room, followed while the interview runs, and dismissed. */
-import { proxyActivities, sleep } from '@temporalio/workflow';
+import { isCancellation, proxyActivities, sleep } from '@temporalio/workflow';
 import { iso, now, since, type Run } from './interviewrun.ts';
 import { show } from '../base/board.ts';
 import { throughOutages } from '../base/options.ts';
@@ -7,10 +7,17 @@ import type { InterviewActivities } from '../../activities/interviews/interview.
 import { isIn, isOver, type BotReason, type BotState } from '../../models/rules/interviews/bot.ts';
 import { interviewTimes, lookPause, next, rejoinPause } from '../../models/rules/interviews/interview.ts';
 
-const { deployBot, lookAtBot, eraseRecordings } = proxyActivities<InterviewActivities>({
+const { deployBot, eraseRecordings } = proxyActivities<InterviewActivities>({
   ...throughOutages,
   // A service answers within seconds, or it is down.
   startToCloseTimeout: '2 minutes',
+});
+const { lookAtBot } = proxyActivities<InterviewActivities>({
+  ...throughOutages,
+  startToCloseTimeout: '2 minutes',
+  // A service may refuse every look, for example after its key was revoked. While a look is retried, the workflow
+  // notices no time limit of the interview, so each look ends soon.
+  scheduleToCloseTimeout: '5 minutes',
 });
 const { readRoom } = proxyActivities<InterviewActivities>({
   ...throughOutages,
@@ -60,13 +67,19 @@ function nextLook({ state }: Run): number {
   return bot === undefined || bot.kind === 'room' ? Infinity : now() + lookPause(looks);
 }
 
+/** The state of the bot. Undefined for the bot of a room, and when the service does not answer. */
 async function look({ state, note, heard }: Run): Promise<BotState | undefined> {
   const { bot, status } = state();
   heard.looked = heard.reports;
   if (bot === undefined || bot.kind === 'room') return undefined;
   note({ looks: state().looks + 1 });
-  const seen = await lookAtBot({ bot });
-  return state().status === status && state().bot?.id === bot.id ? seen : undefined;
+  try {
+    const seen = await lookAtBot({ bot });
+    return state().status === status && state().bot?.id === bot.id ? seen : undefined;
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    return undefined;
+  }
 }
 
 /** Sends a bot into the call, or opens the room. Returns false when the service refuses or the interview is gone. */
@@ -107,12 +120,21 @@ export async function join(run: Run): Promise<void> {
 
 /**
  * Ends the interview as a no-show, because nobody has joined in time. Before that, the bot is checked once more,
- * because a report may have been lost while no worker was running.
+ * because a report may have been lost while no worker was running. A bot whose service does not answer may be in the
+ * call with people, so it is checked again until no interview lasts that long. Then the bot counts as failed.
  */
 async function giveUpOnPeople(run: Run, giveUp: number): Promise<void> {
   const met = await look(run);
   if (run.state().status !== 'bot_deployed' || run.isRemoved()) return;
   if (met && isIn(met)) return judge(run, met, giveUp);
+  const { bot, waitingSince } = run.state();
+  if (!met && bot?.kind !== 'room') {
+    const lost = since(waitingSince) + interviewTimes.maximumLength;
+    if (now() < lost)
+      return void (await run.until(Math.min(lost, nextLook(run)), 'the next look at the bot', run.heard.looked));
+    run.work.dismissals.push(dismiss(run));
+    return judge(run, { phase: 'failed', reason: 'service' }, giveUp);
+  }
   run.move('no_show', 'clock', 'candidate_no_show');
   return run.store();
 }
@@ -169,8 +191,9 @@ export async function follow(run: Run): Promise<void> {
     return run.store();
   }
   const seen = await look(run);
-  // A bot that has not left needs no replacement.
-  if (state().bot !== undefined && !(seen && isOver(seen))) forget('rejoin');
+  const { bot } = state();
+  // A bot that has not left needs no replacement. While its service does not answer, the request for one stands.
+  if (bot !== undefined && (seen ? !isOver(seen) : bot.kind === 'room')) forget('rejoin');
   if (seen && isOver(seen)) await left(run, seen);
 }
 

@@ -1,7 +1,7 @@
 /**
  * The results of an interview that has ended: its transcript is collected, summarized (phase 1) and scored (phase 2).
  */
-import { condition, proxyActivities } from '@temporalio/workflow';
+import { condition, isCancellation, proxyActivities } from '@temporalio/workflow';
 import { dismiss } from './interviewbot.ts';
 import { iso, type Run } from './interviewrun.ts';
 import { throughOutages } from '../base/options.ts';
@@ -13,6 +13,9 @@ const { collectTranscript } = proxyActivities<InterviewActivities>({
   ...throughOutages,
   // A transcript of several hours is read within a minute.
   startToCloseTimeout: '2 minutes',
+  // A service may refuse every request, for example after its key was revoked. Each request ends soon, so that
+  // `transcriptPauses` limits how long an evaluation waits.
+  scheduleToCloseTimeout: '5 minutes',
 });
 const { summarizeInterview, scoreInterview } = proxyActivities<InterviewActivities>({
   ...throughOutages,
@@ -40,18 +43,26 @@ export async function evaluate(run: Run): Promise<void> {
   await run.store();
 }
 
-/** Collects a bot's transcript, once its service has transcribed it. */
+/**
+ * Collects a bot's transcript, once its service has transcribed it. A request that fails counts as one that came too
+ * early.
+ */
 async function collect({ ref, state, heard, isRemoved }: Run, bot: CalledBot): Promise<void> {
-  for (const ms of transcriptPauses) {
+  for (let asked = 0; ; asked += 1) {
     const before = heard.reports;
-    if (await collectTranscript({ ...ref, bot })) return;
+    try {
+      if (await collectTranscript({ ...ref, bot })) return;
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+    }
+    const ms = transcriptPauses[asked];
+    if (ms === undefined) return;
     // A report that arrives during the pause may mean that the transcript is ready.
     await condition(() => isRemoved() || heard.reports !== before || state().status !== 'evaluating', ms, {
       summary: 'the transcript',
     });
     if (isRemoved() || state().status !== 'evaluating') return;
   }
-  await collectTranscript({ ...ref, bot });
 }
 
 export async function summarize({ ref, work }: Run): Promise<void> {

@@ -1,12 +1,10 @@
 /** Zod schemas of the requests and replies that draft an interview and write questions for a role. */
 import { z } from 'zod';
-import { line, orgParams, timestamp, timezone } from '../../base/contract/common.ts';
+import { line, timestamp, timezone } from '../../base/contract/common.ts';
 import { draftBounds, draftModes } from '../../../models/rules/interviews/draft.ts';
 import { maxResumeCharacters } from '../../../models/rules/interviews/resume.ts';
 
 import { interviewLanguages } from '../../../models/rules/language/language.ts';
-
-export { orgParams };
 
 const maxSkills = 30;
 const text = (max: number) => z.string().max(max).regex(/\S/, 'must have something on it');

@@ -13,7 +13,6 @@ import {
 
 import { interviewLanguages } from '../../../models/rules/language/language.ts';
 
-export { orgParams };
 export const interviewParams = orgParams.extend({ interviewId: id });
 
 const { questions, skills, criteria } = interviewBounds;

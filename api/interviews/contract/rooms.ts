@@ -6,26 +6,18 @@ import { endReasons, roomBounds, roomRoles } from '../../../models/rules/intervi
 import { interviewLanguages } from '../../../models/rules/language/language.ts';
 
 const body = z.string().max(roomBounds.message).regex(/\S/, 'must have something on it');
-const clientFrames = {
-  consent: z.strictObject({ type: z.literal('consent'), accepted: z.boolean() }),
-  message: z.strictObject({
+export const clientFrame = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('consent'), accepted: z.boolean() }),
+  z.strictObject({
     type: z.literal('message'),
     body,
     client_message_id: z.string().min(1).max(100),
     question_id: id.optional(),
   }),
-  end: z.strictObject({ type: z.literal('end') }),
-  ping: z.strictObject({ type: z.literal('ping') }),
-} as const;
-export const clientFrame = z.discriminatedUnion('type', [
-  clientFrames.consent,
-  clientFrames.message,
-  clientFrames.end,
-  clientFrames.ping,
+  z.strictObject({ type: z.literal('end') }),
+  z.strictObject({ type: z.literal('ping') }),
 ]);
 export type RoomFrame = z.infer<typeof clientFrame>;
-export const isRoomFrameType = (type: unknown): type is RoomFrame['type'] =>
-  typeof type === 'string' && Object.hasOwn(clientFrames, type);
 
 const seq = z.number().int().min(0);
 const frame = <T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
@@ -66,6 +58,7 @@ export const serverFrame = z.discriminatedUnion('type', [
     message: z.string(),
     client_message_id: z.string().optional(),
     retry_after: z.number().int().optional(),
+    not_begun: z.literal(true).optional(),
   }),
   frame('pong', {}),
 ]);

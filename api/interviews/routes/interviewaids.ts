@@ -17,10 +17,8 @@ export const interviewAidRoutes = [
     path: '/orgs/{orgId}/interviews/draft',
     summary: 'Draft an interview from what you want, in your own words. Nothing is stored.',
     auth: member(),
-    params: contract.orgParams,
     body: contract.draftBody,
     reply: contract.draftReply,
-    envelope: true,
     limit: 'queries',
     asksOnly: true,
     async handle({ params: { orgId }, body: { prompt, timezone = 'UTC' } }, ctx) {
@@ -36,11 +34,9 @@ export const interviewAidRoutes = [
     path: '/orgs/{orgId}/interviews/generate-questions',
     summary: 'Questions for a role, its skills and level, and for a resume where there is one. Nothing is stored.',
     auth: member(),
-    params: contract.orgParams,
     body: contract.generateBody,
     maxBytes,
     reply: contract.generateReply,
-    envelope: true,
     limit: 'queries',
     asksOnly: true,
     async handle({ params: { orgId }, body }, ctx) {

@@ -4,9 +4,10 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { member, signature } from '../../access/auth.ts';
+import type { Context } from '../../context.ts';
 import * as contract from '../contract/interviews.ts';
 import { launch, startSaved } from '../../../workflows/start.ts';
-import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { paged } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
 import {
   changedIntent,
@@ -26,7 +27,7 @@ import {
 import { attendee, recall, takeReport } from '../reports.ts';
 import { questionsAnew, takeResume } from '../resume.ts';
 import { newId } from '../../../models/base/ids.ts';
-import { intentFor, settleIntent } from '../../../models/base/pending.ts';
+import { intentFor, settleIntent, type Intent } from '../../../models/base/pending.ts';
 import {
   beginInterviewRemoval,
   configureInterview,
@@ -57,6 +58,19 @@ const moves = ['ILLEGAL_TRANSITION', 'CONFLICT', 'UNAVAILABLE'] as const;
 /** At most this many interviews of the same candidate or role are shown. */
 const maxRelated = 100;
 
+/**
+ * Makes the workflow read a change of the configuration that was stored with this intent. When that fails, the request
+ * succeeds all the same, because the change is stored; the sweeper informs the workflow later.
+ */
+async function tellStored(ctx: Context, record: Interview, intent: Intent, actor: string): Promise<void> {
+  try {
+    await tellChanged(ctx, record.org_id, record._id, actor);
+    await settleIntent(InterviewModel, record, intent);
+  } catch (error) {
+    ctx.log.warn({ err: error, interview_id: record._id }, 'the workflow reads the change later');
+  }
+}
+
 export const interviewRoutes = [
   route({
     name: 'createInterview',
@@ -64,12 +78,9 @@ export const interviewRoutes = [
     path: base,
     summary: 'Create an interview, as a draft, or scheduled when it has a time.',
     auth: member(),
-    params: contract.orgParams,
     body: contract.createInterviewBody,
     status: 201,
     reply: contract.interviewRecord,
-    envelope: true,
-    limit: 'writes',
     async handle({ params: { orgId }, body: given, principal: { userId, org } }, ctx) {
       const now = ctx.clock();
       const body = {
@@ -117,15 +128,11 @@ export const interviewRoutes = [
     path: base,
     summary: 'The interviews of the organization, the newest first.',
     auth: member(),
-    params: contract.orgParams,
     query: contract.listQuery,
     reply: contract.interviewList,
-    envelope: true,
     async handle({ params: { orgId }, query }) {
-      const limit = query.limit ?? defaultLimit;
-      const { entries, cursor } = listPage(
-        await listInterviews(orgId, query.status, limit + 1, afterCursor(query.cursor)),
-        limit,
+      const { entries, cursor } = await paged(query, (limit, after) =>
+        listInterviews(orgId, query.status, limit, after),
       );
       return { interviews: entries.map(viewItem), cursor };
     },
@@ -138,7 +145,6 @@ export const interviewRoutes = [
     auth: member(),
     params: contract.interviewParams,
     reply: contract.interviewRecord,
-    envelope: true,
     async handle({ params: { orgId, interviewId } }, ctx) {
       return viewInterview(ctx, await foundInterview(orgId, interviewId));
     },
@@ -151,7 +157,6 @@ export const interviewRoutes = [
     auth: member(),
     params: contract.interviewParams,
     reply: contract.relatedList,
-    envelope: true,
     async handle({ params: { orgId, interviewId } }) {
       const record = await foundInterview(orgId, interviewId);
       const related = (await listRelated(record, maxRelated)).map((other) => ({
@@ -175,8 +180,6 @@ export const interviewRoutes = [
     params: contract.interviewParams,
     body: contract.updateInterviewBody,
     reply: contract.interviewRecord,
-    envelope: true,
-    limit: 'writes',
     errors: [...moves],
     async handle({ params: { orgId, interviewId }, body, principal: { userId } }, ctx) {
       const before = await foundInterview(orgId, interviewId);
@@ -201,13 +204,7 @@ export const interviewRoutes = [
         checkAllowed(await foundInterview(orgId, interviewId), 'update');
         throw new Problem('CONFLICT');
       }
-      try {
-        await tellChanged(ctx, orgId, interviewId, userId);
-        await settleIntent(InterviewModel, record, intent);
-      } catch (error) {
-        // The configuration is stored, so the request succeeds; the sweeper informs the workflow later.
-        ctx.log.warn({ err: error, interview_id: interviewId }, 'the workflow reads the change later');
-      }
+      await tellStored(ctx, record, intent, userId);
       return viewInterview(ctx, await foundInterview(orgId, interviewId));
     },
   }),
@@ -219,8 +216,6 @@ export const interviewRoutes = [
     auth: member(),
     params: contract.interviewParams,
     reply: contract.interviewRemovedReply,
-    envelope: true,
-    limit: 'writes',
     async handle({ params: { orgId, interviewId } }, ctx) {
       const intent = intentFor(interviewWork(orgId, interviewId, 'remove'), ctx.clock());
       const record = await beginInterviewRemoval(orgId, interviewId, intent);
@@ -239,21 +234,30 @@ export const interviewRoutes = [
     params: contract.interviewParams,
     body: contract.startBody,
     reply: contract.interviewRecord,
-    envelope: true,
-    limit: 'writes',
     errors: [...moves],
-    async handle({ params: { orgId, interviewId }, body, principal: { userId }, commandId }, ctx) {
+    async handle({ params: { orgId, interviewId }, body, principal: { userId }, commandIds }, ctx) {
       const before = await foundInterview(orgId, interviewId);
+      const untold: Intent[] = [];
       const prepare = async (): Promise<void> => {
         checkAllowed(before, 'start');
         if (body?.meeting_link === undefined && body?.candidate_name === undefined) return;
         const url = body.meeting_link === undefined ? undefined : readMeetingUrl(body.meeting_link, 'meeting_link');
         const change = { meeting_url: url, 'candidate.name': body.candidate_name };
-        if (!(await configureInterview(orgId, interviewId, change, ctx.clock())))
-          checkAllowed(await foundInterview(orgId, interviewId), 'start');
+        // The workflow has to know the link, because an interview whose start fails is scheduled, and with a link the
+        // clock starts it.
+        const intent = url === undefined ? undefined : changedIntent(ctx, orgId, interviewId);
+        const record = await configureInterview(orgId, interviewId, change, ctx.clock(), intent);
+        if (!record) return checkAllowed(await foundInterview(orgId, interviewId), 'start');
+        if (!intent) return;
+        // Before the interview's time, the workflow reads the link before the start, so that the candidate is told of
+        // it. After that time, the clock would start the interview as soon as the workflow reads the link, and the
+        // member's start would be refused. So the workflow then reads the link after the start.
+        if (record.scheduled_at && record.scheduled_at > ctx.clock()) await tellStored(ctx, record, intent, userId);
+        else untold.push(intent);
       };
-      const order = { orgId, interviewId, actor: userId, commandId, prepare };
+      const order = { orgId, interviewId, actor: userId, commandIds, prepare };
       const { record } = await commandInterview(ctx, 'start', order);
+      await startSaved(ctx, InterviewModel, record, untold);
       // The workflow opens the room too. It is opened here so that the reply contains its links.
       await openOwnRoom(ctx, record);
       return viewInterview(ctx, record);
@@ -268,12 +272,10 @@ export const interviewRoutes = [
     params: contract.interviewParams,
     body: contract.cancelBody,
     reply: contract.interviewRecord,
-    envelope: true,
-    limit: 'writes',
     errors: [...moves],
-    async handle({ params: { orgId, interviewId }, body, principal: { userId }, commandId }, ctx) {
+    async handle({ params: { orgId, interviewId }, body, principal: { userId }, commandIds }, ctx) {
       await foundInterview(orgId, interviewId);
-      const order = { orgId, interviewId, actor: userId, commandId };
+      const order = { orgId, interviewId, actor: userId, commandIds };
       const { seq, record } = await commandInterview(ctx, 'cancel', order);
       if (!body?.reason) return viewInterview(ctx, record);
       // The reason is stored here and not sent to the workflow, because no text that people wrote may get into a
@@ -297,12 +299,10 @@ export const interviewRoutes = [
       auth: member(),
       params: contract.interviewParams,
       reply: contract.interviewRecord,
-      envelope: true,
-      limit: 'writes',
       errors: [...moves],
-      async handle({ params: { orgId, interviewId }, principal: { userId }, commandId }, ctx) {
+      async handle({ params: { orgId, interviewId }, principal: { userId }, commandIds }, ctx) {
         await foundInterview(orgId, interviewId);
-        const order = { orgId, interviewId, actor: userId, commandId };
+        const order = { orgId, interviewId, actor: userId, commandIds };
         const { record } = await commandInterview(ctx, operation, order);
         return viewInterview(ctx, record);
       },
@@ -319,8 +319,6 @@ export const interviewRoutes = [
     body: contract.resumeForm,
     maxBytes: maxFileBytes,
     reply: contract.interviewRecord,
-    envelope: true,
-    limit: 'writes',
     errors: ['UNSUPPORTED_FILE_TYPE', 'TOO_LARGE'],
     async handle({ params: { orgId, interviewId }, file }, ctx) {
       await takeResume(ctx, await foundInterview(orgId, interviewId), file);
@@ -335,10 +333,8 @@ export const interviewRoutes = [
     auth: member(),
     params: contract.interviewParams,
     reply: contract.interviewRecord,
-    envelope: true,
-    limit: 'writes',
     errors: [...moves, 'NO_TRANSCRIPT'],
-    async handle({ params: { orgId, interviewId }, principal: { userId }, commandId }, ctx) {
+    async handle({ params: { orgId, interviewId }, principal: { userId }, commandIds }, ctx) {
       const record = await foundInterview(orgId, interviewId);
       const prepare = async (): Promise<void> => {
         checkAllowed(record, 'score');
@@ -347,7 +343,7 @@ export const interviewRoutes = [
         if (record.state.summarized && wordsOf(interviewed).length === 0)
           throw new Problem('NO_TRANSCRIPT', { message: 'The candidate said nothing, so there is nothing to score.' });
       };
-      const order = { orgId, interviewId, actor: userId, commandId, prepare };
+      const order = { orgId, interviewId, actor: userId, commandIds, prepare };
       const { record: scored } = await commandInterview(ctx, 'score', order);
       return viewInterview(ctx, scored);
     },
@@ -361,8 +357,6 @@ export const interviewRoutes = [
     params: contract.interviewParams,
     body: contract.decisionBody,
     reply: contract.interviewRecord,
-    envelope: true,
-    limit: 'writes',
     errors: ['ILLEGAL_TRANSITION', 'CONFLICT'],
     async handle({ params: { orgId, interviewId }, body: { decision, notes }, principal: { userId } }, ctx) {
       const decided = { decision, notes: notes ?? null, decided_by: userId, decided_at: ctx.clock() };
@@ -381,8 +375,6 @@ export const interviewRoutes = [
     params: contract.interviewParams,
     body: contract.scorecardBody,
     reply: contract.interviewRecord,
-    envelope: true,
-    limit: 'writes',
     errors: ['ILLEGAL_TRANSITION', 'CONFLICT'],
     async handle({ params: { orgId, interviewId }, body, principal: { userId } }, ctx) {
       const before = await foundInterview(orgId, interviewId);

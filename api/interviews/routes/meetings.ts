@@ -5,7 +5,7 @@
 import { jwt } from '../../access/auth.ts';
 import * as contract from '../contract/meetings.ts';
 import { launch, startSaved } from '../../../workflows/start.ts';
-import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { paged } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
 import { makeTitle, noMeeting, provideSummary, takeSpeech, viewItem, viewMeeting } from '../meeting.ts';
 import { newId } from '../../../models/base/ids.ts';
@@ -60,8 +60,6 @@ export const meetingRoutes = [
     body: contract.createMeetingBody,
     status: 201,
     reply: contract.meetingRecord,
-    envelope: true,
-    limit: 'writes',
     errors: ['NOT_FOUND'],
     async handle({ body, principal: { userId } }, ctx) {
       const now = ctx.clock();
@@ -102,10 +100,8 @@ export const meetingRoutes = [
     auth: jwt,
     query: contract.pageQuery,
     reply: contract.meetingList,
-    envelope: true,
     async handle({ query, principal: { userId } }) {
-      const limit = query.limit ?? defaultLimit;
-      const { entries, cursor } = listPage(await listMeetings(userId, limit + 1, afterCursor(query.cursor)), limit);
+      const { entries, cursor } = await paged(query, (limit, after) => listMeetings(userId, limit, after));
       return { meetings: entries.map(viewItem), cursor };
     },
   }),
@@ -117,7 +113,6 @@ export const meetingRoutes = [
     auth: jwt,
     params: contract.meetingParams,
     reply: contract.meetingRecord,
-    envelope: true,
     async handle({ params: { id }, principal: { userId } }) {
       return viewMeeting(await found(userId, id));
     },
@@ -131,8 +126,6 @@ export const meetingRoutes = [
     params: contract.meetingParams,
     body: contract.renameMeetingBody,
     reply: contract.meetingRecord,
-    envelope: true,
-    limit: 'writes',
     async handle({ params: { id }, body: { title }, principal: { userId } }, ctx) {
       const record = await renameMeeting(userId, id, title, ctx.clock());
       if (!record) throw noMeeting();
@@ -147,8 +140,6 @@ export const meetingRoutes = [
     auth: jwt,
     params: contract.meetingParams,
     reply: contract.meetingRemovedReply,
-    envelope: true,
-    limit: 'writes',
     async handle({ params: { id }, principal: { userId } }, ctx) {
       const intent = intentFor(meetingWork(await found(userId, id), { removed: true }), ctx.clock());
       const record = await beginRemoval(id, userId, intent);
@@ -168,9 +159,6 @@ export const meetingRoutes = [
     params: contract.meetingParams,
     body: contract.settingsBody,
     reply: contract.meetingRecord,
-    envelope: true,
-    limit: 'writes',
-    errors: ['CONFLICT'],
     async handle({ params: { id }, body, principal: { userId } }, ctx) {
       const record = await changeSettings(userId, id, defined(body), ctx.clock());
       if (record) return viewMeeting(record);
@@ -188,9 +176,6 @@ export const meetingRoutes = [
     body: contract.transcriptBody,
     maxBytes: maxTranscriptBytes,
     reply: contract.transcriptReply,
-    envelope: true,
-    limit: 'writes',
-    errors: ['TOO_LARGE'],
     async handle({ params: { id }, body: { segments }, principal: { userId } }, ctx) {
       const said = segments.map(({ timestamp, is_ai = false, ...rest }, index) => ({
         ...rest,
@@ -209,8 +194,6 @@ export const meetingRoutes = [
     auth: jwt,
     params: contract.meetingParams,
     reply: contract.meetingRecord,
-    envelope: true,
-    limit: 'writes',
     async handle({ params: { id }, principal: { userId } }, ctx) {
       const now = ctx.clock();
       const about = { owner: userId, meetingId: id, event: 'meeting_ended', version: 0 } as const;
@@ -231,7 +214,6 @@ export const meetingRoutes = [
     params: contract.meetingParams,
     query: contract.summaryQuery,
     reply: contract.summaryReply,
-    envelope: true,
     limit: 'queries',
     errors: ['NO_TRANSCRIPT'],
     async handle({ params: { id }, query, principal: { userId } }, ctx) {

@@ -13,7 +13,6 @@ import {
 } from '../../../models/rules/tasks/task.ts';
 import { priorities, usualPriority } from '../../../models/rules/base/priority.ts';
 
-export { orgParams };
 export const taskParams = orgParams.extend({ taskId: id });
 
 const dueDate = z

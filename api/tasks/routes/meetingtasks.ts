@@ -1,7 +1,7 @@
 /** Routes by which a meeting's owner extracts and lists the tasks of the meeting. */
 import { jwt } from '../../access/auth.ts';
 import * as contract from '../contract/tasks.ts';
-import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { paged } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
 import { extractFrom, foundMeeting, organizationOf } from '../extraction.ts';
 import { viewItem } from '../task.ts';
@@ -19,8 +19,6 @@ export const meetingTaskRoutes = [
     params: contract.sessionParams,
     body: contract.extractBody,
     reply: contract.extractReply,
-    envelope: true,
-    limit: 'writes',
     errors: ['NO_TRANSCRIPT'],
     async handle({ params: { sessionId }, body: { org_id }, principal: { userId } }, ctx) {
       const meeting = await foundMeeting(userId, sessionId);
@@ -39,19 +37,16 @@ export const meetingTaskRoutes = [
     params: contract.sessionParams,
     query: contract.sessionQuery,
     reply: contract.taskList,
-    envelope: true,
     async handle({ params: { sessionId }, query, principal: { userId } }) {
       await foundMeeting(userId, sessionId);
       const orgIds =
         query.org_id === undefined
           ? await organizationIdsOf(userId)
           : [(await organizationOf(userId, query.org_id))._id];
-      const limit = query.limit ?? defaultLimit;
-      const [found, count] = await Promise.all([
-        listTasks(orgIds, { sessionId }, limit + 1, afterCursor(query.cursor)),
+      const [{ entries, cursor }, count] = await Promise.all([
+        paged(query, (limit, after) => listTasks(orgIds, { sessionId }, limit, after)),
         countLinked(orgIds, sessionId),
       ]);
-      const { entries, cursor } = listPage(found, limit);
       return { tasks: entries.map(viewItem), count, cursor };
     },
   }),

@@ -18,8 +18,6 @@ export const taskExecutionRoutes = [
     params: contract.taskParams,
     status: 202,
     reply: contract.taskResult,
-    envelope: true,
-    limit: 'writes',
     errors: ['CONFLICT'],
     async handle({ params: { orgId, taskId }, principal: { userId } }, ctx) {
       return viewResult(await execute(ctx, orgId, taskId, userId));
@@ -33,7 +31,6 @@ export const taskExecutionRoutes = [
     auth: member(),
     params: contract.taskParams,
     reply: contract.taskResult,
-    envelope: true,
     async handle({ params: { orgId, taskId } }) {
       const task = await findTask(orgId, taskId);
       if (!task) throw noTask();

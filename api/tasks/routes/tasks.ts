@@ -30,12 +30,9 @@ export const taskRoutes = [
     path: base,
     summary: 'Create a task.',
     auth: member(),
-    params: contract.orgParams,
     body: contract.createTaskBody,
     status: 201,
     reply: contract.taskRecord,
-    envelope: true,
-    limit: 'writes',
     async handle({ params: { orgId }, body, principal: { userId, org } }, ctx) {
       const memberIds = org.members.map(({ user_id }) => user_id);
       checkAssignee(body.assigned_to, memberIds);
@@ -63,10 +60,8 @@ export const taskRoutes = [
     path: base,
     summary: 'The tasks of the organization, the newest first.',
     auth: member(),
-    params: contract.orgParams,
     query: contract.listQuery,
     reply: contract.taskList,
-    envelope: true,
     async handle({ params: { orgId }, query }) {
       const limit = query.limit ?? defaultLimit;
       const filter = { status: query.status, assignedTo: query.assigned_to, sessionId: query.session_id };
@@ -87,7 +82,6 @@ export const taskRoutes = [
     auth: member(),
     params: contract.taskParams,
     reply: contract.taskRecord,
-    envelope: true,
     async handle({ params: { orgId, taskId } }) {
       const task = await findTask(orgId, taskId);
       if (!task) throw noTask();
@@ -103,9 +97,6 @@ export const taskRoutes = [
     params: contract.taskParams,
     body: contract.updateTaskBody,
     reply: contract.taskRecord,
-    envelope: true,
-    limit: 'writes',
-    errors: ['CONFLICT'],
     async handle({ params: { orgId, taskId }, body, principal: { userId, org } }, ctx) {
       const memberIds = org.members.map(({ user_id }) => user_id);
       const { due_date, assignee_email } = body;
@@ -135,8 +126,6 @@ export const taskRoutes = [
     auth: member(),
     params: contract.taskParams,
     reply: contract.taskRemovedReply,
-    envelope: true,
-    limit: 'writes',
     async handle({ params: { orgId, taskId }, principal: { userId } }, ctx) {
       await carriedOut(ctx, await removeTask(orgId, taskId, byMember(userId, ctx.clock())));
       return { task_id: taskId, deleted: true as const };
@@ -150,7 +139,6 @@ export const taskRoutes = [
     auth: member(),
     params: contract.taskParams,
     reply: contract.taskReview,
-    envelope: true,
     limit: 'queries',
     async handle({ params: { orgId, taskId }, principal: { userId } }, ctx) {
       return review(ctx, orgId, taskId, userId);

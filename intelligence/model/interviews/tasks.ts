@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Structured } from '../ai.ts';
 import type { FoundTasks, TasksAsk } from '../../intelligence.ts';
 import { findDue } from '../../offline/meetings/due.ts';
-import { someoneNamed } from '../../offline/meetings/people.ts';
+import { addressIn, someoneNamed } from '../../offline/meetings/people.ts';
 import { urgencyOf } from '../../offline/meetings/reading.ts';
 import { priorities, usualPriority } from '../../../models/rules/base/priority.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
@@ -85,9 +85,27 @@ function quotesProblem(tasks: readonly Pointed[], said: readonly Said[]): string
   );
 }
 
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`);
+
+/** Whether the transcript has this address, and not only as a part of a longer one. */
+function hasAddress(said: readonly Said[], email: string): boolean {
+  const whole = new RegExp(String.raw`(?<![\p{L}\p{N}._+-])${escaped(email)}(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])`, 'iu');
+  return said.some(({ speaker, text }) => whole.test(speaker) || whole.test(text));
+}
+
+/**
+ * The assignee that the model names; null when it names an address that the transcript does not have, because a task
+ * can be mailed to its assignee's address.
+ */
+function ownerOf({ assignee }: Pointed, said: readonly Said[]): string | null {
+  const email = assignee === null ? undefined : addressIn(assignee);
+  return email === undefined || hasAddress(said, email) ? assignee : null;
+}
+
 function taskOf(pointed: Pointed, said: readonly Said[], { members, startedAt, zone }: TasksAsk): FoundTask {
   const { id, text } = segmentWith(pointed.quote, said)!;
-  const assignee = pointed.assignee === null ? undefined : someoneNamed(pointed.assignee, members);
+  const owner = ownerOf(pointed, said);
+  const assignee = owner === null ? undefined : someoneNamed(owner, members);
   // The words of a due date count only when they occur in the quoted segment.
   const words = pointed.due !== null && plain(text).includes(plain(pointed.due)) ? pointed.due : undefined;
   const due = words === undefined ? undefined : findDue(words, startedAt, zone);
@@ -97,7 +115,7 @@ function taskOf(pointed: Pointed, said: readonly Said[], { members, startedAt, z
     quote: wordsOf(pointed.quote, text),
     title: title.slice(0, extractionBounds.title),
     priority: pointed.priority ?? urgencyOf(pointed.quote) ?? usualPriority,
-    ...(pointed.assignee === null ? {} : { owner: pointed.assignee }),
+    ...(owner === null ? {} : { owner }),
     ...(assignee ? { assignee } : {}),
     ...(due ? { due: due.due } : {}),
   };
@@ -108,7 +126,7 @@ function wordsOf(quote: string, text: string): string {
   const loose = quote
     .trim()
     .split(/\s+/u)
-    .map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`).replaceAll(/['’]/gu, "['’]"))
+    .map((word) => escaped(word).replaceAll(/['’]/gu, "['’]"))
     .join(String.raw`\s+`);
   return (new RegExp(loose, 'iu').exec(text)?.[0] ?? quote).slice(0, extractionBounds.quote);
 }

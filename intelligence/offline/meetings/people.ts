@@ -12,13 +12,15 @@ const plain = (name: string): string =>
     .replaceAll(/[^\p{L}\p{M}\p{N}'’.-]+/gu, ' ')
     .trim();
 
+/** The e-mail address in a text, in its stored form. */
+export const addressIn = (text: string): string | undefined => readEmail(address.exec(text)?.[0]);
+
 /**
  * The person that a name or an e-mail address means: the member with this address, or the only member whose full or
  * partial name matches. An unknown address is returned as it is. Undefined when the name is ambiguous.
  */
 export function someoneNamed(said: string, members: readonly Person[]): Someone | undefined {
-  const found = address.exec(said)?.[0];
-  const email = found === undefined ? undefined : readEmail(found);
+  const email = addressIn(said);
   if (email !== undefined) {
     const member = members.find((one) => one.email === email);
     return member ? { userId: member.userId } : { email };

@@ -53,7 +53,7 @@ export const operations = {
     from: ['bot_deployed'],
     to: 'scheduled',
     recorded: true,
-    who: 'the clock, when the bot could not join for 15 minutes',
+    who: 'the clock, when no bot could join for 15 minutes, or its service was silent for 4 hours',
   },
   no_show: {
     from: running,

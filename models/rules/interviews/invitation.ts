@@ -64,11 +64,15 @@ const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 
 
 const maxTitle = 150;
 
-/** The title, subject and text of an invitation mail. `link`: the URL of the room or the external call. */
+/**
+ * The title, subject and text of an invitation mail. `link`: the URL of the room or the external call. `isFirst`: true
+ * when no earlier mail has reached the candidate.
+ */
 export function invitationText(
-  { sequence, at, meeting_url, over }: Invitation,
-  { organization, role, name, link }: { organization: string; role: string; name: string | undefined; link: string },
+  { at, meeting_url, over }: Invitation,
+  about: { organization: string; role: string; name: string | undefined; link: string; isFirst: boolean },
 ): { title: string; subject: string; text: string } {
+  const { organization, role, name, link, isFirst } = about;
   const title = `Interview for ${shownName(role)} at ${shownName(organization)}`.slice(0, maxTitle).trim();
   const called = shownName(name ?? '');
   const hello = called === '' ? 'Hello,' : `Hello ${called},`;
@@ -77,12 +81,11 @@ export function invitationText(
     const text = [hello, `The ${lower(title)} does not take place:`, time];
     return { title, subject: `Cancelled: ${title}`, text: `${text.join('\n\n')}\n` };
   }
-  const said =
-    sequence === 0 ? `You are invited to an ${lower(title)}.` : `This is what holds now of your ${lower(title)}.`;
+  const said = isFirst ? `You are invited to an ${lower(title)}.` : `This is what holds now of your ${lower(title)}.`;
   const where = meeting_url === undefined ? 'The link opens the interview in your browser when it begins.' : undefined;
   const calendar = 'The calendar file in this mail shows the time in your own time zone.';
   const text = [hello, said, `${time}\nWhere: ${link}`, [where, calendar].filter(Boolean).join(' ')];
-  return { title, subject: sequence === 0 ? title : `Updated: ${title}`, text: `${text.join('\n\n')}\n` };
+  return { title, subject: isFirst ? title : `Updated: ${title}`, text: `${text.join('\n\n')}\n` };
 }
 
 const lower = (title: string): string => title.replace(/^I/, 'i');

@@ -38,6 +38,8 @@ export type Step = {
   trying_at?: Date;
   /** The destination, fixed by the first attempt, so that retries go to the same place. */
   target?: string;
+  /** A digest of what `target` was chosen by. A retry for which the digest differs chooses a destination anew. */
+  target_of?: string;
   url?: string;
   error?: string;
   delivered_at?: Date;

@@ -2,6 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { endReasonOf, noticeOf } from '../../../models/rules/interviews/room.ts';
 import { endings, notices } from '../../../models/rules/interviews/roomsentences.ts';
 import { interviewLanguages, languageOf } from '../../../models/rules/language/language.ts';
+import { emptyRoom, receive } from '../../../web/room/state.ts';
+import { texts } from '../../../web/room/texts.ts';
 
 describe('the texts of a room', () => {
   it.each(interviewLanguages)('all texts of an interview room exist in %s and differ from each other', (language) => {
@@ -24,4 +26,36 @@ describe('the texts of a room', () => {
   ])('an interview that ended by the cause %s in the state %s has the end reason %s', (cause, status, reason) =>
     expect(endReasonOf(cause, status)).toBe(reason),
   );
+});
+
+describe('the page of a room', () => {
+  const error = (code: string, more: object = {}) => ({
+    type: 'error',
+    seq: 0,
+    code,
+    message: 'An English sentence.',
+    ...more,
+  });
+  const welcome = { type: 'welcome', seq: 0, role: 'candidate', mode: 'solo', language: 'de', status: 'bot_deployed' };
+
+  it('a room that is not open yet is told in the page’s own words, until the room opens', () => {
+    const early = receive(emptyRoom, error('UNAVAILABLE', { not_begun: true }));
+    expect(early).toMatchObject({ early: true, fault: undefined });
+    expect(receive(early, welcome)).toMatchObject({ early: false });
+    expect(receive(early, error('UNAVAILABLE'))).toMatchObject({ early: false });
+    const said = Object.values(texts).map(({ notOpenYet }) => notOpenYet);
+    expect(new Set(said).size).toBe(interviewLanguages.length);
+  });
+
+  it('an outage before the first greeting is not shown as a room that is not open yet', () => {
+    for (const code of ['RATE_LIMITED', 'UNAVAILABLE', 'INTERNAL'])
+      expect(receive(emptyRoom, error(code))).toMatchObject({ early: false, fault: undefined });
+  });
+
+  it('an English sentence of the server is shown only for what it refused for good', () => {
+    const open = receive(emptyRoom, welcome);
+    for (const code of ['RATE_LIMITED', 'UNAVAILABLE', 'INTERNAL'])
+      expect(receive(open, error(code))).toMatchObject({ early: false, fault: undefined });
+    expect(receive(open, error('CONFLICT')).fault).toBe('An English sentence.');
+  });
 });

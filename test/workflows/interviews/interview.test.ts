@@ -9,7 +9,7 @@ import { stories } from '../story.ts';
 import { detailsOf } from '../storyserver.ts';
 import { ask, moves, outside, world } from './interviewworld.ts';
 import type { InterviewActivities } from '../../../activities/interviews/interview.ts';
-import { newState, type Move } from '../../../models/rules/interviews/interview.ts';
+import { newState, type InterviewState, type Move } from '../../../models/rules/interviews/interview.ts';
 import type { BotState } from '../../../models/rules/interviews/bot.ts';
 import { endMove, joinMove, refuseMove, type RoomMove } from '../../../models/rules/interviews/room.ts';
 import { searchAttributes } from '../../../workflows/attributes.ts';
@@ -53,6 +53,22 @@ async function later(handle: WorkflowHandle, holds: () => boolean): Promise<void
     if (holds()) return;
     await pass(minute);
   }
+}
+
+/**
+ * A service that refuses every request. `isHopeless`: whether it was asked more often than any workflow should ask, so
+ * that a test ends when its workflow does not.
+ */
+function refusing() {
+  let asked = 0;
+  return {
+    asked: () => asked,
+    isHopeless: () => asked > 200,
+    refuse: async (): Promise<never> => {
+      asked += 1;
+      throw new Error('the service answered 401');
+    },
+  };
 }
 
 /** The times of the status changes, in minutes since the first one. */
@@ -269,6 +285,79 @@ describe('interview', () => {
       await ask(handle, 'cancel');
     });
     expect(collected).toEqual(['bot_1', 'bot_1', 'bot_1']);
+  });
+
+  it('the interview workflow evaluates what is stored when the service refuses every request for the transcript', async () => {
+    const { record, activities, dismissed } = world();
+    record.state = { ...newState([], undefined), status: 'evaluating', bot: { kind: 'recall', id: 'bot_1' } };
+    const begun = await now();
+    const away = refusing();
+    const { calls, result } = await tell(
+      interview,
+      [ref],
+      { ...activities, collectTranscript: away.refuse },
+      async (handle) => {
+        await later(handle, () => record.state.summarized === true || away.isHopeless());
+        expect(record.state.summarized).toBe(true);
+        await ask(handle, 'score');
+      },
+    );
+    expect([result, dismissed]).toEqual(['completed', ['bot_1']]);
+    expect(calls.filter((name) => name === 'summarizeInterview')).toHaveLength(1);
+    // The pauses take half an hour, and each of the nine requests up to five minutes.
+    expect((await now()) - begun).toBeLessThan(120 * minute);
+  });
+
+  it('the interview workflow ends an interview after four hours although the service refuses every look at its bot', async () => {
+    const { record, activities } = world();
+    const joinedAt = new Date((await now()) - 230 * minute).toISOString();
+    const bot = { kind: 'recall', id: 'bot_1' } as const;
+    record.state = { ...newState([], undefined), status: 'in_progress', bot, joinedAt };
+    const away = refusing();
+    await tell(interview, [ref], { ...activities, lookAtBot: away.refuse }, async (handle) => {
+      await later(handle, () => record.state.summarized === true || away.isHopeless());
+      expect(moves(record.history)).toEqual([['in_progress', 'evaluating', 'end', 'clock', 'maximum_length']]);
+      await ask(handle, 'cancel');
+    });
+  });
+
+  /** The state of an interview whose bot was sent `ms` ago, and waits for people. */
+  const waitingFor = async (ms: number): Promise<InterviewState> => {
+    const sentAt = new Date((await now()) - ms).toISOString();
+    return {
+      ...newState([], undefined),
+      status: 'bot_deployed',
+      bot: { kind: 'recall', id: 'bot_1' },
+      sent: 1,
+      orders: 1,
+      joiningSince: sentAt,
+      waitingSince: sentAt,
+    };
+  };
+
+  it('an interview is not cancelled as a no-show while the service refuses every look at its bot, and continues when the bot is found in the call', async () => {
+    const { record, activities } = world();
+    record.state = await waitingFor(11 * minute);
+    const away = refusing();
+    const look = activities.lookAtBot;
+    const lookAtBot: InterviewActivities['lookAtBot'] = (input) => (away.asked() < 25 ? away.refuse() : look(input));
+    await tell(interview, [ref], { ...activities, lookAtBot }, async (handle) => {
+      await later(handle, () => record.history.length > 0);
+      await ask(handle, 'cancel');
+    });
+    expect(moves(record.history)[0]).toEqual(['bot_deployed', 'in_progress', 'join', 'bot']);
+  });
+
+  it('an interview returns to scheduled, and its bot is dismissed, when the service has refused every look at the bot for four hours', async () => {
+    const { record, activities, dismissed } = world();
+    record.state = await waitingFor(220 * minute);
+    const away = refusing();
+    await tell(interview, [ref], { ...activities, lookAtBot: away.refuse }, async (handle) => {
+      await later(handle, () => record.history.length > 0 || away.isHopeless());
+      expect(moves(record.history)).toEqual([['bot_deployed', 'scheduled', 'join_failed', 'clock', 'service']]);
+      await ask(handle, 'cancel');
+    });
+    expect(dismissed).toEqual(['bot_1']);
   });
 
   it('an interview stays in progress when its bot is lost, until another one is sent; both transcripts are collected', async () => {

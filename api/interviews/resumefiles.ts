@@ -1,0 +1,21 @@
+/** The reader of resumes, which is opened when the first resume arrives. */
+import { createFiles, type Files } from '../../clients/files/files.ts';
+
+/** At most this many resumes are read at once, because a malicious one takes up to 700 MiB before it is refused. */
+const resumesAtOnce = 2;
+
+export type ResumeFiles = Pick<Files, 'extract' | 'close'>;
+
+/**
+ * `findProgram`: the path of the built reading program; undefined when there is none, and then the sources are run. It
+ * is called at the first resume, because building takes a second, which the start of the API must not wait for.
+ */
+export function createResumeFiles(findProgram: () => Promise<string | undefined>): ResumeFiles {
+  let opening: Promise<Files> | undefined;
+  const open = (): Promise<Files> =>
+    (opening ??= findProgram().then((program) => createFiles({ program, spares: 0, atOnce: resumesAtOnce })));
+  return {
+    extract: async (...args) => (await open()).extract(...args),
+    close: async () => (await opening)?.close(),
+  };
+}
