@@ -9,7 +9,7 @@ import { askedOf, rememberedMessages } from '../../agent/chat/asked.ts';
 import { recordOf } from '../../agent/chat/record.ts';
 import { useTools } from '../../agent/chat/tools.ts';
 import { takeTurn, type Asked, type TurnAnswer } from '../../agent/chat/turn.ts';
-import { createToolUse, type HeldUp, type StartSaved } from './tooluse.ts';
+import { createToolUse, type HeldUp } from './tooluse.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Search } from '../../clients/knowledge/search/search.ts';
 import type { Intelligence, Toolbox } from '../../intelligence/intelligence.ts';
@@ -40,15 +40,15 @@ import {
 } from '../../models/rules/chat/conversation.ts';
 import { mailReplyWork } from '../../models/rules/chat/work.ts';
 import { defined } from '../../models/rules/base/defined.ts';
+import type { Starter } from '../../providers/base/handled.ts';
 
-export type AnsweringDeps = {
+export type AnsweringDeps = Starter & {
   search: Search;
   intelligence: Intelligence;
   embedding: Embedding;
   /** The maximum number of answers per minute that an organization gets in test mode. */
   testRepliesPerMinute: number;
-  start: StartSaved;
-  startNear: StartSaved;
+  startNear: Starter['start'];
   clock: () => Date;
   log: Logger;
 };
@@ -181,15 +181,12 @@ export function createAnswering({
     const toolbox = onlySure ? undefined : await tools.toolboxFor(conversation, message);
     const began = performance.now();
     const step = toolbox && (await useTools(deps, asked, toolbox, signal));
-    if (step && 'call' in step) {
-      if (await asked.allowed()) return tools.begin(conversation, message, step.call, toolbox);
-    } else if (step) {
+    if (step && 'call' in step) return tools.begin(conversation, message, step.call, toolbox);
+    if (step) {
       const { by, ...told } = step.told;
       await listener.piece(told.body);
       const record = { ...recordOf(asked, began, undefined, toolsOf(toolbox)), ...by };
-      // A question for arguments or a failed call answers nothing.
-      const counts = toolbox.made.at(-1)?.outcome === 'ok' ? ({ counts: 'answered' } as const) : {};
-      return { ...told, sources: [], has_context: false, ...counts, record };
+      return { ...told, sources: [], has_context: false, record };
     }
     return takeTurn(deps, asked, listener, signal);
   }

@@ -3,11 +3,10 @@
  * call. A turn waits briefly for its call. If the call takes longer, the turn ends and is repeated after the call.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Model } from '../../models/base/define.ts';
 import type { CallMade, Toolbox, WantedCall } from '../../intelligence/intelligence.ts';
 import { findSession } from '../../models/access/session.ts';
 import { newId } from '../../models/base/ids.ts';
-import { intentFor, type Intent, type Launchable } from '../../models/base/pending.ts';
+import { intentFor } from '../../models/base/pending.ts';
 import type { Conversation } from '../../models/chat/conversation.ts';
 import { findCustomer } from '../../models/chat/customer.ts';
 import { noteCalls, type Message } from '../../models/chat/message.ts';
@@ -27,13 +26,8 @@ import type { ToolResult } from '../../models/rules/mcp/result.ts';
 import { maxCallsPerTurn, servesMode, usableTools } from '../../models/rules/mcp/tool.ts';
 import { toolCallWork } from '../../models/rules/mcp/work.ts';
 import { defined } from '../../models/rules/base/defined.ts';
+import type { Starter } from '../../providers/base/handled.ts';
 
-/** Starts the workflows of a saved record at once; the sweeper starts what could not be started. */
-export type StartSaved = <T extends Launchable>(
-  model: Model<T>,
-  record: Launchable,
-  intents: readonly Intent[],
-) => Promise<void>;
 /** The call that a turn waits for, and how long in ms until the turn checks it again. */
 export type HeldUp = { callId: string; untilMs: number };
 
@@ -64,7 +58,7 @@ export function createToolUse({
   clock,
   patienceMs = defaultPatienceMs,
 }: {
-  startNear: StartSaved;
+  startNear: Starter['start'];
   clock: () => Date;
   patienceMs?: number;
 }) {

@@ -22,7 +22,7 @@ export type TurnRecord = Omit<WrittenBy, 'generated_by'> & {
   segments: readonly string[];
   /** `fixed`: one of the agent's fixed sentences. */
   generated_by: WrittenBy['generated_by'] | 'fixed';
-  /** Whether an embedding was late or refused. Decisions that lacked an embedding were made by words alone. */
+  /** Whether an embedding was late or refused. What words found without it was only offered. */
   degraded: boolean;
   attempts: number;
   ms: { retrieve: number; answer: number; total: number };

@@ -5,6 +5,8 @@ import type { EscalationReason } from '../../models/rules/chat/conversation.ts';
 export type Told = {
   body: string;
   escalate?: EscalationReason;
+  /** Set when the text reports a successful call: then the customer was served, and misses are counted anew. */
+  counts?: 'answered';
   /** What wrote the text; absent for a fixed sentence of the agent and for the tool's own text. */
   by?: WrittenBy;
 };

@@ -2,8 +2,9 @@
  * The agent's use of tools in a turn: decides whether a message needs an approved tool, and words the results of ended
  * calls. The functions here call no tool: their caller calls it, and then repeats the turn.
  */
-import { findKnowledge } from '../knowledge/find.ts';
+import { findKnowledge, type Found } from '../knowledge/find.ts';
 import type { AgentDeps } from '../knowledge/deps.ts';
+import { awayNote } from './away.ts';
 import type { Told, ToolStep } from './toolbox.ts';
 import type { Asked } from './turn.ts';
 import type { CallMade, Toolbox, Turns } from '../../intelligence/intelligence.ts';
@@ -12,7 +13,7 @@ import type { Language } from '../../models/rules/language/language.ts';
 import { maxShownLength, shortened } from '../../models/rules/mcp/result.ts';
 import { isRead, titleOf, type Outcome } from '../../models/rules/mcp/tool.ts';
 
-/** After a call with one of these outcomes the documents answer, as if there were no tool. */
+/** A call with one of these outcomes is not told. If there is no other call, the documents answer. */
 const silent: readonly Outcome[] = ['suspended', 'rate_limited'];
 
 export async function useTools(
@@ -26,19 +27,27 @@ export async function useTools(
   const { body, history, patience } = asked;
   const { intent, language } = await deps.intelligence.read({ body, history });
   const last = made.at(-1);
-  if (last && endsTurn(last)) return { told: toldOf(last, language) };
+  if (last && endsTurn(last)) return tell(deps, asked, made, language);
   const request = requestBefore(history);
   // A reply to the agent's own question is never small talk, even if it looks like small talk ("yes", "thanks").
   if (intent === 'person' || (intent !== 'question' && request.length === 0)) return undefined;
+  // The first choice of a tool takes the answer that the message may have in test mode. After a call it is taken already.
+  if (made.length === 0 && !(await asked.allowed())) return { told: { body: ownSentences.overTestLimit[language] } };
   const wish = { body, history, request, toolbox, now: deps.clock() };
   const chosen = await deps.intelligence.chooseTool(wish, { signal, patience, about: { org_id: asked.orgId } });
   // After a call, the customer is not asked for arguments, because a tool's result could talk the model into requesting
   // more.
-  if (!chosen || ('missing' in chosen && last))
-    return last && !silent.includes(last.outcome) ? { told: toldOf(last, language) } : undefined;
+  if (!chosen || ('missing' in chosen && last)) return tell(deps, asked, made, language);
   if (!('missing' in chosen)) return chosen;
   // An answer from documents is better than asking for arguments: "How do I cancel an order?" wants instructions.
-  const found = await findKnowledge(deps, asked, await deps.intelligence.read({ body, history: [] }));
+  let found: Found;
+  try {
+    found = await findKnowledge(deps, asked, await deps.intelligence.read({ body, history: [] }));
+  } catch {
+    signal?.throwIfAborted();
+    // The turn searches, too. It decides whether the attempt is repeated or the customer is told.
+    return undefined;
+  }
   if (found.retrieval.confidence !== 'none') return undefined;
   return { told: { body: askFor(chosen.missing, language) } };
 }
@@ -72,6 +81,29 @@ const asksBack = (body: string): boolean =>
 
 const askFor = (missing: readonly string[], language: Language): string =>
   `${ownSentences.needsMore[language]} ${missing.map((name) => titleOf(name).toLowerCase()).join(', ')}`;
+
+/**
+ * What the customer is told of the calls: how the last one that is not `silent` ended. The results of earlier calls
+ * that changed something come first, because the customer must not hear only that nothing was done. Undefined when all
+ * calls are `silent`. When a person is called outside the team's hours, it also says when the team is back. It counts
+ * as an answer when one of the calls that it reports was successful.
+ */
+async function tell(
+  deps: Pick<AgentDeps, 'clock'>,
+  { orgId }: Pick<Asked, 'orgId'>,
+  made: readonly CallMade[],
+  language: Language,
+): Promise<ToolStep> {
+  const at = made.findLastIndex(({ outcome, unknown }) => unknown || !silent.includes(outcome));
+  const last = made[at];
+  if (!last) return undefined;
+  const changes = made.slice(0, at).filter((call) => call.outcome === 'ok' && !isRead(call));
+  const told = toldOf(last, language);
+  const away = told.escalate === undefined ? '' : await awayNote(orgId, language, deps.clock());
+  const body = [...changes.map((call) => toldOf(call, language).body), told.body].join('\n\n') + away;
+  const served = changes.length > 0 || (last.outcome === 'ok' && !last.unknown);
+  return { told: { ...told, body, ...(served && { counts: 'answered' }) } };
+}
 
 /** The text for the customer about a call that has ended. */
 function toldOf({ tool_name, outcome, unknown, byMember, result }: CallMade, language: Language): Told {

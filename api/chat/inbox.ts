@@ -61,9 +61,12 @@ export async function assign(
 ): Promise<Conversation> {
   await conversationOf(caller, convId);
   const now = ctx.clock();
+  // An act prolongs a test conversation. The conversation's workflow prolongs what belongs to the conversation.
+  const intent = intentFor(conversationWork(caller.orgId, convId), now);
   if (userId === null) {
-    const freed = await actOn(caller.orgId, convId, 'unassign', { now });
+    const freed = await actOn(caller.orgId, convId, 'unassign', { now, intents: [intent] });
     await tellStaff(caller.orgId, { type: 'changed', body: { conv_id: convId } }, now);
+    await startSaved(ctx, ConversationModel, freed, [intent]);
     return freed;
   }
   const org = await findOrganization(caller.orgId);
@@ -71,9 +74,14 @@ export async function assign(
     const message = 'is not a member of this organization';
     throw new Problem('VALIDATION', { details: [{ path: ['body', 'user_id'], message }] });
   }
-  const assigned = await actOn(caller.orgId, convId, 'assign', { now, assignTo: userId, ...byOf(caller) });
+  const assigned = await actOn(caller.orgId, convId, 'assign', {
+    now,
+    intents: [intent],
+    assignTo: userId,
+    ...byOf(caller),
+  });
   await tellStaff(caller.orgId, { type: 'changed', body: { conv_id: convId } }, now);
-  await startSaved(ctx, ConversationModel, assigned, eventIntents(assigned));
+  await startSaved(ctx, ConversationModel, assigned, [intent, ...eventIntents(assigned)]);
   return assigned;
 }
 

@@ -7,7 +7,7 @@ import { readPosition, viewConversations } from './inbox.ts';
 import { viewNotification } from '../access/notification.ts';
 import type { Context } from '../context.ts';
 import { conversation as shownConversation } from './contract/inbox.ts';
-import { clientFrame, isStaffFrameType, type StaffClientFrame } from './contract/live.ts';
+import { clientFrame, type StaffClientFrame } from './contract/live.ts';
 import { notification as shownNotification } from '../access/contract/notifications.ts';
 import { networkOf } from '../http/address.ts';
 import { createLimiter } from '../http/limits.ts';
@@ -65,8 +65,8 @@ type Staff = Ticket & {
   until: Date;
   /** The member's socket; set when it is open. */
   socket?: StreamSocket;
-  /** The changes since this time are sent first. */
-  since: Date;
+  /** The changes since this time are still to be sent; undefined once they were sent. */
+  since: Date | undefined;
   /** The conversations that are open on this page, as the page reported. */
   views: Set<string>;
 };
@@ -154,11 +154,11 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
     const shown = (await entriesOf(orgId, found)).map((entry): Told => {
       // Only members who have opened the conversation have a read position, so most sockets get the same frame.
       const plain = madeFrame('conversation', { at, conversation: entry });
-      return ({ modes: of, userId }) => {
-        if (!of.includes(entry.mode)) return undefined;
-        const read_position = readPosition(known.get(entry.conv_id)!, userId);
-        if (read_position === null) return plain;
-        return madeFrame('conversation', { at, conversation: { ...entry, read_position } });
+      return (staff) => {
+        if (!staff.modes.includes(entry.mode)) return undefined;
+        const read_position = readPosition(known.get(entry.conv_id)!, staff.userId);
+        if (read_position === null && staff.since === undefined) return plain;
+        return madeFrame('conversation', { at: resumesAt(staff, at), conversation: { ...entry, read_position } });
       };
     });
     const removed = convIds.filter((conv_id) => !known.has(conv_id));
@@ -245,8 +245,9 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
    * Sends a socket the conversations that changed since `since`. It missed these changes because it was not open yet,
    * or because this process missed frames.
    */
-  async function resume({ orgId, userId, modes: of, socket }: Staff, since: Date): Promise<void> {
-    const at = stamp();
+  async function resume(staff: Staff, since: Date): Promise<void> {
+    const { orgId, userId, modes: of, socket } = staff;
+    const at = resumesAt(staff, stamp());
     const from = new Date(since.getTime() - skewMs);
     const found = await listInboxOf(orgId, of, { since: from, limit: maxResumed + 1 });
     if (found.length > maxResumed) return socket!.tell('reload');
@@ -260,8 +261,25 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
    */
   async function begin(client: Staff): Promise<void> {
     if ((await roleOf(client.orgId, client.userId)) === undefined) return client.socket!.refuse(membersChanged());
-    await resume(client, client.since);
+    await catchUp(client);
   }
+
+  /**
+   * Sends a socket the changes since its `since`. Each call of `missed` sets another `since`, even for the same time. So
+   * a read that began before the call does not count as a read of what was missed then.
+   */
+  async function catchUp(client: Staff): Promise<void> {
+    const { since } = client;
+    if (since) await resume(client, since);
+    if (client.since === since) client.since = undefined;
+  }
+
+  /** Refuses a socket that cannot be sent what it missed, so that the page reconnects and resumes. */
+  const orRefused = (client: Staff, work: Promise<void>): void =>
+    void work.catch((error: unknown) => {
+      log.warn({ err: error }, 'a member was not shown what was missed, and connects again');
+      client.socket!.refuse(new Problem('UNAVAILABLE', { message: 'What you missed was not read; connect again.' }));
+    });
 
   return {
     path: /^\/v1\/support\/live\/ws\/(?<orgId>[\w-]{1,100})$/,
@@ -314,14 +332,14 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
       const role = org?.members.find(({ user_id }) => user_id === userId)?.role;
       if (!org || !role) throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
       client.socket = socket;
-      socket.tell('welcome', { at: stamp(), user_id: userId, role, ...(await around(org)) });
+      socket.tell('welcome', { at: resumesAt(client, stamp()), user_id: userId, role, ...(await around(org)) });
       // No log has an organization's id as its name. The socket gets only the frames that `hears` makes from all logs.
       return { orgId, stream: orgId };
     },
     came(client) {
       staffOf.set(client.orgId, (staffOf.get(client.orgId) ?? new Set()).add(client));
       presence.came(personOf(client));
-      background(begin(client));
+      orRefused(client, begin(client));
     },
     left(client) {
       const others = staffOf.get(client.orgId);
@@ -343,13 +361,17 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
       } else if (type === 'reply_start' || type === 'reply_chunk') hearAnswer(orgId, stream, type, body as Piece);
     },
     missed() {
-      for (const those of staffOf.values()) for (const client of those) background(resume(client, heardAt));
+      for (const client of [...staffOf.values()].flatMap((those) => [...those])) {
+        client.since = new Date(client.since ?? heardAt);
+        // A pong may have told the page a later time already. This one takes that back before the read can fail.
+        client.socket!.tell('pong', { at: client.since.toISOString() });
+        orRefused(client, catchUp(client));
+      }
       heardAt = clock();
     },
-    isType: isStaffFrameType,
     frame: clientFrame,
     async take(socket, client, frame) {
-      if (frame.type === 'ping') return socket.tell('pong', { at: stamp() });
+      if (frame.type === 'ping') return socket.tell('pong', { at: resumesAt(client, stamp()) });
       await limit('writes', client.userId);
       const { conv_id: convId, doing } = frame;
       const conversation = await findConversation(client.orgId, convId);
@@ -376,6 +398,12 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
  */
 const entriesOf = async (orgId: string, found: readonly Conversation[], reader?: string) =>
   (await viewConversations(orgId, found, reader)).map((entry) => shownConversation.parse(entry));
+
+/**
+ * The time that a page names as `since` after a break. It stays at the page's own `since`, or at the time since which
+ * this process missed frames, until all that the page missed was sent. So a break in between loses nothing.
+ */
+const resumesAt = ({ since }: Staff, at: string): string => since?.toISOString() ?? at;
 
 const connectAnew = (why: string): Problem =>
   new Problem('UNAUTHENTICATED', { message: `${why} Ask for another address, and connect anew.` });

@@ -9,7 +9,7 @@ import { createFrameTaker } from './frames.ts';
 import { greet } from './greeting.ts';
 import type { SessionPrincipal } from '../access/auth.ts';
 import type { Context } from '../context.ts';
-import { clientFrame, isClientFrameType, type ClientFrame } from './contract/chat.ts';
+import { clientFrame, type ClientFrame } from './contract/chat.ts';
 import { toProblem } from '../http/errors.ts';
 import { createLimiter } from '../http/limits.ts';
 import type { SocketMetrics } from '../http/metrics.ts';
@@ -18,7 +18,8 @@ import { resumeFromOf } from '../live/resume.ts';
 import type { StreamKind } from '../live/stream.ts';
 import { endedAmong, findSession, SessionModel } from '../../models/access/session.ts';
 import { ConversationModel } from '../../models/chat/conversation.ts';
-import { streamOf } from '../../models/chat/log.ts';
+import { removedAmong, streamOf } from '../../models/chat/log.ts';
+import type { Person } from '../../models/live/presence.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /** The most sockets (tabs) of one customer's session in one process. */
@@ -67,6 +68,7 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
     streams: {
       collection: ConversationModel.collection.collectionName,
       ended: () => new Problem('NOT_FOUND', { message: 'There is no such conversation any more; connect anew.' }),
+      endedAmong: removedAmong,
     },
     credentials: {
       collection: SessionModel.collection.collectionName,
@@ -95,11 +97,10 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
       client.conversation = { _id: chosen._id, org_id: customer.orgId, mode: customer.mode };
       return streamOf(client.conversation);
     },
-    isType: isClientFrameType,
     frame: clientFrame,
     take: createFrameTaker(ctx, limit),
-    came: ({ customer: { orgId, customerId } }) => presence.came({ orgId, personId: customerId }),
-    left: ({ customer: { orgId, customerId } }) => presence.left({ orgId, personId: customerId }),
+    came: (client) => presence.came(customerIn(client)),
+    left: (client) => presence.left(customerIn(client)),
     close: () => presence.close(),
     logged: ({ customer: { orgId, sessionId } }) => ({ org_id: orgId, session_id: sessionId }),
     check(socket, client) {
@@ -109,6 +110,12 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
     },
   };
 }
+
+/** The customer as a person who is present in the conversation that the socket shows. */
+const customerIn = ({ conversation }: ChatClient): Person => ({
+  orgId: conversation!.org_id,
+  personId: conversation!._id,
+});
 
 const sessionEnded = (): Problem =>
   new Problem('UNAUTHENTICATED', { message: 'This session has expired or was revoked; begin another one.' });

@@ -1,6 +1,7 @@
 /** Counts the open sockets of a process per network and per credential, and decides whether another one is allowed. */
 import type { LiveSocket } from './socket.ts';
 import type { Config } from '../../config.ts';
+import type { Stream } from '../../models/live/frame.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 export type Connections = ReturnType<typeof createConnections>;
@@ -26,6 +27,9 @@ export function createConnections({ maxSockets, socketsPerAddress }: Pick<Config
     of: (kind: LiveSocket['kind'], credential: string): readonly LiveSocket[] =>
       ofKind(kind).get(credential)?.slice() ?? [],
     credentials: (kind: LiveSocket['kind']): string[] => [...ofKind(kind).keys()],
+    /** The streams that sockets of this kind follow; a stream is listed once for each of its sockets. */
+    streams: (kind: LiveSocket['kind']): Stream[] =>
+      [...open].filter((socket) => socket.kind === kind && socket.stream !== ''),
 
     /** Why this network may open no further socket now; undefined when it may. */
     full(network: string): Problem | undefined {

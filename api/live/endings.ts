@@ -1,6 +1,6 @@
 /**
  * Closes the sockets whose credential or stream has ended. After the change stream was down, it looks for credentials
- * that ended meanwhile.
+ * and streams that ended meanwhile.
  */
 import type { Connections } from './connections.ts';
 import type { LiveSocket } from './socket.ts';
@@ -13,23 +13,28 @@ export function createEndings(
   connections: Connections,
   followersOf: (stream: string) => LiveSocket[],
 ) {
-  /** Whether a revocation may have been missed while the change stream was down. */
+  /** Whether an ending may have been missed while the change stream was down. */
   let doubtful = false;
 
   function endCredential(kind: StreamKind<unknown>, id: string): void {
     for (const socket of connections.of(kind, id)) socket.refuse(kind.credentials.ended());
   }
 
-  /** Closes the sockets of credentials that ended while the change stream was down. */
+  function endStream(kind: StreamKind<unknown>, id: string): void {
+    for (const socket of followersOf(id)) socket.refuse(kind.streams.ended());
+  }
+
+  /** Closes the sockets of credentials and streams that ended while the change stream was down. */
   async function lookForMissed(): Promise<void> {
     try {
       for (const kind of kinds) {
         const ended = await kind.credentials.endedAmong(connections.credentials(kind));
         for (const id of ended) endCredential(kind, id);
+        for (const id of (await kind.streams.endedAmong?.(connections.streams(kind))) ?? []) endStream(kind, id);
       }
       doubtful = false;
     } catch (error) {
-      log.warn({ err: error }, 'credentials of sockets were not looked up; they are again in a second');
+      log.warn({ err: error }, 'the endings of sockets were not looked up; they are again in a second');
     }
   }
 
@@ -38,8 +43,7 @@ export function createEndings(
     ended(collection: string, id: string): void {
       for (const kind of kinds) {
         if (kind.credentials.collection === collection) endCredential(kind, id);
-        if (kind.streams.collection !== collection) continue;
-        for (const socket of followersOf(id)) socket.refuse(kind.streams.ended());
+        if (kind.streams.collection === collection) endStream(kind, id);
       }
     },
     /** Called after the change stream was down, because some endings may have been missed. */

@@ -20,8 +20,9 @@ export async function takeFrame<C>({ log }: Pick<Context, 'log'>, socket: LiveSo
     socket.refuseFrame('MALFORMED_JSON', 'A frame is a JSON object with a `type`.');
     return;
   }
-  const { type, client_message_id: id } = (given ?? {}) as { type?: unknown; client_message_id?: unknown };
-  if (!kind.isType(type)) {
+  const { type: asked, client_message_id: id } = (given ?? {}) as { type?: unknown; client_message_id?: unknown };
+  const type = kind.frame.options.find(({ shape }) => shape.type.value === asked)?.shape.type.value;
+  if (type === undefined) {
     socket.refuseFrame('UNKNOWN_TYPE', 'The `type` of this frame is not one that clients send.');
     return;
   }

@@ -132,6 +132,7 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
       message: problem.message,
       ...defined({ client_message_id: clientMessageId }),
       ...(retryAfter > 0 ? { retry_after: retryAfter } : {}),
+      ...problem.frame,
     });
   }
 

@@ -50,6 +50,11 @@ export type StreamKind<C, F extends { type: string } = { type: string }> = {
   streams: WatchedRecords & {
     /** The error that the sockets of an ended stream get before they are closed. */
     ended(): Problem;
+    /**
+     * The ids of those of the given streams that have ended. Called after the change stream was down. Absent when
+     * `credentials.endedAmong` finds the sockets of ended streams, too.
+     */
+    endedAmong?(streams: readonly Stream[]): Promise<string[]>;
   };
   /** The collection whose records admit clients, such as sessions. */
   credentials: WatchedRecords & {
@@ -67,9 +72,10 @@ export type StreamKind<C, F extends { type: string } = { type: string }> = {
    * after `seq`. @throws Problem.
    */
   open(socket: StreamSocket, client: C, request: ConnectRequest): Promise<Stream>;
-  /** `isType`: whether clients may send frames of this type. `frame`: the schema of clients' frames. */
-  isType(type: unknown): type is F['type'];
-  frame: z.ZodType<F>;
+  /** The schema of clients' frames, which has an option for each type. */
+  frame: z.ZodType<F> & {
+    readonly options: readonly { readonly shape: { readonly type: { readonly value: string } } }[];
+  };
   /** Whether a client may see a frame of its stream. Without this function, every client sees every frame. */
   shows?(client: C, frame: Frame): boolean;
   /** Handles a frame. @throws Problem, which is sent to the socket. */

@@ -37,22 +37,29 @@ type Who = Pick<TenantPrincipal, 'actor' | 'mode'>;
 /** `cookies`: those of a member's browser; undefined for a key. */
 type Asker = Who & { cookies: Cookies | undefined };
 /** `address`: the URL at which a person must consent before tools can be called. */
-export type Connected = { before: ToolServer | null; server: ToolServer; address?: string | undefined };
+export type Connected = { server: ToolServer; address?: string | undefined };
 
 const serverFailed = (reason: FailureReason) => new Problem('TOOL_SERVER_FAILED', { message: failureReasons[reason] });
 
 /**
- * Applies a patch to the stored server with optimistic locking: it retries after a concurrent change. @throws Problem
- * TOOL_SERVER_FAILED.
+ * Applies a patch to the stored server with optimistic locking: it retries after a concurrent change. `announce` is
+ * called before each attempt to store the server. @throws Problem TOOL_SERVER_FAILED.
  */
-export async function connectServer(ctx: Context, orgId: string, body: Body, who: Asker): Promise<Connected> {
+export async function connectServer(
+  ctx: Context,
+  orgId: string,
+  body: Body,
+  who: Asker,
+  announce: (before: ToolServer | null, server: ToolServer) => Promise<void>,
+): Promise<Connected> {
   for (;;) {
     const before = await findToolServer(orgId);
     const server = await patched(ctx, orgId, before, body);
     const signIn = asksSignIn(server, before, body) ? await prepareSignIn(ctx, server, who) : {};
     if (signIn.signed_in !== undefined) server.oauth_state = signIn.signed_in;
+    await announce(before, server);
     if (await saveToolServer(server, before?.version ?? 0))
-      return { before, server: { ...server, version: server.version + 1 }, address: signIn.address };
+      return { server: { ...server, version: server.version + 1 }, address: signIn.address };
   }
 }
 

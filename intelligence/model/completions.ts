@@ -1,5 +1,6 @@
 /** Requests replies of a chat model, complete or as a stream. Other files interpret the content. */
 import { APIError, type OpenAI } from 'openai';
+import { z } from 'zod';
 import type { Format } from './format.ts';
 import type { Message } from './prompt.ts';
 import { count } from '../../clients/base/meter.ts';
@@ -28,6 +29,25 @@ export type Completions = {
 /** `arguments`: JSON text as the model wrote it. */
 export type Conversed = { text: string; calls: { name: string; arguments: string }[] };
 
+const textPart = z.object({ text: z.string() }).transform(({ text }) => text);
+/** The content of a reply as text. Some compatible endpoints send a list of parts. Anything else counts as no text. */
+const replyText = z.union([z.string(), z.array(textPart.catch('')).transform((parts) => parts.join(''))]).catch('');
+/** A function call. Some compatible endpoints send the arguments as an object, or as null when there are none. */
+const functionCall = z
+  .object({
+    type: z.literal('function'),
+    function: z.object({ name: z.string(), arguments: z.unknown().optional() }),
+  })
+  .transform(({ function: { name, arguments: given } }) => ({
+    name,
+    arguments: typeof given === 'string' ? given : JSON.stringify(given ?? {}),
+  }));
+/** The function calls of a reply. What is no function call with a name is left out. */
+const functionCalls = z
+  .array(z.unknown())
+  .catch([])
+  .transform((calls) => calls.flatMap((call) => functionCall.safeParse(call).data ?? []));
+
 export function createCompletions({ api, timeoutMs, persist }: Endpoint, model: string): Completions {
   // Some compatible endpoints refuse `response_format`; then only the prompt asks for JSON.
   let takesFormat = true;
@@ -41,10 +61,12 @@ export function createCompletions({ api, timeoutMs, persist }: Endpoint, model: 
 
   /** Runs a request; retries once without `response_format` when the endpoint does not know it. */
   async function withFormat<T>(call: () => Promise<T>): Promise<T> {
+    // A request at the same time may change `takesFormat` before this one fails.
+    const sent = takesFormat;
     try {
       return await call();
     } catch (error) {
-      if (!takesFormat || !refusesFormat(error)) throw error;
+      if (!sent || !refusesFormat(error)) throw error;
       takesFormat = false;
       return call();
     }
@@ -55,7 +77,7 @@ export function createCompletions({ api, timeoutMs, persist }: Endpoint, model: 
       withFormat(async () => {
         const reply = await abortable(api.chat.completions.create(body(messages, wanted), { signal }), signal);
         countTokens(reply.usage);
-        return reply.choices?.[0]?.message?.content ?? '';
+        return replyText.parse(reply.choices?.[0]?.message?.content);
       }),
     );
   }
@@ -109,8 +131,8 @@ export function createCompletions({ api, timeoutMs, persist }: Endpoint, model: 
     );
     countTokens(reply.usage);
     const said = reply.choices?.[0]?.message;
-    const calls = (said?.tool_calls ?? []).flatMap((call) => (call.type === 'function' ? [call.function] : []));
-    return { text: (said?.content ?? '').slice(0, maxReplyLength), calls };
+    const text = replyText.parse(said?.content).slice(0, maxReplyLength);
+    return { text, calls: functionCalls.parse(said?.tool_calls) };
   }
 
   return { complete, pieces, converse };

@@ -7,6 +7,7 @@ import type { CallOptions } from './answers.ts';
 import type { Completions } from './completions.ts';
 import { createLeakGuard } from './leak.ts';
 import { cleanOf, parseJson, turnsOf } from './prompt.ts';
+import { failed } from '../../clients/openai/failures.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 export type FunctionsAsk = {
@@ -51,27 +52,37 @@ export function createFunctions(
   { converse }: Pick<Completions, 'converse'>,
   { timeoutMs, budgetMs, nonce }: { timeoutMs: number; budgetMs: number; nonce: () => string },
 ): Functions {
+  async function choose(ask: FunctionsAsk, signal: AbortSignal | undefined): Promise<FunctionsReply> {
+    const value = nonce();
+    const instructions = functionRules(value, ask);
+    const messages = messagesFor(ask, instructions, value);
+    const tools = ask.tools.map((tool): OpenAI.ChatCompletionTool => ({ type: 'function', function: { ...tool } }));
+    const deadline = Date.now() + budgetMs;
+    const first = read(await converse(messages, tools, deadline, signal), ask);
+    if ('problem' in first) {
+      const again: Message[] = [...messages, first.said, toolMessage(first.said.tool_calls![0]!.id, first.problem)];
+      const until = Math.max(deadline, Date.now() + timeoutMs);
+      const second = read(await converse(again, tools, until, signal), ask);
+      if ('problem' in second) throw new Problem('MODEL_FAILED', { cause: new Error(second.problem) });
+      return checked(second);
+    }
+    return checked(first);
+
+    function checked(reply: FunctionsReply): FunctionsReply {
+      if ('text' in reply && createLeakGuard(instructions, value).leaks(reply.text))
+        throw new Problem('MODEL_FAILED', { message: 'The configured language model repeated its instructions.' });
+      return reply;
+    }
+  }
+
   return {
     async chooseFunction(ask, { signal } = {}) {
-      const value = nonce();
-      const instructions = functionRules(value, ask);
-      const messages = messagesFor(ask, instructions, value);
-      const tools = ask.tools.map((tool): OpenAI.ChatCompletionTool => ({ type: 'function', function: { ...tool } }));
-      const deadline = Date.now() + budgetMs;
-      const first = read(await converse(messages, tools, deadline, signal), ask);
-      if ('problem' in first) {
-        const again: Message[] = [...messages, first.said, toolMessage(first.said.tool_calls![0]!.id, first.problem)];
-        const until = Math.max(deadline, Date.now() + timeoutMs);
-        const second = read(await converse(again, tools, until, signal), ask);
-        if ('problem' in second) throw new Problem('MODEL_FAILED', { cause: new Error(second.problem) });
-        return checked(second);
-      }
-      return checked(first);
-
-      function checked(reply: FunctionsReply): FunctionsReply {
-        if ('text' in reply && createLeakGuard(instructions, value).leaks(reply.text))
-          throw new Problem('MODEL_FAILED', { message: 'The configured language model repeated its instructions.' });
-        return reply;
+      try {
+        return await choose(ask, signal);
+      } catch (error) {
+        signal?.throwIfAborted();
+        // Only a Problem makes the rules choose instead. After any other error the turn would be repeated without end.
+        throw failed(error);
       }
     },
   };

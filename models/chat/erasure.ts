@@ -104,7 +104,7 @@ export async function removeEverything({ _id: customerId, org_id: orgId }: Erasu
   await collectionOf(SessionModel).deleteMany({ org_id: orgId, customer_id: customerId });
   await forgetGaps(orgId, customerId);
   await eraseCopies([customerId, ...convIds]);
-  await collectionOf(PresenceModel).deleteOne({ _id: customerId, org_id: orgId });
+  await collectionOf(PresenceModel).deleteMany({ _id: { $in: convIds }, org_id: orgId });
   await collectionOf(CustomerModel).deleteOne({ _id: customerId, org_id: orgId });
   const remaining = await noteConversations(orgId, customerId);
   const left = await count(orgId, customerId, remaining);

@@ -2,13 +2,24 @@
  * The log of the frames that the clients of a conversation receive: its writer, its retention, and where an answer
  * begins.
  */
-import type { Conversation } from './conversation.ts';
+import { ConversationModel, type Conversation } from './conversation.ts';
 import { collectionOf } from '../base/define.ts';
-import { FrameModel, frameWriter, type FrameWriter, type WriterOptions } from '../live/frame.ts';
+import { FrameModel, frameWriter, type FrameWriter, type Stream, type WriterOptions } from '../live/frame.ts';
 import { keptUntil, logDays } from '../rules/chat/retention.ts';
 
 /** A conversation's stream of frames. */
 export const streamOf = ({ _id, org_id }: Pick<Conversation, '_id' | 'org_id'>) => ({ orgId: org_id, stream: _id });
+
+/** The ids of those of the given streams whose conversation was removed. */
+export async function removedAmong(streams: readonly Stream[]): Promise<string[]> {
+  const ids = [...new Set(streams.map(({ stream }) => stream))];
+  const orgIds = [...new Set(streams.map(({ orgId }) => orgId))];
+  const standing = await collectionOf(ConversationModel)
+    .find({ _id: { $in: ids }, org_id: { $in: orgIds } }, { projection: { _id: 1 } })
+    .toArray();
+  const stands = new Set(standing.map(({ _id }) => _id));
+  return ids.filter((id) => !stands.has(id));
+}
 
 /** A writer for a conversation's frame log, whose frames expire shortly after the conversation. */
 export function conversationWriter(

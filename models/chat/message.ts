@@ -49,7 +49,10 @@ export const MessageModel = defineModel(
     at: date,
     /** The sender's own id for the message; a second message with the same id from the same sender is a duplicate. */
     client_message_id: optional(string),
-    /** Customers' messages only: the product in the signed session, and whether the customer is verified. */
+    /**
+     * Customers' messages only: the product of the session, and whether the customer is verified. A mail has the product
+     * of the message before it.
+     */
     product_type: optional(string),
     verified: optional(boolean),
     /** Customers' messages only: `waiting` until it is answered or left to a person. */
@@ -291,6 +294,18 @@ export async function lastWrittenInChat(orgId: string, convId: string): Promise<
     { sort: { position: -1 }, projection: { at: 1 } },
   );
   return last?.at;
+}
+
+/** The product of the customer's last message; undefined when that message has none. */
+export async function lastProductType({
+  _id: conv_id,
+  org_id,
+}: Pick<Conversation, '_id' | 'org_id'>): Promise<string | undefined> {
+  const last = await collectionOf(MessageModel).findOne(
+    { org_id, conv_id, role: 'customer' },
+    { sort: { position: -1 }, projection: { product_type: 1 } },
+  );
+  return last?.product_type;
 }
 
 /**

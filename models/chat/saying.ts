@@ -19,7 +19,7 @@ export type Said = { body: string; clientMessageId?: string | undefined; mail?: 
 export type SpokenAs = {
   /** The session of the message; mails have none. */
   session?: { id: string; context: Readonly<Record<string, unknown>> | undefined };
-  /** The product that the signed session names. */
+  /** The product of the session; for a mail, the product of the customer's message before it. */
   productType?: string | undefined;
   verified: boolean;
 };

@@ -14,9 +14,10 @@ import { hasAllWords, type SearchPlace } from '../rules/chat/search.ts';
 
 /** The time limit of a query, in ms. */
 const maxMs = 3_000;
-/** The maximum number of conversations that a query reads, and of customers whose conversations are looked up. */
+/** The maximum number of conversations that a query reads. */
 const maxConversations = 500;
-const maxCustomers = 20;
+/** The maximum number of customers whose conversations are looked up: those who were seen last. */
+const maxCustomers = 200;
 
 export type Found = {
   conv_id: string;
@@ -79,6 +80,7 @@ async function ofCustomers({ orgId, modes, words, from, until }: Search): Promis
     : phrases(words);
   const customers = await collectionOf(CustomerModel)
     .find({ org_id: orgId, mode, erasing_at: { $exists: false }, ...(which as object) })
+    .sort({ last_seen_at: -1 })
     .limit(maxCustomers)
     .maxTimeMS(maxMs)
     .toArray();
@@ -93,8 +95,14 @@ async function ofCustomers({ orgId, modes, words, from, until }: Search): Promis
     .project<{ _id: string; customer_id: string; last_message_at: Date }>({ customer_id: 1, last_message_at: 1 })
     .sort({ last_message_at: -1 })
     .limit(maxConversations)
+    .maxTimeMS(maxMs)
     .toArray();
-  const texts = new Map(customers.map(({ _id, name, email }) => [_id, [name, email].filter(Boolean).join(', ')]));
+  const texts = new Map(
+    customers.map(({ _id, name, email, contact_email }) => [
+      _id,
+      [...new Set([name, email, contact_email])].filter(Boolean).join(', '),
+    ]),
+  );
   return conversations.map(({ _id: conv_id, customer_id: id, last_message_at: at }) => ({
     conv_id,
     place: 'customer',

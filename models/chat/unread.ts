@@ -32,12 +32,13 @@ export async function countMissed(orgId: string, convId: string, reads: number):
 
 /**
  * Marks a conversation as read. Call it before reading the messages: messages stored later count as unread, and
- * messages that were counted but never stored no longer count.
+ * messages that were counted but never stored no longer count. `updated_at` moves on, because a member's page that
+ * reconnects gets the conversations that changed meanwhile.
  */
-export async function markRead(orgId: string, convId: string): Promise<void> {
+export async function markRead(orgId: string, convId: string, now: Date): Promise<void> {
   await collectionOf(ConversationModel).updateOne(
     { _id: convId, org_id: orgId, unread: { $gt: 0 } },
-    { $set: { unread: 0 }, $inc: { reads: 1 } },
+    { $set: { unread: 0 }, $inc: { reads: 1 }, $max: { updated_at: now } },
   );
 }
 

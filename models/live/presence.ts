@@ -18,7 +18,7 @@ export const PresenceModel = defineModel(
   'Presence',
   'presences',
   {
-    /** The id of a customer, or `memberPresence`. */
+    /** The id of a conversation, for its customer, or `memberPresence`. */
     _id: string,
     org_id: string,
     /** The processes in which the person has an open socket. */
@@ -51,7 +51,10 @@ export const memberPresence = (orgId: string, userId: string): string => `${orgI
 /** The user id in a presence id that `memberPresence` made. */
 export const userOfPresence = ({ orgId, personId }: Person): string => personId.slice(orgId.length + 1);
 
-/** `personId`: the id of a customer, or `memberPresence`. */
+/**
+ * `personId`: `memberPresence`, or for a customer the id of the conversation that the socket shows. A customer who has
+ * one conversation open is not present in the others.
+ */
 export type Person = { orgId: string; personId: string };
 /** A person who connected to this process, or left it. */
 export type Seen = Person & { present: boolean };

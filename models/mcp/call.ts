@@ -4,7 +4,7 @@
  */
 import type mongoose from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, newest, olderThan, type RecordOf } from '../base/define.ts';
 import { boolean, date, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
@@ -245,18 +245,9 @@ export async function listApprovals(
   shown: readonly Mode[],
   { limit, after, now }: { limit: number; after?: string | undefined; now: Date },
 ): Promise<ToolCall[]> {
-  return collectionOf(ToolCallModel)
-    .find({
-      org_id: orgId,
-      state: 'waiting',
-      awaited: 'member',
-      mode: { $in: [...shown] },
-      ask_until: { $gt: now },
-      ...(after === undefined ? {} : { _id: { $lt: after } }),
-    })
-    .sort({ _id: -1 })
-    .limit(limit)
-    .toArray();
+  const open = { state: 'waiting', awaited: 'member', ask_until: { $gt: now } } as const;
+  const which = { org_id: orgId, mode: { $in: [...shown] }, ...open, ...olderThan(after) };
+  return newest(collectionOf(ToolCallModel).find(which), limit);
 }
 
 /**

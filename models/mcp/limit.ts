@@ -15,8 +15,11 @@ const WindowModel = defineModel(
 
 const minuteMs = 60_000;
 
-/** Counts one call of the limit `name`. `waitMs`: set when the limit is used up; the time until the next minute. */
-export async function takeCall(name: string, limit: number, now: Date): Promise<{ waitMs?: number }> {
+/** `left`: the calls left until the minute ends in `endMs`. `waitMs`: set when the call is over the limit. */
+export type Taken = { left: number; endMs: number; waitMs?: number };
+
+/** Counts one call of the limit `name`. */
+export async function takeCall(name: string, limit: number, now: Date): Promise<Taken> {
   const minute = Math.floor(now.getTime() / minuteMs);
   const end = (minute + 1) * minuteMs;
   const counted = await collectionOf(WindowModel).findOneAndUpdate(
@@ -24,5 +27,7 @@ export async function takeCall(name: string, limit: number, now: Date): Promise<
     { $inc: { count: 1 }, $setOnInsert: { expires_at: new Date(end + minuteMs) } },
     { upsert: true, returnDocument: 'after' },
   );
-  return (counted?.count ?? 1) <= limit ? {} : { waitMs: Math.max(1, end - now.getTime()) };
+  const count = counted?.count ?? 1;
+  const endMs = Math.max(1, end - now.getTime());
+  return { left: Math.max(0, limit - count), endMs, ...(count <= limit ? {} : { waitMs: endMs }) };
 }

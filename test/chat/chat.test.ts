@@ -7,7 +7,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MongoClient, Db } from 'mongodb';
+import { Long, type MongoClient, type Db } from 'mongodb';
 import { openClient } from '../kit/database.ts';
 import { WebSocket } from 'ws';
 import { apiAt, until, type Api, type TestOrg } from '../kit/harness.ts';
@@ -927,7 +927,8 @@ describe('a process whose change stream breaks', () => {
           const found = await changeStreams();
           return found.length >= 2 && found;
         }, 'both change streams');
-        const cursors = streams.map(({ cursor }) => cursor!.cursorId);
+        // The driver reads a small 64-bit integer as a number, and would send that as a double.
+        const cursors = streams.map(({ cursor }) => Long.fromString(String(cursor!.cursorId)));
         await db.command({ killCursors: '$cmd.aggregate', cursors });
       }
     });

@@ -437,7 +437,7 @@ describe('a message that arrives while a member marks the conversation as read',
     const messages = MessageModel.collection;
     const insertOne = messages.insertOne.bind(messages);
     messages.insertOne = async (...told) => {
-      await markRead(orgId, customer.convId);
+      await markRead(orgId, customer.convId, new Date());
       return insertOne(...told);
     };
     try {

@@ -4,11 +4,12 @@ import { modelsIn } from '../kit/database.ts';
 import { actOn, leftIntents, type ActOptions } from '../../models/chat/act.ts';
 import { ConversationModel, countEscalated, findConversation } from '../../models/chat/conversation.ts';
 import { findStanding, provideConversation, removeEmpty } from '../../models/chat/current.ts';
+import { removedAmong } from '../../models/chat/log.ts';
 import { addNote } from '../../models/chat/triage.ts';
 import { countMissed, markRead, uncountMessage } from '../../models/chat/unread.ts';
 import { maxNotes } from '../../models/rules/chat/triage.ts';
 import { newId } from '../../models/base/ids.ts';
-import { countInbox, listInbox } from '../../models/chat/inbox.ts';
+import { countInbox, listInbox, listInboxOf } from '../../models/chat/inbox.ts';
 import {
   claimAnswer,
   findClientMessage,
@@ -219,18 +220,18 @@ describe('marking a conversation as read', () => {
     const convId = await begin();
     await act(convId, 'message', said('One'));
     const { reads } = await act(convId, 'message', said('Two'));
-    await markRead(orgId, convId);
+    await markRead(orgId, convId, new Date());
     expect(await unread(convId)).toBe(0);
     await countMissed(orgId, convId, reads);
     expect(await unread(convId)).toBe(1);
-    await markRead(orgId, convId);
+    await markRead(orgId, convId, new Date());
     expect(await unread(convId)).toBe(0);
   });
 
   it('a message that arrives after the conversation was marked as read is counted as unread once', async () => {
     const convId = await begin();
     await act(convId, 'message', said('One'));
-    await markRead(orgId, convId);
+    await markRead(orgId, convId, new Date());
     const { reads } = await act(convId, 'message', said('Two'));
     await countMissed(orgId, convId, reads);
     expect(await unread(convId)).toBe(1);
@@ -239,15 +240,26 @@ describe('marking a conversation as read', () => {
   it('marking a conversation as read also clears the unread count of a message that was never stored because its process died', async () => {
     const convId = await begin();
     await act(convId, 'message', said('Never stored'));
-    await markRead(orgId, convId);
+    await markRead(orgId, convId, new Date());
     expect(await unread(convId)).toBe(0);
+  });
+
+  it('a conversation that was marked as read counts as changed since then', async () => {
+    const convId = await begin();
+    await act(convId, 'message', said('Hello?'));
+    const later = new Date(Date.now() + 3_600_000);
+    const changed = async () =>
+      (await listInboxOf(orgId, ['test'], { since: later, limit: 1_000 })).map(({ _id }) => _id).includes(convId);
+    expect(await changed()).toBe(false);
+    await markRead(orgId, convId, later);
+    expect(await changed()).toBe(true);
   });
 
   it('a duplicate that is taken off the unread count after the conversation was read leaves later messages unread', async () => {
     const convId = await begin();
     await act(convId, 'message', said('One'));
     const { reads } = await act(convId, 'message', said('One'));
-    await markRead(orgId, convId);
+    await markRead(orgId, convId, new Date());
     await act(convId, 'message', said('Two'));
     await uncountMessage(orgId, convId, reads);
     expect(await unread(convId)).toBe(1);
@@ -471,6 +483,18 @@ describe('a note on a conversation that is deleted at the same time', () => {
     const gone = { orgId, convId: newId('conversation') };
     await expect(addNote(gone, note(), intent('note'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
+});
+
+it('the removed conversations are found among the streams of a process’s sockets, whichever organizations they belong to', async () => {
+  const convId = await begin();
+  const [otherOrg, removed, gone] = [newId('org'), newId('conversation'), newId('conversation')];
+  const { _id: other } = await provideConversation(otherOrg, 'live', newId('customer'), new Date());
+  const streams = [
+    ...[convId, convId, removed, removed].map((stream) => ({ orgId, stream })),
+    ...[other, gone].map((stream) => ({ orgId: otherOrg, stream })),
+  ];
+  expect(await removedAmong(streams)).toEqual([removed, gone]);
+  expect(await removedAmong([])).toEqual([]);
 });
 
 it('a conversation that is escalated again counts as waiting since then, not since its ticket was created', async () => {

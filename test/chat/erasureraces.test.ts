@@ -20,6 +20,7 @@ import { CustomerModel, provideCustomer } from '../../models/chat/customer.ts';
 import { createErasure, findErasure } from '../../models/chat/erasure.ts';
 import { conversationWriter } from '../../models/chat/log.ts';
 import { FrameModel } from '../../models/live/frame.ts';
+import { notePresence, PresenceModel } from '../../models/live/presence.ts';
 import { recordCustomerGap } from '../../models/chat/customergap.ts';
 import { recordGap, type Asker } from '../../models/knowledge/gap.ts';
 import { newId } from '../../models/base/ids.ts';
@@ -207,6 +208,15 @@ describe('the deletion of a customer', () => {
     expect(erasure!.verified_at! >= erasure!.erased_at!).toBe(true);
   });
 
+  it('a customer’s deletion also deletes when the customer was last connected to each conversation', async () => {
+    const customerId = await customerToErase();
+    const convIds = await convIdsOf(customerId);
+    const seen = convIds.map((personId) => ({ orgId, personId, present: true }));
+    await notePresence(newId('request'), seen, clock());
+    await run('eraseCustomer', customerId);
+    expect(await PresenceModel.countDocuments({ _id: { $in: convIds } })).toBe(0);
+  });
+
   it('a customer’s deletion that runs twice at the same time has the same result as one run', async () => {
     const customerId = await customerToErase();
     const convIds = await convIdsOf(customerId);
@@ -257,8 +267,6 @@ describe('an unanswered question', () => {
   it('an unanswered question that an API key asked too stays after the customer who asked it is deleted', async () => {
     const words = `Where is ${newId('request')}?`;
     await miss(words);
-    // Gives the record the form that an earlier version stored, which did not record who asked.
-    await mongoose.connection.collection('gaps').updateOne({ question: words }, { $unset: { askers: 1 } }, everyRecord);
     const { customerId } = await askingCustomer(words);
     await run('eraseCustomer', customerId);
     expect(await gapOf(words)).toMatchObject({ count: 1, askers: [] });

@@ -32,6 +32,13 @@ const calling = (name: string, given: unknown) => ({
   kind: 'reply' as const,
   content: { calls: [{ name, arguments: given }] },
 });
+/** A reply whose message has any shape. */
+const saying = (message: unknown) => ({
+  kind: 'body' as const,
+  body: { choices: [{ index: 0, finish_reason: 'stop', message }] },
+});
+const calls = (...functions: unknown[]) =>
+  saying({ content: null, tool_calls: functions.map((given) => ({ type: 'function', function: given })) });
 
 describe('chooseFunction', () => {
   it('chooseFunction sends exactly the given tools, and returns the call that the model makes', async () => {
@@ -83,6 +90,38 @@ describe('chooseFunction', () => {
       content: expect.stringContaining(told),
     });
     server.script(wrong, wrong);
+    await expect(choose()).rejects.toMatchObject({ code: 'MODEL_FAILED' });
+  });
+
+  const called = (given: object) => ({ call: { name: 'cancel_order', arguments: given } });
+  it.each([
+    [
+      'arguments that are an object',
+      calls({ name: 'cancel_order', arguments: { order: 'B' } }),
+      called({ order: 'B' }),
+    ],
+    ['arguments that are null', calls({ name: 'cancel_order', arguments: null }), called({})],
+    ['a call without arguments', calls({ name: 'cancel_order' }), called({})],
+    [
+      'calls without a name',
+      calls(null, { arguments: '{}' }, { name: 7 }, { name: 'cancel_order', arguments: '{"order":"B"}' }),
+      called({ order: 'B' }),
+    ],
+    ['calls that are no list', saying({ content: 'NONE', tool_calls: { name: 'cancel_order' } }), { text: '' }],
+    [
+      'a text in parts',
+      saying({ content: [{ type: 'text', text: 'Order B ' }, { type: 'image' }, { type: 'text', text: 'is free.' }] }),
+      { text: 'Order B is free.' },
+    ],
+    ['a text that is an object', saying({ content: { text: 'Order B' } }), { text: '' }],
+    ['no message', { kind: 'body' as const, body: { choices: [] } }, { text: '' }],
+  ])('chooseFunction reads replies of compatible endpoints that have another shape: %s', async (_, reply, expected) => {
+    server.script(reply);
+    expect(await choose({ problemOf: () => undefined })).toEqual(expected);
+  });
+
+  it('chooseFunction fails with MODEL_FAILED on a reply that it cannot read at all, so that the rules can choose instead', async () => {
+    server.script({ kind: 'body', body: null });
     await expect(choose()).rejects.toMatchObject({ code: 'MODEL_FAILED' });
   });
 

@@ -50,6 +50,25 @@ async function customer(org: TestOrg) {
 const about = (convId: string) => (frame: { conversation: { conv_id: string } }) =>
   frame.conversation.conv_id === convId;
 
+/** The streams of members in this process, and a socket that passes its frames to `tell`. */
+function streamsWith(tell: StreamSocket['tell']) {
+  const ctx = { config: {}, clock: () => new Date(), log: pino({ level: 'silent' }) } as unknown as Context;
+  const refusals: Problem[] = [];
+  const refuse = (problem: Problem) => void refusals.push(problem);
+  const socket: StreamSocket = { seq: 0, network: '', tell, pass: () => undefined, refuse };
+  return { streams: createStaffStreams(ctx, createMetrics().sockets.live), socket, refusals };
+}
+const pageOf = ({ orgId }: TestOrg, { userId }: TestUser, since: Date) => ({
+  orgId,
+  userId,
+  epoch: 0,
+  since,
+  modes: ['test'] as const,
+  until: new Date(Date.now() + 60_000),
+  views: new Set<string>(),
+});
+const request = { params: {}, query: new URLSearchParams(), origin: undefined, address: '127.0.0.1' };
+
 describe('the socket of a member', () => {
   it('a member’s socket shows a customer’s request for a person, the notification about it, and the acts of colleagues', async () => {
     const org = await api.newOrg();
@@ -193,6 +212,95 @@ describe('the socket of a member', () => {
     expect(late.all('conversation').length).toBeLessThan(10);
   });
 
+  it('a page that reconnects is told its own `since` until it was sent all that it missed, and is disconnected when that fails', async () => {
+    const org = await api.newOrg();
+    await (await customer(org)).say('Is anybody there?');
+    const since = new Date(Date.now() - 60_000);
+    const told: [type: string, at: unknown][] = [];
+    let fails = true;
+    const { streams, socket, refusals } = streamsWith((type, body) => {
+      if (fails && type === 'conversation') throw new Error('a failed read');
+      told.push([type, body?.['at']]);
+    });
+    const ping = (client: ReturnType<typeof pageOf>) => streams.take(socket, client, { type: 'ping' });
+    const [first, again] = [pageOf(org, org.owner, since), pageOf(org, org.owner, since)];
+    await streams.open(socket, first, request);
+    streams.came!(first);
+    expect((await until(async () => refusals[0], 'the refusal')).status).toBe(503);
+    await ping(first);
+    streams.left!(first);
+    const before = since.toISOString();
+    expect(told.splice(0)).toEqual([
+      ['welcome', before],
+      ['pong', before],
+    ]);
+    fails = false;
+    await streams.open(socket, again, request);
+    streams.came!(again);
+    await until(async () => {
+      await ping(again);
+      return String(told.at(-1)![1]) > before;
+    }, 'what was missed to be sent');
+    expect(told.filter(([type]) => type !== 'pong')).toEqual([
+      ['welcome', before],
+      ['conversation', before],
+    ]);
+    streams.left!(again);
+    await streams.close!();
+  });
+
+  it('a page whose process missed frames is told the time before them until it was sent all changes, and is disconnected when one of two reads fails', async () => {
+    const org = await api.newOrg();
+    await (await customer(org)).say('Is anybody there?');
+    const told: [type: string, at: unknown][] = [];
+    let during = (): void => undefined;
+    const { streams, socket, refusals } = streamsWith((type, body) => {
+      if (type === 'conversation') during();
+      told.push([type, body?.['at']]);
+    });
+    const client = pageOf(org, org.owner, new Date());
+    const ping = () => streams.take(socket, client, { type: 'ping' });
+    const caughtUp = (from: string) =>
+      until(async () => {
+        await ping();
+        return String(told.at(-1)![1]) > from;
+      }, 'what was missed to be sent');
+    const gapAt = (at: Date): string => {
+      const frame = { _id: 'other:1', org_id: newId('org'), stream: 'other', seq: 1, type: 'ack', body: {}, at };
+      streams.hears!(frame);
+      return at.toISOString();
+    };
+    const first = client.since.toISOString();
+    await streams.open(socket, client, request);
+    streams.came!(client);
+    await caughtUp(first);
+
+    const before = gapAt(new Date(Date.now() - 60_000));
+    told.length = 0;
+    streams.missed!();
+    expect(told).toEqual([['pong', before]]);
+    await caughtUp(before);
+    expect(told.filter(([type]) => type === 'conversation')).toEqual([['conversation', before]]);
+    expect(refusals).toEqual([]);
+
+    // Another gap is found while the changes of the first gap are sent, and the read for it fails.
+    const again = gapAt(new Date(Date.now() - 30_000));
+    told.length = 0;
+    during = () => {
+      during = () => {
+        throw new Error('a failed read');
+      };
+      streams.missed!();
+    };
+    streams.missed!();
+    expect((await until(async () => refusals[0], 'the refusal')).status).toBe(503);
+    await ping();
+    expect(told.map(([type]) => type)).toEqual(['pong', 'pong', 'conversation', 'pong']);
+    expect(new Set(told.map(([, at]) => at))).toEqual(new Set([again]));
+    streams.left!(client);
+    await streams.close!();
+  });
+
   it('a member’s socket shows changes made at another API process, and continues at another process when its own is killed', async () => {
     const org = await api.newOrg();
     const env = systemEnv('shared');
@@ -281,27 +389,9 @@ describe('the address of a member’s socket', () => {
   it('a member who is removed while the socket is being opened is disconnected', async () => {
     const org = await api.newOrg();
     const bob = await api.join(org);
-    const ctx = { config: {}, clock: () => new Date(), log: pino({ level: 'silent' }) } as unknown as Context;
-    const streams = createStaffStreams(ctx, createMetrics().sockets.live);
     const told: string[] = [];
-    const refusals: Problem[] = [];
-    const socket: StreamSocket = {
-      seq: 0,
-      network: '',
-      tell: (type) => void told.push(type),
-      pass: () => undefined,
-      refuse: (problem) => void refusals.push(problem),
-    };
-    const now = Date.now();
-    const login = { orgId: org.orgId, userId: bob.userId, epoch: 0 };
-    const client = {
-      ...login,
-      modes: ['test'] as const,
-      until: new Date(now + 60_000),
-      since: new Date(now),
-      views: new Set<string>(),
-    };
-    const request = { params: {}, query: new URLSearchParams(), origin: undefined, address: '127.0.0.1' };
+    const { streams, socket, refusals } = streamsWith((type) => void told.push(type));
+    const client = pageOf(org, bob, new Date());
     await streams.open(socket, client, request);
     expect(told).toEqual(['welcome']);
     // The socket does not follow the organization yet, so the change of the members does not close it.

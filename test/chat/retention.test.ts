@@ -147,19 +147,26 @@ describe('a customer of test mode', () => {
     expect(last[0]!['expires_at']).toEqual(daysAfter(end, logDays));
   });
 
-  it('a member’s act on a conversation of test mode prolongs the retention of the conversation and its customer', async () => {
-    const { org, customerId, convId } = await newCustomer('test');
-    await passDays(org, 20);
-    const path = `/support/inbox/orgs/${org.orgId}/${convId}/reopen`;
-    const before = new Date();
-    expect((await api.request('POST', path, { token: org.owner.token })).status).toBe(200);
-    const end = await endSince(before, convId);
-    await until(
-      async () => (await endsOf('messages', { conv_id: convId })).every((at) => at?.getTime() === end.getTime()),
-      'every message to be kept as long as its conversation',
-    );
-    expect(await endsOf('customers', { _id: customerId })).toEqual([daysAfter(end, customerDays)]);
-  });
+  it.each<[string, string, (org: TestOrg) => object]>([
+    ['taking it up again', 'reopen', () => ({})],
+    ['assigning it to a member', 'assign', ({ owner }) => ({ user_id: owner.userId })],
+    ['assigning it to nobody', 'assign', () => ({ user_id: null })],
+  ])(
+    'a member’s act on a conversation of test mode prolongs the retention of the conversation, its messages and its customer: %s',
+    async (_, act, body) => {
+      const { org, customerId, convId } = await newCustomer('test');
+      await passDays(org, 20);
+      const path = `/support/inbox/orgs/${org.orgId}/${convId}/${act}`;
+      const before = new Date();
+      expect((await api.request('POST', path, { token: org.owner.token, body: body(org) })).status).toBe(200);
+      const end = await endSince(before, convId);
+      await until(
+        async () => (await endsOf('messages', { conv_id: convId })).every((at) => at?.getTime() === end.getTime()),
+        'every message to be kept as long as its conversation',
+      );
+      expect(await endsOf('customers', { _id: customerId })).toEqual([daysAfter(end, customerDays)]);
+    },
+  );
 });
 
 describe('a customer of live mode', () => {

@@ -1,8 +1,11 @@
 /** Members search messages, notes and customers of their own organization, and what is erased is gone. */
 import { describe, expect, it } from '@jest/globals';
+import { sharedDatabase } from '../kit/database.ts';
 import { system, until } from '../kit/harness.ts';
+import { newId } from '../../models/base/ids.ts';
 
 const api = system();
+const db = sharedDatabase();
 type Hit = {
   conv_id: string;
   in: string;
@@ -53,6 +56,40 @@ describe('GET /support/search/orgs/{orgId}', () => {
       expect(await hits(q)).toMatchObject([
         { conv_id: convId, in: 'customer', excerpt: 'Grace Hopper, grace@navy.example' },
       ]);
+  });
+
+  it('a search for the address that a customer gave in the chat shows that address', async () => {
+    const { say, hits } = await fresh();
+    const { convId, customerId } = await say('Hello?', { name: 'Grace Hopper', email: 'grace@navy.example' });
+    const customers = db().collection<{ _id: string }>('customers');
+    await customers.updateOne({ _id: customerId }, { $set: { contact_email: 'hopper@home.example' } });
+    const found = async () => (await hits('hopper@home.example')).map(({ conv_id, excerpt }) => [conv_id, excerpt]);
+    expect(await found()).toEqual([[convId, 'Grace Hopper, grace@navy.example, hopper@home.example']]);
+    await customers.updateOne({ _id: customerId }, { $unset: { name: '', email: '' } });
+    expect(await found()).toEqual([[convId, 'hopper@home.example']]);
+  });
+
+  it('of more than 200 customers whose names have the words, the conversations of those who were seen last are found', async () => {
+    const { org, say, hits } = await fresh();
+    const { convId } = await say('Hello', { name: 'Quentin Quetzal', email: 'quentin@home.example' });
+    const seenAt = (last_seen_at: Date) =>
+      db()
+        .collection<{ _id: string }>('customers')
+        .insertMany(
+          Array.from({ length: 200 }, () => ({
+            _id: newId('customer'),
+            org_id: org.orgId,
+            mode: 'test',
+            name: 'Quentin Quetzal',
+            verified: true,
+            created_at: last_seen_at,
+            last_seen_at,
+          })),
+        );
+    await seenAt(new Date(Date.now() - 86_400_000));
+    expect((await hits('quetzal')).map(({ conv_id }) => conv_id)).toEqual([convId]);
+    await seenAt(new Date(Date.now() + 86_400_000));
+    expect(await hits('quetzal')).toEqual([]);
   });
 
   it('hits come newest first, each once over all pages, and can be limited to a period', async () => {

@@ -2,13 +2,12 @@
  * Conversations with malicious or broken tool servers: only the approved version of a tool is called, results are
  * treated as data, and a server's fault fails the call but not the conversation.
  */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { sharedDatabase } from '../kit/database.ts';
 import { system, until } from '../kit/harness.ts';
+import { listening } from '../kit/listening.ts';
 import type { TestMcp } from '../kit/mcp-server.ts';
 import { cancel, done, inputSchema, please, shopping, type Shop } from '../kit/toolshop.ts';
 import type { ChatClient } from '../kit/socket.ts';
@@ -156,16 +155,15 @@ describe('a server that is broken', () => {
     const inner = createServer((_request, response) => response.end('{}'));
     let reached = 0;
     inner.on('request', () => (reached += 1));
-    inner.listen(0, '127.0.0.1');
-    await once(inner, 'listening');
+    const { url, close } = await listening(inner);
     answerCalls(shop.mcp, (_request, response) => {
-      response.writeHead(307, { location: `http://127.0.0.1:${(inner.address() as AddressInfo).port}/mcp` }).end();
+      response.writeHead(307, { location: `${url}/mcp` }).end();
       return true;
     });
     const { client } = await met(shop);
     expect(await answerAfter(client, 'Please track my parcel B-7')).toContain(failed);
     expect([reached, await shop.outcomes(1)]).toEqual([0, ['error']]);
-    inner.close();
+    await close();
   });
 
   it('a response of 50 MB from a broken server is aborted, and the conversation continues', async () => {

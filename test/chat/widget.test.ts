@@ -5,8 +5,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, get, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, get, type IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -14,6 +13,7 @@ import type { Browser, Page } from 'puppeteer';
 import { chatOn, failOnce, startChromium, visit, wireTo, type Chat } from '../kit/chromium.ts';
 import { sharedDatabase } from '../kit/database.ts';
 import { apiAt, system, until, type Api, type TestOrg } from '../kit/harness.ts';
+import { listening } from '../kit/listening.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
 import { accentsOf } from '../../models/rules/chat/accent.ts';
 import { pixel } from '../kit/pixel.ts';
@@ -140,15 +140,12 @@ const sentBy = (page: Page, type: string) =>
 
 /** Serves a page of another site, on its own origin. */
 async function otherPage(html: string, headers: Record<string, string> = {}): Promise<string> {
-  const server: Server = createServer((_, reply) => {
+  const server = createServer((_, reply) => {
     reply.writeHead(200, { 'content-type': 'text/html; charset=utf-8', ...headers }).end(html);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  cleanups.push(() => {
-    server.closeAllConnections();
-    return new Promise((resolve) => server.close(resolve));
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const { url, close } = await listening(server);
+  cleanups.push(close);
+  return `${url}/`;
 }
 
 const embed = (attributes: string) =>
@@ -533,17 +530,30 @@ describe('the look that an organization chose', () => {
     expect(await page.evaluate("Object.keys(localStorage).some((name) => name.endsWith(':look'))")).toBe(true);
   });
 
-  it('outside the team’s hours the widget says that nobody is there, or the widget is hidden if the organization chose that', async () => {
+  it('outside the team’s hours the widget says that nobody is there, until the hours change, or the widget is hidden if the organization chose that', async () => {
     const lindenbank = await bank();
     const never = { timezone: 'Europe/Berlin', week: {}, closed: [], away_message: null };
     await configure(lindenbank, '/orgs/{org}/hours', { hours: never });
-    const { chat } = await demo(lindenbank.publishable);
+    const hours = (of: Chat) => of.inside("root.querySelector('.hours').textContent");
+    const { page: standing, chat } = await demo(lindenbank.publishable);
+    await standing.setCacheEnabled(false);
     await chat.open();
-    expect(await chat.inside("root.querySelector('.hours').textContent")).toBe('Nobody is here now');
+    expect(await hours(chat)).toBe('Nobody is here now');
+    // A page that stays open reads the hours again when the chat is opened.
+    const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+    const week = Object.fromEntries(days.map((day) => [day, [{ from: '00:00', until: '24:00' }]]));
+    await configure(lindenbank, '/orgs/{org}/hours', { hours: { ...never, week } });
+    await until(async () => {
+      await standing.keyboard.press('Escape');
+      await chat.open();
+      return (await hours(chat)) === 'We are here';
+    }, 'the widget to read the hours again');
+    await configure(lindenbank, '/orgs/{org}/hours', { hours: never });
     await configure(lindenbank, '/support/widget/orgs/{org}', { outside: 'hide' });
     await until(async () => {
       const reply = await fetch(`${api.url}/widget/organizations/${lindenbank.publishable}`);
-      return ((await reply.json()) as { outside: string }).outside === 'hide';
+      const { outside, open } = (await reply.json()) as { outside: string; open: boolean };
+      return outside === 'hide' && !open;
     }, 'every process to know');
     const { page, chat: hidden } = await demo(lindenbank.publishable);
     await until(

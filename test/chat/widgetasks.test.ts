@@ -5,12 +5,12 @@
  */
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { inputRequired } from '@modelcontextprotocol/server';
 import type { Browser, Page, SerializedAXNode } from 'puppeteer';
 import { chatOn, failOnce, startChromium, visit, wireTo, type Chat } from '../kit/chromium.ts';
 import { system, until } from '../kit/harness.ts';
+import { listening } from '../kit/listening.ts';
 import { startTestMcp, type TestMcp, type TestTool } from '../kit/mcp-server.ts';
 import type { RiskTier } from '../../models/rules/mcp/tool.ts';
 
@@ -249,12 +249,9 @@ describe('a customer who must prove their identity', () => {
     const server = createServer((_, reply) => {
       reply.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(html);
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const opened = await visit(browser, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-    cleanups.push(
-      () => new Promise((resolve) => server.close(resolve)),
-      () => opened.context.close(),
-    );
+    const { url, close } = await listening(server);
+    const opened = await visit(browser, `${url}/`);
+    cleanups.push(close, () => opened.context.close());
     return opened;
   }
 

@@ -15,11 +15,13 @@ import {
   type Conversation,
 } from '../../web/widget/conversation.ts';
 import type { Frame } from '../../web/live/frame.ts';
+import { hoursSentence, readLook, withoutHours } from '../../web/widget/look.ts';
 import { readOptions, readToken } from '../../web/widget/options.ts';
 import { createStore, randomId } from '../../web/live/store.ts';
 import { contrast } from '../../models/rules/chat/accent.ts';
 import { colors, pairs } from '../../web/widget/styles.ts';
 import { localeOf, texts } from '../../web/widget/texts.ts';
+import { randomNumbers } from '../kit/random.ts';
 
 const at = (minute: number): string => new Date(Date.UTC(2026, 0, 1, 12, minute)).toISOString();
 
@@ -299,17 +301,6 @@ describe('the conversation in the widget', () => {
 
 /** Simulates a server with a log of frames, and clients that lose connections, resume, and get frames twice. */
 describe('clients that follow the server’s log', () => {
-  /** The mulberry32 generator: the same numbers for the same seed. */
-  function random(seed: number): () => number {
-    let state = seed;
-    return () => {
-      state = (state + 0x6d2b79f5) | 0;
-      let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-      mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-      return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-    };
-  }
-
   function story(next: () => number) {
     const log: Frame[] = [];
     const history: Record<string, unknown>[] = [];
@@ -347,7 +338,7 @@ describe('clients that follow the server’s log', () => {
   });
 
   function play(seed: number): void {
-    const next = random(seed);
+    const next = randomNumbers(seed);
     const server = story(next);
     const clients = [0, 1].map((number) => ({ number, state: noConversation, given: 0 }));
     const welcome = { type: 'welcome', conv_id: 'conv_1', status: 'open' };
@@ -417,6 +408,24 @@ describe('the widget’s options', () => {
   it('the widget has every text in every language', () => {
     const names = Object.keys(texts.en).sort();
     for (const words of Object.values(texts)) expect(Object.keys(words).sort()).toEqual(names);
+  });
+});
+
+describe('the team’s hours in the widget', () => {
+  it('the widget names the weekday on which the team is back, and also the date when that is more than six days away', () => {
+    const monday = new Date(2026, 11, 28, 9, 30);
+    const said = (back: Date) => hoursSentence({ open: false, back }, 'en', texts.en, monday);
+    expect(said(new Date(2026, 11, 31, 9))).toMatch(/^Back Thursday\b(?!.*December)/);
+    expect(said(new Date(2027, 0, 4, 9))).toMatch(/^Back Monday, January 4\b/);
+  });
+
+  it('a stored look says nothing about the hours, and keeps the widget hidden that is hidden outside them', () => {
+    const stored = { agent_name: 'Linda', outside: 'hide', open: true, next_opening: '2026-12-31T08:00:00.000Z' };
+    const look = (given: unknown) => readLook(given, 'en', 'https://example.com/');
+    const unknown = { open: undefined, back: undefined };
+    expect(look(withoutHours(stored))).toMatchObject({ agentName: 'Linda', hidden: true, ...unknown });
+    expect(look({ ...stored, open: null, next_opening: null })).toMatchObject({ hidden: false, ...unknown });
+    expect(look(stored)).toMatchObject({ hidden: false, open: true });
   });
 });
 

@@ -4,7 +4,7 @@
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listening } from './listening.ts';
 
 export type ChatRequest = {
   model: string;
@@ -24,6 +24,8 @@ export type RecordedRequest = {
 /** What happens to the next request. Each script is used once. Without a script the server answers normally. */
 export type Script =
   | { kind: 'reply'; content: string | FunctionCalls }
+  /** HTTP 200 and this value as JSON, whatever its shape. */
+  | { kind: 'body'; body: unknown }
   | { kind: 'status'; status: number; message?: string; headers?: Record<string, string> }
   /** Accepts the request and never answers. */
   | { kind: 'hang' }
@@ -163,6 +165,8 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
         { error: { message: script.message ?? 'scripted', type: 'scripted', code: null, param: null } },
         script.headers,
       );
+    } else if (script?.kind === 'body') {
+      json(response, 200, script.body);
     } else if (script?.kind === 'garbage') {
       response.writeHead(200, { 'content-type': 'application/json' }).end('<html>not json');
     } else if (path === '/v1/chat/completions') {
@@ -187,13 +191,10 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
   const server = createServer((request, response) => {
     handle(request, response).catch(() => response.destroy());
   });
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.listen(0, '127.0.0.1', resolve);
-  await promise;
-  const { port } = server.address() as AddressInfo;
+  const { url, close } = await listening(server);
 
   return Object.assign(state, {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
+    baseUrl: `${url}/v1`,
     requests,
     script: (...next: Script[]) => void scripts.push(...next),
     async next() {
@@ -206,11 +207,6 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
       requests.length = 0;
       state.reply = usual;
     },
-    async close() {
-      const closed = Promise.withResolvers<void>();
-      server.close(() => closed.resolve());
-      server.closeAllConnections();
-      await closed.promise;
-    },
+    close,
   });
 }

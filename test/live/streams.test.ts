@@ -4,14 +4,15 @@
  * over MongoDB's change stream and over Redis.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import mongoose from 'mongoose';
 import pino from 'pino';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { createMetrics } from '../../api/http/metrics.ts';
+import { createConnections } from '../../api/live/connections.ts';
+import { createEndings } from '../../api/live/endings.ts';
 import { createLive, type Live } from '../../api/live/live.ts';
 import { canResume, resumeFromOf } from '../../api/live/resume.ts';
 import { LiveSocket } from '../../api/live/socket.ts';
@@ -23,6 +24,7 @@ import { connectRedis, disconnectRedis, redis } from '../../models/base/redis.ts
 import { frameWriter, lastSeq } from '../../models/live/frame.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { until } from '../kit/harness.ts';
+import { listening } from '../kit/listening.ts';
 
 type Record = { _id: string; org_id?: string; taken_back?: boolean };
 type Display = { badge: string };
@@ -66,7 +68,6 @@ const boardStreams: StreamKind<Display, z.infer<typeof clientFrame>> = {
     socket.tell('welcome', { board: board._id });
     return stream;
   },
-  isType: (type): type is 'echo' | 'fail' => type === 'echo' || type === 'fail',
   frame: clientFrame,
   async take(socket, { badge }, frame) {
     if (frame.type === 'fail') throw new Problem('CONFLICT', { message: 'Not now.' });
@@ -90,8 +91,7 @@ const wallStreams: StreamKind<Display> = {
     socket.tell('welcome', {});
     return { orgId: params['wall']!, stream: params['wall']! };
   },
-  isType: (type): type is string => type === 'none',
-  frame: z.object({ type: z.string() }),
+  frame: z.discriminatedUnion('type', [z.object({ type: z.literal('none') })]),
   take: async () => undefined,
   hears: ({ org_id, stream, seq }) => void heard.push(`${org_id} ${stream} ${seq}`),
   missed: () => (missed += 1),
@@ -119,9 +119,7 @@ async function start(over: 'MongoDB' | 'Redis'): Promise<void> {
     rawSockets.add(socket);
     socket.once('close', () => rawSockets.delete(socket));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  url = `ws://127.0.0.1:${(await listening(server)).port}`;
 }
 async function stop(): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve));
@@ -175,6 +173,40 @@ describe('a socket', () => {
     // The test constructs the socket as the `ws` server does.
     const socket = new LiveSocket(...([null, undefined, {}] as unknown as [null]));
     expect(socket.countedFrom).toBeGreaterThanOrEqual(before);
+  });
+});
+
+describe('a change stream that was down', () => {
+  it('the sockets of a stream that was removed while the change stream was down are closed when it is back, and a failed search is repeated', async () => {
+    const refused: string[] = [];
+    let searches = 0;
+    const kind: StreamKind<Display, z.infer<typeof clientFrame>> = {
+      ...boardStreams,
+      streams: {
+        ...boardStreams.streams,
+        async endedAmong(streams) {
+          searches += 1;
+          if (searches === 1) throw new Error('MongoDB is away');
+          return streams.map(({ stream }) => stream).filter((stream) => stream === 'removed');
+        },
+      },
+      credentials: { ...boardStreams.credentials, endedAmong: async () => [] },
+    };
+    const connections = createConnections(config);
+    // A socket follows no stream while it is being opened.
+    const sockets = ['removed', 'standing', ''].map((stream) => {
+      const refuse = ({ code }: Problem) => void refused.push(`${stream} ${code}`);
+      return { kind, stream, network: '192.0.2.1', refuse } as unknown as LiveSocket;
+    });
+    for (const socket of sockets) connections.add(socket);
+    const followersOf = (stream: string) => sockets.filter((socket) => socket.stream === stream);
+    const endings = createEndings({ log: pino({ level: 'silent' }) }, [kind], connections, followersOf);
+    endings.missed();
+    await until(async () => searches === 1, 'the first search');
+    expect(refused).toEqual([]);
+    endings.retry();
+    await until(async () => refused.length > 0, 'a socket to be closed');
+    expect(refused).toEqual(['removed NOT_FOUND']);
   });
 });
 

@@ -1,11 +1,10 @@
 /** The MCP client against real tool servers: both protocol revisions, and malicious servers. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { createHttp, type StreamingHttp } from '../../clients/http/http.ts';
 import { createMcp, ServerFailure, type Mcp, type ServerAddress, type ToolAsk } from '../../clients/mcp/mcp.ts';
 import { until } from '../kit/harness.ts';
+import { listening } from '../kit/listening.ts';
 import { startEverything, startTestMcp, type TestMcp } from '../kit/mcp-server.ts';
 import type { Progress } from '../../models/rules/mcp/result.ts';
 import { defined } from '../../models/rules/base/defined.ts';
@@ -315,13 +314,12 @@ describe('a malicious tool server', () => {
     const inner = createServer((_request, response) => response.end('{}'));
     let reached = 0;
     inner.on('request', () => (reached += 1));
-    inner.listen(0, '127.0.0.1');
-    await once(inner, 'listening');
-    inPlace(307, { location: `http://127.0.0.1:${(inner.address() as AddressInfo).port}/` }, '');
+    const { url, close } = await listening(inner);
+    inPlace(307, { location: `${url}/` }, '');
     const failure = await failureOf(mcp.listTools(at(server.url)));
     expect(failure).toBeInstanceOf(ServerFailure);
     expect([failure.reason, reached]).toEqual(['redirect', 0]);
-    inner.close();
+    await close();
   });
 
   it('the client refuses to connect to a server in a private network, and to a public server by plain http', async () => {

@@ -3,8 +3,10 @@
  * call, one sender, one renewal of tokens.
  * Further tests show that tampering with the audit chain is detected.
  */
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import type { Context } from '../../api/context.ts';
+import { mcpRoutes } from '../../api/mcp/routes/mcp.ts';
 import { collectionOf } from '../../models/base/define.ts';
 import { newId } from '../../models/base/ids.ts';
 import mongoose from 'mongoose';
@@ -36,6 +38,7 @@ import {
   keepOAuthState,
   saveToolServer,
   suspendTool,
+  ToolServerModel,
   toolServerTurns,
   type ToolServer,
 } from '../../models/mcp/server.ts';
@@ -55,6 +58,54 @@ const times = <T>(count: number, what: (index: number) => T): T[] => Array.from(
 
 const oldKey = Buffer.alloc(32, 3);
 const secrets = createSecretBox([oldKey]);
+
+describe('a change of the tool server', () => {
+  const endpoint_url = 'https://tools.example.com/mcp';
+  const ask = (name: string, secretKeys: readonly Buffer[], actor = 'usr_1') => {
+    const { handle } = mcpRoutes.find((one) => one.name === name)!;
+    const ctx = { clock: () => now, secrets, config: { secretKeys, egressAllow: [] } } as unknown as Context;
+    const principal = { orgId, mode: 'test', actor };
+    return (handle as (input: object, ctx: Context) => Promise<unknown>)(
+      { params: { orgId }, principal, body: { endpoint_url } },
+      ctx,
+    );
+  };
+  const actions = async () =>
+    (await listAudit(orgId, { modes: ['test'] }, { limit: 9 })).map(({ action }) => action).toReversed();
+
+  it('a change of the tool server is not made when its audit event cannot be appended', async () => {
+    await expect(ask('putToolServer', [])).rejects.toThrow();
+    expect(await findToolServer(orgId)).toBeNull();
+    await ask('putToolServer', [oldKey]);
+    await expect(ask('deleteToolServer', [])).rejects.toThrow();
+    expect(await findToolServer(orgId)).toMatchObject({ endpoint_url });
+    await ask('deleteToolServer', [oldKey]);
+    expect(await findToolServer(orgId)).toBeNull();
+    expect(await actions()).toEqual(['server_connected', 'server_disconnected']);
+  });
+
+  it('a tool server whose removal was audited, but not made, is removed by another request, which is audited with its own actor', async () => {
+    await ask('putToolServer', [oldKey]);
+    const standing = (await findToolServer(orgId))!;
+    await ask('deleteToolServer', [oldKey]);
+    await saveToolServer(standing, 0);
+    await ask('deleteToolServer', [oldKey], 'usr_2');
+    expect(await findToolServer(orgId)).toBeNull();
+    expect(await actions()).toEqual(['server_connected', 'server_disconnected', 'server_disconnected']);
+    const [last] = await listAudit(orgId, { modes: ['test'] }, { limit: 1 });
+    expect(last).toMatchObject({ actor: 'usr_2', action: 'server_disconnected' });
+    await expect(ask('deleteToolServer', [oldKey])).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('a change of the tool server that is repeated after a concurrent one is audited as what it is then', async () => {
+    await ask('putToolServer', [oldKey]);
+    // The first attempt reads the server before the concurrent request has stored it.
+    const reads = jest.spyOn(collectionOf(ToolServerModel), 'findOne').mockResolvedValueOnce(null);
+    await ask('putToolServer', [oldKey]);
+    reads.mockRestore();
+    expect(await actions()).toEqual(['server_connected', 'server_connected', 'server_updated']);
+  });
+});
 
 describe('the audit log', () => {
   const entry = (index: number): AuditEntry => ({
@@ -310,7 +361,13 @@ describe('the rate limit of tool calls', () => {
     expect(tally(taken.map(({ waitMs }) => waitMs === undefined))).toBe(5);
     // Five seconds of this minute have passed.
     expect(Math.max(...taken.map(({ waitMs = 0 }) => waitMs))).toBe(55_000);
-    expect(await takeCall(orgId, 5, new Date(now.getTime() + 55_000))).toEqual({});
+    expect(
+      taken
+        .map(({ left }) => left)
+        .filter((left) => left > 0)
+        .toSorted(),
+    ).toEqual([1, 2, 3, 4]);
+    expect(await takeCall(orgId, 5, new Date(now.getTime() + 55_000))).toEqual({ left: 4, endMs: 60_000 });
   });
 });
 

@@ -2,9 +2,7 @@
  * The OAuth sign-in to a tool server, against a real authorization server: by the client itself, and by a person in the
  * browser.
  */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { decodeJwt } from 'jose';
@@ -15,6 +13,7 @@ import { clientDocument, clientMetadataPath } from '../../models/rules/mcp/oauth
 import { browse, guard, known, machine, startAuthority, type Authority } from '../kit/authority.ts';
 import { sharedDatabase } from '../kit/database.ts';
 import { system, until, type Reply } from '../kit/harness.ts';
+import { listening } from '../kit/listening.ts';
 import { startTestMcp, type TestMcp } from '../kit/mcp-server.ts';
 import { historyText } from '../kit/toolshop.ts';
 import { defined } from '../../models/rules/base/defined.ts';
@@ -113,14 +112,14 @@ describe('with a client secret', () => {
         sent.push(JSON.stringify(request.headers));
         response.writeHead(401).end();
       });
-    }).listen(0, '127.0.0.1');
-    await once(collector, 'listening');
-    const elsewhere = `http://127.0.0.1:${(collector.address() as AddressInfo).port}/token`;
+    });
+    const { url, close } = await listening(collector);
+    const elsewhere = `${url}/token`;
     for (const patch of [{ oauth: { token_url: elsewhere } }, { endpoint_url: elsewhere }]) {
       const { status, body } = await call('PUT', '/server', patch);
       expect([status, JSON.stringify(body.details)]).toEqual([400, expect.stringContaining('required again')]);
     }
-    collector.close();
+    await close();
     expect(sent).toEqual([]);
     expect((await call('POST', '/discover')).status).toBe(200);
   });

@@ -282,12 +282,17 @@ describe('POST /support/mcp/orgs/{orgId}/discover', () => {
     await own.close();
   });
 
-  it('discovering tools counts towards the rate limit of calls: 429 with Retry-After', async () => {
+  it('discovering tools counts towards the rate limit of calls: each reply says what is left, and 429 has Retry-After', async () => {
     const { discover, put } = await organization();
     await put({ endpoint_url: mcp.url, rate_limit_per_min: 1 });
     const statuses = [];
     // The minute of the limit may end between two requests.
     for (let times = 0; times < 3; times += 1) statuses.push(await discover());
+    expect(statuses[0]?.status).toBe(200);
+    expect(statuses.map(({ headers }) => headers.get('ratelimit-policy'))).toEqual(
+      statuses.map(() => '"mcp";q=1;w=60'),
+    );
+    expect(statuses[0]?.headers.get('ratelimit')).toMatch(/^"mcp";r=0;t=\d+$/);
     const refused = statuses.find(({ status: code }) => code === 429);
     expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(refused?.body.code).toBe('RATE_LIMITED');

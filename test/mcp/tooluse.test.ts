@@ -1,12 +1,22 @@
-/** A turn that starts a tool call: it waits briefly for a call that ends at once, and does not wait for others. */
-import { expect, it } from '@jest/globals';
-import type { Toolbox, WantedCall } from '../../intelligence/intelligence.ts';
+/**
+ * A turn that uses tools. When it starts a call, it waits briefly for a call that ends at once, and does not wait for
+ * others. When calls have ended, it tells the customer what came of them.
+ */
+import { describe, expect, it } from '@jest/globals';
+import type { CallMade, Choice, Toolbox, WantedCall } from '../../intelligence/intelligence.ts';
+import { createOffline } from '../../intelligence/offline/offline.ts';
 import { createToolUse } from '../../activities/chat/tooluse.ts';
+import { useTools } from '../../agent/chat/tools.ts';
+import { takeTurn, type Asked } from '../../agent/chat/turn.ts';
+import type { AgentDeps } from '../../agent/knowledge/deps.ts';
+import { createOrganization, newOrganization, setOrganizationHours } from '../../models/access/organization.ts';
 import { newId } from '../../models/base/ids.ts';
 import type { Conversation } from '../../models/chat/conversation.ts';
 import type { Message } from '../../models/chat/message.ts';
+import { ownSentences } from '../../models/rules/language/escalation.ts';
 import { callState, findToolCall, moveCall } from '../../models/mcp/call.ts';
 import { modelsIn } from '../kit/database.ts';
+import { withoutEmbedding } from '../kit/intelligence.ts';
 
 modelsIn('tooluse');
 
@@ -47,4 +57,120 @@ it('the agent’s turn does not wait longer for a tool call that waits for a per
 it('the agent’s turn continues after a moment when its tool call has not ended', async () => {
   const { callId, state } = await begun(async () => undefined);
   expect([state, (await findToolCall(orgId, callId))?.pending?.length]).toEqual(['new', 1]);
+});
+
+/** The services of an agent whose model makes this choice. Its documents cannot be searched. */
+const agentChoosing = (choice: Choice): AgentDeps => {
+  const unreadable = () => Promise.reject(new Error('The index is away.'));
+  return {
+    search: { query: unreadable, tiers: unreadable },
+    intelligence: { ...createOffline({ embedding: withoutEmbedding }), chooseTool: async () => choice },
+    embedding: withoutEmbedding,
+    clock: () => now,
+  } as unknown as AgentDeps;
+};
+const asking = (more: Partial<Asked> = {}): Asked => ({
+  orgId,
+  mode: 'test',
+  body: 'Please cancel my order A-7',
+  history: [],
+  segments: [],
+  misses: 0,
+  attempt: 1,
+  patience: {},
+  allowed: async () => true,
+  ...more,
+});
+const boxOf = (made: CallMade[]) => ({ offered: [tool], email: undefined, made }) as unknown as Toolbox;
+const callOf = (tool_name: string, outcome: CallMade['outcome'], more: Partial<CallMade> = {}): CallMade => ({
+  tool_name,
+  risk_tier: 'safe_write',
+  arguments: {},
+  outcome,
+  unknown: false,
+  byMember: false,
+  ...more,
+});
+const returning = (text: string) => ({ result: { text, is_error: false } });
+
+describe('what the customer is told after tool calls', () => {
+  const cancelled = callOf('cancel_order', 'ok', returning('A-7 is cancelled.'));
+  const done = 'Cancel order:\nA-7 is cancelled.';
+  const served: { counts?: 'answered' } = { counts: 'answered' };
+  const listed = callOf('list_orders', 'ok', { risk_tier: 'read_private', ...returning('A-7') });
+  it.each([
+    [
+      'a declined call after a change',
+      [cancelled, callOf('refund', 'declined')],
+      `${done}\n\nAll right, nothing was done.`,
+      served,
+    ],
+    ['a declined call after a read', [listed, callOf('refund', 'declined')], 'All right, nothing was done.', {}],
+    ['two changes', [cancelled, callOf('refund', 'ok')], `${done}\n\nThat is done.`, served],
+    ['a rate-limited call after a change', [cancelled, callOf('refund', 'rate_limited')], done, served],
+    ['a suspended call after a read and a change', [listed, cancelled, callOf('refund', 'suspended')], done, served],
+    ['a rate-limited call after a read', [listed, callOf('refund', 'rate_limited')], 'List orders:\nA-7', served],
+  ])(
+    'the customer is told of everything that was done, which counts as an answer, also when the last call did nothing: %s',
+    async (_, made, body, counts) => {
+      expect(await useTools(agentChoosing(undefined), asking(), boxOf(made))).toEqual({ told: { body, ...counts } });
+    },
+  );
+
+  it('the documents answer when no call was made because of a suspension or a rate limit', async () => {
+    const made = [callOf('refund', 'suspended'), callOf('cancel_order', 'rate_limited')];
+    expect(await useTools(agentChoosing(undefined), asking(), boxOf(made))).toBeUndefined();
+  });
+
+  it('when a tool call calls a person outside the team’s hours, the customer is told that nobody is there', async () => {
+    const closed = { timezone: 'UTC', week: {}, closed: [], away_message: 'We are back in spring.' };
+    const shopId = newId('org');
+    await createOrganization(newOrganization(shopId, 'Shop', 'usr_1', now));
+    const tell = (made: CallMade) => useTools(agentChoosing(undefined), asking({ orgId: shopId }), boxOf([made]));
+    const open = 'Only a person may do this, so I have called one from the team. They will reply here.';
+    expect(await tell(callOf('refund', 'handed_off'))).toEqual({ told: { body: open, escalate: 'human_only' } });
+    await setOrganizationHours(shopId, closed);
+    const body = `${open}\n\nWe are back in spring.`;
+    expect(await tell(callOf('refund', 'handed_off'))).toEqual({ told: { body, escalate: 'human_only' } });
+    expect(await tell(callOf('refund', 'error', { unknown: true }))).toMatchObject({
+      told: { body: expect.stringMatching(/reply here\.\n\nWe are back in spring\.$/u), escalate: 'unknown_outcome' },
+    });
+    expect(await tell(callOf('refund', 'declined'))).toEqual({ told: { body: 'All right, nothing was done.' } });
+  });
+});
+
+describe('the limit of answers in test mode', () => {
+  it('a message whose answer is over the limit of test mode is not given to the model that chooses a tool', async () => {
+    const deps = agentChoosing({ missing: ['order_number'] });
+    deps.intelligence.chooseTool = () => Promise.reject(new Error('The model was asked.'));
+    const told = await useTools(deps, asking({ allowed: async () => false }), boxOf([]));
+    expect(told).toEqual({ told: { body: ownSentences.overTestLimit.en } });
+  });
+
+  it('a message takes one answer of test mode, before its first tool call, and none for the calls after it', async () => {
+    let taken = 0;
+    const allowed = async () => (taken += 1) > 0;
+    await useTools(agentChoosing(undefined), asking({ allowed }), boxOf([]));
+    expect(taken).toBe(1);
+    await useTools(agentChoosing(undefined), asking({ allowed }), boxOf([callOf('cancel_order', 'ok')]));
+    expect(taken).toBe(1);
+  });
+});
+
+describe('a tool whose argument is missing while the documents cannot be searched', () => {
+  const deps = agentChoosing({ missing: ['order_number'] });
+  const silently = { piece: async () => undefined, again: async () => undefined };
+
+  it('when a tool’s argument is missing and the search keeps failing, the customer is told, and a person is called', async () => {
+    expect(await useTools(deps, asking({ attempt: 6 }), boxOf([]))).toBeUndefined();
+    expect(await takeTurn(deps, asking({ attempt: 6 }), silently)).toMatchObject({
+      body: 'I cannot look this up at the moment, so I have called a person from the team. They will reply here.',
+      escalate: 'failed',
+    });
+  });
+
+  it('a turn that was aborted while a search for a tool failed ends with the reason of the abort', async () => {
+    const signal = AbortSignal.abort(new Error('The worker stops.'));
+    await expect(useTools(deps, asking(), boxOf([]), signal)).rejects.toThrow('The worker stops.');
+  });
 });

@@ -1,21 +1,21 @@
 /** The dependencies of the steps of a tool call. */
 import type { Logger } from 'pino';
-import type { StartSaved } from '../tooluse.ts';
 import type { ConnectionDeps, Connections } from '../../mcp/connection.ts';
 import type { Mcp } from '../../../clients/mcp/mcp.ts';
 import type { AuditWriter } from '../../../models/mcp/audit.ts';
 import type { ToolServer } from '../../../models/mcp/server.ts';
 import type { Identity } from '../../../models/rules/mcp/policy.ts';
 import type { ApprovedTool } from '../../../models/rules/mcp/tool.ts';
+import type { Starter } from '../../../providers/base/handled.ts';
 
-export type ToolCallDeps = ConnectionDeps & {
-  mcp: Mcp;
-  audit: AuditWriter;
-  start: StartSaved;
-  /** This signal is aborted when this process stops, so that calls in flight are abandoned. */
-  stopping: AbortSignal;
-  log: Logger;
-};
+export type ToolCallDeps = ConnectionDeps &
+  Starter & {
+    mcp: Mcp;
+    audit: AuditWriter;
+    /** This signal is aborted when this process stops, so that calls in flight are abandoned. */
+    stopping: AbortSignal;
+    log: Logger;
+  };
 /** `addressOf`: a tool server's URL and credentials. */
 export type CallDeps = ToolCallDeps & Pick<Connections, 'addressOf'>;
 

@@ -4,7 +4,7 @@ import { mode } from '../../access/contract/mode.ts';
 import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { authScope, emptyBody, riskTier } from '../../mcp/contract/mcp.ts';
 
-export { emptyBody, orgParams };
+export { emptyBody };
 
 const approval = z
   .object({

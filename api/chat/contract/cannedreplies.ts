@@ -4,7 +4,6 @@ import { id, orgParams, timestamp } from '../../base/contract/common.ts';
 import { maxShortcutLength } from '../../../models/rules/chat/cannedreply.ts';
 import { maxBodyLength } from '../../../models/rules/chat/conversation.ts';
 
-export { orgParams };
 export const replyParams = orgParams.extend({ replyId: id });
 
 const shortcut = z

@@ -7,7 +7,7 @@ import { fieldKinds, questionActions } from '../../../models/rules/mcp/question.
 import { maxEmailLength } from '../../../models/rules/access/email.ts';
 import { conversationStatuses, maxBodyLength, messageRoles } from '../../../models/rules/chat/conversation.ts';
 
-export { orgParams, pageQuery };
+export { pageQuery };
 
 const body = z
   .string()
@@ -20,47 +20,33 @@ const clientMessageId = z
   .max(100)
   .meta({ description: 'Your own id for the message: sent again with the same one, it is the same message.' });
 
-const clientFrames = {
-  message: z.strictObject({ type: z.literal('message'), body, client_message_id: clientMessageId.optional() }),
-  typing: z.strictObject({ type: z.literal('typing') }),
-  end: z.strictObject({ type: z.literal('end'), body: z.enum(['1', '2', '3', '4', '5']).optional() }),
-  confirm_response: z.strictObject({
+export const clientFrame = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('message'), body, client_message_id: clientMessageId.optional() }),
+  z.strictObject({ type: z.literal('typing') }),
+  z.strictObject({ type: z.literal('end'), body: z.enum(['1', '2', '3', '4', '5']).optional() }),
+  z.strictObject({
     type: z.literal('confirm_response'),
     pending_id: z.string().min(1).max(100),
     approved: z.boolean(),
   }),
-  step_up_response: z.strictObject({
+  z.strictObject({
     type: z.literal('step_up_response'),
     pending_id: z.string().min(1).max(100),
     step_up_token: z.string().min(1).max(500),
   }),
-  input_response: z.strictObject({
+  z.strictObject({
     type: z.literal('input_response'),
     pending_id: z.string().min(1).max(100),
     question_id: z.string().min(1).max(100),
     action: z.enum(questionActions),
     content: z.record(z.string(), z.unknown()).optional(),
   }),
-  context_update: z.strictObject({ type: z.literal('context_update'), context: z.record(z.string(), z.unknown()) }),
-  earlier: z.strictObject({ type: z.literal('earlier'), cursor: z.string().min(1).max(200) }),
-  contact: z.strictObject({ type: z.literal('contact'), email: z.string().max(maxEmailLength) }),
-  ping: z.strictObject({ type: z.literal('ping') }),
-} as const;
-export const clientFrame = z.discriminatedUnion('type', [
-  clientFrames.message,
-  clientFrames.typing,
-  clientFrames.end,
-  clientFrames.confirm_response,
-  clientFrames.step_up_response,
-  clientFrames.input_response,
-  clientFrames.context_update,
-  clientFrames.earlier,
-  clientFrames.contact,
-  clientFrames.ping,
+  z.strictObject({ type: z.literal('context_update'), context: z.record(z.string(), z.unknown()) }),
+  z.strictObject({ type: z.literal('earlier'), cursor: z.string().min(1).max(200) }),
+  z.strictObject({ type: z.literal('contact'), email: z.string().max(maxEmailLength) }),
+  z.strictObject({ type: z.literal('ping') }),
 ]);
 export type ClientFrame = z.infer<typeof clientFrame>;
-export const isClientFrameType = (type: unknown): type is ClientFrame['type'] =>
-  typeof type === 'string' && Object.hasOwn(clientFrames, type);
 
 const source = z.object({
   type: z.enum(['document', 'website']),

@@ -31,4 +31,3 @@ export const goLiveReply = z.object({
     .nullable()
     .meta({ description: 'What became of the last `copy_from_test`; null where there was none.' }),
 });
-export { orgParams } from '../../base/contract/common.ts';

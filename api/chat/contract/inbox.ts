@@ -19,7 +19,6 @@ import {
 
 import { maxMentions, maxNoteBody, maxTagLength, maxTags } from '../../../models/rules/chat/triage.ts';
 
-export { orgParams };
 export const conversationParams = orgParams.extend({ convId: id });
 
 const status = z.enum(conversationStatuses);
@@ -29,17 +28,17 @@ const tag = line(maxTagLength);
 const priority = z.enum(priorities);
 
 export const inboxQuery = pageQuery.extend({
-  status: status.optional(),
+  status: status.optional().meta({ description: 'Only those with this status.' }),
   assigned_to: id.optional().meta({
     description: 'A member’s user id; `me`, for a member; `none`: conversations that nobody has.',
   }),
-  tag: tag.optional(),
-  priority: priority.optional(),
-  customer_id: id.optional(),
+  tag: tag.optional().meta({ description: 'Only those with this tag.' }),
+  priority: priority.optional().meta({ description: 'Only those with this priority.' }),
+  customer_id: id.optional().meta({ description: 'Only those of this customer.' }),
   unread: z.literal('true').optional().meta({ description: 'Only those with messages that no member has seen.' }),
   from: moment.optional().meta({ description: 'Only those with a message from then on.' }),
   until: moment.optional().meta({ description: 'Only those whose last message is older than this.' }),
-  snoozed: z.enum(['true', 'false']).optional(),
+  snoozed: z.enum(['true', 'false']).optional().meta({ description: 'Only those that are put off, or are not.' }),
   sort: z.enum(inboxSorts).optional().meta({
     description: '`newest` activity first unless told; `waiting`: only those who wait for a person, the longest first.',
   }),
@@ -185,7 +184,7 @@ export const replied = z.object({
 export const assignBody = z.strictObject({ user_id: id.nullable().meta({ description: 'A member; null: nobody.' }) });
 export const escalateBody = z.strictObject({
   reason: z.string().max(maxNoteLength).regex(/\S/, 'must have something on it').optional().meta({
-    description: 'For the colleagues who take over; kept with the ticket.',
+    description: 'For the colleagues who take over; kept with the ticket. The customer does not see it.',
   }),
 });
 export const emptyBody = z.strictObject({});

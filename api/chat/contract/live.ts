@@ -2,11 +2,9 @@
 import { z } from 'zod';
 import { conversation } from './inbox.ts';
 import { notification } from '../../access/contract/notifications.ts';
-import { id, orgParams, timestamp } from '../../base/contract/common.ts';
+import { id, timestamp } from '../../base/contract/common.ts';
 import { doings } from '../../../models/rules/live/staff.ts';
 import { memberStates, roles } from '../../../models/rules/access/roles.ts';
-
-export { orgParams };
 
 export const liveReply = z.object({
   ws_url: z.string().meta({ description: 'Good for one connection; `mode` and `since` may be added to its query.' }),
@@ -14,14 +12,11 @@ export const liveReply = z.object({
 });
 
 const doing = z.enum(doings);
-const clientFrames = {
-  viewing: z.strictObject({ type: z.literal('viewing'), conv_id: id, doing }),
-  ping: z.strictObject({ type: z.literal('ping') }),
-} as const;
-export const clientFrame = z.discriminatedUnion('type', [clientFrames.viewing, clientFrames.ping]);
+export const clientFrame = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('viewing'), conv_id: id, doing }),
+  z.strictObject({ type: z.literal('ping') }),
+]);
 export type StaffClientFrame = z.infer<typeof clientFrame>;
-export const isStaffFrameType = (type: unknown): type is StaffClientFrame['type'] =>
-  typeof type === 'string' && Object.hasOwn(clientFrames, type);
 
 const frame = <T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
   z.strictObject({ type: z.literal(type), seq: z.literal(0), ...shape });

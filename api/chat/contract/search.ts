@@ -1,9 +1,7 @@
 /** Zod schemas of the requests and replies of the inbox's search. */
 import { z } from 'zod';
-import { cursor, id, moment, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, moment, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { maxSearchLength, searchPlaces } from '../../../models/rules/chat/search.ts';
-
-export { orgParams };
 
 export const searchQuery = pageQuery.extend({
   q: z

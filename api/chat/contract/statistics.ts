@@ -1,9 +1,7 @@
 /** Zod schemas of the requests and replies about a team's statistics. */
 import { z } from 'zod';
-import { moment, orgParams, timestamp } from '../../base/contract/common.ts';
+import { moment, timestamp } from '../../base/contract/common.ts';
 import { statisticsBy } from '../../../models/rules/chat/statistics.ts';
-
-export { orgParams };
 
 export const statisticsQuery = z.object({
   from: moment.optional().meta({ description: 'Conversations that began from then on; 30 days before `until`.' }),
@@ -24,7 +22,7 @@ const numbers = z.object({
   conversations: count.meta({ description: 'That began in this time and have a message.' }),
   escalated: count.meta({ description: 'For which a person was called.' }),
   deflected: count.meta({
-    description: 'Answered by the agent without a person being called, and resolved or quiet for a day.',
+    description: 'Answered by the agent without a person being called or replying, and resolved or quiet for a day.',
   }),
   resolved: count.meta({ description: 'That are resolved now.' }),
   reopened: count.meta({ description: 'That went on after they were resolved.' }),

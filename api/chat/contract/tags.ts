@@ -1,10 +1,8 @@
 /** Zod schemas of the tags that a team uses. */
 import { z } from 'zod';
-import { line, orgParams } from '../../base/contract/common.ts';
+import { line } from '../../base/contract/common.ts';
 import { maxTeamTags, tagColours } from '../../../models/rules/access/tags.ts';
 import { maxTagLength } from '../../../models/rules/chat/triage.ts';
-
-export { orgParams };
 
 export const teamTags = z.strictObject({
   tags: z

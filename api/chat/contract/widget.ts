@@ -14,7 +14,6 @@ import {
   type WidgetLanguage,
 } from '../../../models/rules/chat/look.ts';
 
-export { orgParams };
 export const pictureParams = orgParams.extend({
   picture: id.meta({ description: pictures.map((name) => `\`${name}\``).join(' or ') }),
 });

@@ -1,7 +1,7 @@
 /** Routes by which members approve or refuse tool calls that wait for them. */
 import { key, member } from '../../access/auth.ts';
 import * as contract from '../contract/approvals.ts';
-import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { paged } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
 import { decide } from '../toolcall.ts';
 import { findToolCall, listApprovals, type ToolCall } from '../../../models/mcp/call.ts';
@@ -33,11 +33,9 @@ const decisionRoute = (name: string, verb: 'approve' | 'deny') =>
     summary: `${verb === 'approve' ? 'Approve' : 'Deny'} a call that waits for a member: these arguments, once.`,
     // A person must decide, so no key is accepted.
     auth: member(),
-    envelope: true,
     params: contract.approvalParams,
     body: contract.emptyBody,
     reply: contract.decidedReply,
-    limit: 'writes',
     errors: ['NOTHING_PENDING'],
     async handle({ params: { orgId, approvalId }, principal }, ctx) {
       const call = await findToolCall(orgId, approvalId);
@@ -55,17 +53,12 @@ export const approvalRoutes = [
     path: `${prefix}/approvals`,
     summary: 'Calls that wait for a member, the newest first.',
     auth: key('mcp:read'),
-    params: contract.orgParams,
     query: contract.approvalsQuery,
     reply: contract.approvalsReply,
     async handle({ params: { orgId }, query, principal }, ctx) {
-      const limit = query.limit ?? defaultLimit;
-      const found = await listApprovals(orgId, principal.modes, {
-        limit: limit + 1,
-        after: afterCursor(query.cursor),
-        now: ctx.clock(),
-      });
-      const { entries, cursor } = listPage(found, limit);
+      const { entries, cursor } = await paged(query, (limit, after) =>
+        listApprovals(orgId, principal.modes, { limit, after, now: ctx.clock() }),
+      );
       return { approvals: entries.map(viewApproval), cursor };
     },
   }),

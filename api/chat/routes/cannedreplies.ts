@@ -45,9 +45,7 @@ export const cannedReplyRoutes = [
     path,
     summary: 'Your canned replies and those that all members have, by shortcut.',
     auth: member(),
-    params: contract.orgParams,
     reply: contract.cannedReplyList,
-    envelope: true,
     async handle({ principal: { orgId, userId } }) {
       return { replies: (await listCannedReplies(orgId, userId)).map(view) };
     },
@@ -58,13 +56,9 @@ export const cannedReplyRoutes = [
     path,
     summary: 'Add a canned reply, for yourself or as an admin for all.',
     auth: member(),
-    params: contract.orgParams,
     body: contract.createBody,
     status: 201,
     reply: contract.oneReply,
-    envelope: true,
-    limit: 'writes',
-    errors: ['CONFLICT'],
     async handle({ body: { shared = false, ...given }, principal }, ctx) {
       checkSharing(principal, shared);
       const owner = shared ? null : principal.userId;
@@ -80,9 +74,6 @@ export const cannedReplyRoutes = [
     params: contract.replyParams,
     body: contract.changeBody,
     reply: contract.oneReply,
-    envelope: true,
-    limit: 'writes',
-    errors: ['CONFLICT'],
     async handle({ params, body: { shared, ...given }, principal }, ctx) {
       const standing = await mine(principal, params.replyId);
       checkSharing(principal, standing.owner === null, shared === true);
@@ -100,8 +91,6 @@ export const cannedReplyRoutes = [
     auth: member(),
     params: contract.replyParams,
     reply: contract.removedReply,
-    envelope: true,
-    limit: 'writes',
     async handle({ params: { replyId }, principal }) {
       const standing = await mine(principal, replyId);
       checkSharing(principal, standing.owner === null);

@@ -6,7 +6,7 @@ import { session } from '../../access/auth.ts';
 import { currentConversation, ownConversation, say } from '../conversation.ts';
 import { foreignCursor, readHistory, readHistoryCursor, viewConversation, viewMessage } from '../history.ts';
 import * as contract from '../contract/chat.ts';
-import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { defaultLimit, paged } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
 import { listConversations } from '../../../models/chat/conversation.ts';
 
@@ -17,7 +17,6 @@ export const chatRoutes = [
     path: '/support/chat/messages/{orgId}',
     summary: 'Say something; it is stored and will be answered. Read the answer from the history, or use the socket.',
     auth: session,
-    params: contract.orgParams,
     body: contract.sendBody,
     status: 202,
     reply: contract.sendReply,
@@ -35,15 +34,14 @@ export const chatRoutes = [
     path: '/support/chat/conversations/{orgId}',
     summary: 'The customer’s own conversations, the newest first.',
     auth: session,
-    params: contract.orgParams,
     query: contract.pageQuery,
     reply: contract.conversationList,
     limit: 'queries',
-    async handle({ query: { limit = defaultLimit, cursor }, principal: { orgId, mode, customerId } }) {
-      const after = afterCursor(cursor);
-      const found = await listConversations(orgId, mode, customerId, { limit: limit + 1, after });
-      const { entries, cursor: next } = listPage(found, limit);
-      return { conversations: entries.map(viewConversation), cursor: next };
+    async handle({ query, principal: { orgId, mode, customerId } }) {
+      const { entries, cursor } = await paged(query, (limit, after) =>
+        listConversations(orgId, mode, customerId, { limit, after }),
+      );
+      return { conversations: entries.map(viewConversation), cursor };
     },
   }),
   route({
@@ -70,7 +68,6 @@ export const chatRoutes = [
     path: '/support/chat/history/{orgId}',
     summary: 'The last messages of the current conversation; page backwards with the cursor.',
     auth: session,
-    params: contract.orgParams,
     query: contract.pageQuery,
     reply: contract.historyReply,
     limit: 'queries',

@@ -67,7 +67,6 @@ export const customerRoutes = [
     params: contract.customerParams,
     query: contract.exportQuery,
     reply: contract.exportReply,
-    envelope: true,
     limit: 'exports',
     async handle({ params: { orgId, customerId }, query }) {
       const place = afterPlace(query.cursor, placeForm);
@@ -87,8 +86,6 @@ export const customerRoutes = [
     params: contract.customerParams,
     status: 202,
     reply: contract.erasureReply,
-    envelope: true,
-    limit: 'writes',
     async handle({ params: { orgId, customerId }, principal }, ctx) {
       const standing = await findErasure(orgId, customerId);
       if (standing) return viewErasure(standing);

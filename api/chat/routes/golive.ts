@@ -51,9 +51,7 @@ export const goLiveRoutes = [
     summary:
       'How much is live: documents, pages, tools and settings, what test mode has, and how a copy of that stands.',
     auth: member(),
-    params: contract.orgParams,
     reply: contract.goLiveReply,
-    envelope: true,
     async handle({ principal: { orgId, org } }) {
       return view(orgId, org.environment);
     },
@@ -64,11 +62,8 @@ export const goLiveRoutes = [
     path,
     summary: 'Go live. `copy_from_test` takes the documents and pages of test mode over, in the background.',
     auth: member('admin'),
-    params: contract.orgParams,
     body: contract.goLiveBody,
     reply: contract.goLiveReply,
-    envelope: true,
-    limit: 'writes',
     errors: ['EMAIL_UNVERIFIED', 'BETA_LIMIT_REACHED'],
     async handle({ body, principal }, ctx) {
       const { orgId, userId } = principal;

@@ -59,7 +59,6 @@ export const inboxRoutes = [
     path: prefix,
     summary: 'Conversations that somebody has written in, newest activity first.',
     auth: key('support:read'),
-    params: contract.orgParams,
     query: contract.inboxQuery,
     reply: contract.inboxReply,
     async handle({ params: { orgId }, query, principal }) {
@@ -102,8 +101,9 @@ export const inboxRoutes = [
       const conversation = await conversationOf(principal, convId);
       const looks = principal.kind === 'member' && before === undefined;
       if (looks && conversation.unread > 0) {
-        await markRead(orgId, convId);
-        await tellStaff(orgId, { type: 'changed', body: { conv_id: convId } }, ctx.clock());
+        const now = ctx.clock();
+        await markRead(orgId, convId, now);
+        await tellStaff(orgId, { type: 'changed', body: { conv_id: convId } }, now);
       }
       if (looks) await noticesSeen(orgId, convId, principal.actor);
       const { position } = conversation;
@@ -135,7 +135,6 @@ export const inboxRoutes = [
     status: 201,
     otherStatuses: [200],
     reply: contract.replied,
-    limit: 'writes',
     async handle({ params: { convId }, body, principal }, ctx) {
       const { messageId, duplicate } = await replyTo(ctx, principal, convId, body);
       return duplicate
@@ -154,7 +153,6 @@ export const inboxRoutes = [
     reply: contract.suggestion,
     limit: 'queries',
     asksOnly: true,
-    errors: ['CONFLICT'],
     async handle({ params: { convId }, principal }, ctx) {
       const draft = await suggestReply(ctx, principal, convId);
       if (!draft) return { suggestion: null };
@@ -171,7 +169,6 @@ export const inboxRoutes = [
     params: contract.conversationParams,
     body: contract.assignBody,
     reply: contract.actReply,
-    limit: 'writes',
     async handle({ params: { convId }, body, principal }, ctx) {
       return viewOne(await assign(ctx, principal, convId, body.user_id), principal);
     },
@@ -185,8 +182,6 @@ export const inboxRoutes = [
     params: contract.conversationParams,
     body: contract.emptyBody,
     reply: contract.actReply,
-    limit: 'writes',
-    errors: ['CONFLICT'],
     async handle({ params: { convId }, principal }, ctx) {
       return viewOne(await actShown(ctx, principal, convId, 'resolve'), principal);
     },
@@ -200,8 +195,6 @@ export const inboxRoutes = [
     params: contract.conversationParams,
     body: contract.escalateBody,
     reply: contract.actReply,
-    limit: 'writes',
-    errors: ['CONFLICT'],
     async handle({ params: { convId }, body, principal }, ctx) {
       const note = body.reason === undefined ? {} : { note: body.reason.trim() };
       return viewOne(await actShown(ctx, principal, convId, 'escalate', { reason: 'member', ...note }), principal);
@@ -216,8 +209,6 @@ export const inboxRoutes = [
     params: contract.conversationParams,
     body: contract.emptyBody,
     reply: contract.actReply,
-    limit: 'writes',
-    errors: ['CONFLICT'],
     async handle({ params: { convId }, principal }, ctx) {
       return viewOne(await actShown(ctx, principal, convId, 'reopen'), principal);
     },

@@ -17,11 +17,8 @@ export const liveRoutes = [
     path: '/support/live/orgs/{orgId}',
     summary: 'An address for a WebSocket that shows you each change of the inbox as it happens.',
     auth: member(),
-    params: contract.orgParams,
     status: 201,
     reply: contract.liveReply,
-    envelope: true,
-    limit: 'writes',
     async handle({ params: { orgId }, principal: { userId } }, { secrets, clock, config }) {
       const state = randomBytes(24).toString('base64url');
       const ticket: Ticket = { orgId, userId, epoch: (await self(userId)).epoch };

@@ -24,7 +24,6 @@ export const searchRoutes = [
     path: '/support/search/orgs/{orgId}',
     summary: 'Search messages, notes, and names and addresses of customers, the newest first.',
     auth: key('support:read'),
-    params: contract.orgParams,
     query: contract.searchQuery,
     reply: contract.searchReply,
     limit: 'queries',

@@ -21,7 +21,6 @@ export const statisticsRoutes = [
     path: '/support/stats/orgs/{orgId}',
     summary: 'How many conversations there were, what came of them, and how long customers waited.',
     auth: key('support:read'),
-    params: contract.orgParams,
     query: contract.statisticsQuery,
     reply: contract.statisticsReply,
     limit: 'queries',

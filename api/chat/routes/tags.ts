@@ -14,9 +14,7 @@ export const tagRoutes = [
     path,
     summary: 'The tags that the team uses, with their colours.',
     auth: member(),
-    params: contract.orgParams,
     reply: contract.teamTags,
-    envelope: true,
     handle: ({ principal }) => Promise.resolve({ tags: principal.org.tags ?? [] }),
   }),
   route({
@@ -25,11 +23,8 @@ export const tagRoutes = [
     path,
     summary: 'Replace the tags that the team uses.',
     auth: member('admin'),
-    params: contract.orgParams,
     body: contract.teamTags,
     reply: contract.teamTags,
-    envelope: true,
-    limit: 'writes',
     async handle({ body, principal: { orgId } }) {
       const tags = body.tags.map(({ name, colour }) => ({ name: name.trim(), colour }));
       const twice = tags.findIndex(({ name }, at) => tags.findIndex((other) => other.name === name) < at);

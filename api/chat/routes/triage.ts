@@ -64,7 +64,6 @@ export const triageRoutes = [
     params: contract.conversationParams,
     body: contract.tagsBody,
     reply: contract.actReply,
-    limit: 'writes',
     async handle({ params, body, principal }, ctx) {
       return viewOne(
         await shown(ctx, principal, params, (ref, now) => setTags(ref, tidyTags(body.tags), now)),
@@ -81,7 +80,6 @@ export const triageRoutes = [
     params: contract.conversationParams,
     body: contract.priorityBody,
     reply: contract.actReply,
-    limit: 'writes',
     async handle({ params, body: { priority }, principal }, ctx) {
       return viewOne(await shown(ctx, principal, params, (ref, now) => setPriority(ref, priority, now)), principal);
     },
@@ -95,7 +93,6 @@ export const triageRoutes = [
     params: contract.conversationParams,
     body: contract.snoozeBody,
     reply: contract.actReply,
-    limit: 'writes',
     async handle({ params, body, principal }, ctx) {
       const now = ctx.clock();
       const snoozed = () => ({ by: principal.actor, ...defined({ until: snoozeEnd(body.until, now) }) });
@@ -113,7 +110,6 @@ export const triageRoutes = [
     auth: key('support:write'),
     params: contract.conversationParams,
     reply: contract.actReply,
-    limit: 'writes',
     async handle({ params, principal }, ctx) {
       return viewOne(await shown(ctx, principal, params, unsnooze), principal);
     },
@@ -127,7 +123,6 @@ export const triageRoutes = [
     params: contract.conversationParams,
     body: contract.readBody,
     reply: contract.actReply,
-    limit: 'writes',
     async handle({ params: { orgId, convId }, body, principal }) {
       const { position } = await conversationOf(principal, convId);
       const read = await readUpTo(orgId, convId, person(principal), Math.min(position, body.position));
@@ -142,7 +137,6 @@ export const triageRoutes = [
     auth: key('support:read'),
     params: contract.conversationParams,
     reply: contract.actReply,
-    limit: 'writes',
     async handle({ params: { orgId, convId }, principal }) {
       await conversationOf(principal, convId);
       const unread = await forgetReading(orgId, convId, person(principal));
@@ -159,8 +153,6 @@ export const triageRoutes = [
     body: contract.noteBody,
     status: 201,
     reply: contract.noteReply,
-    limit: 'writes',
-    errors: ['CONFLICT'],
     async handle({ params, body, principal }, ctx) {
       await conversationOf(principal, params.convId);
       const now = ctx.clock();
@@ -181,7 +173,6 @@ export const triageRoutes = [
     auth: key('support:write'),
     params: contract.noteParams,
     reply: contract.actReply,
-    limit: 'writes',
     async handle({ params, principal }, ctx) {
       const { notes = [] } = await conversationOf(principal, params.convId);
       const remover = person(principal);

@@ -53,9 +53,7 @@ export const widgetRoutes = [
     path,
     summary: 'How the chat widget looks and what it says.',
     auth: member(),
-    params: contract.orgParams,
     reply: contract.widgetReply,
-    envelope: true,
     handle: ({ principal: { orgId } }) => view(orgId),
   }),
   route({
@@ -64,11 +62,8 @@ export const widgetRoutes = [
     path,
     summary: 'Set how the chat widget looks and what it says; what is left out becomes the default. Pictures stay.',
     auth: member('admin'),
-    params: contract.orgParams,
     body: contract.widgetBody,
     reply: contract.widgetReply,
-    envelope: true,
-    limit: 'writes',
     async handle({ body, principal: { orgId } }) {
       const { accent = null, greetings = {}, ask_email = 'on_escalation', outside = 'show' } = body;
       if (accent !== null) checkAccent(accent);
@@ -88,8 +83,6 @@ export const widgetRoutes = [
     maxBytes: maxPictureBytes,
     body: contract.pictureForm,
     reply: contract.widgetReply,
-    envelope: true,
-    limit: 'writes',
     errors: ['UNSUPPORTED_FILE_TYPE', 'TOO_LARGE'],
     async handle({ params, file, principal: { orgId } }) {
       const picture = pictureOf(params.picture);
@@ -108,8 +101,6 @@ export const widgetRoutes = [
     auth: member('admin'),
     params: contract.pictureParams,
     reply: contract.widgetReply,
-    envelope: true,
-    limit: 'writes',
     async handle({ params, principal: { orgId } }) {
       await removeWidgetPicture(orgId, pictureOf(params.picture));
       return view(orgId);

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { environments } from '../../../models/rules/access/keys.ts';
-import { cursor, id, line, moment, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, moment, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
 import { auditKinds, breakReasons } from '../../../models/rules/mcp/audit.ts';
 import {
@@ -19,8 +19,6 @@ import {
   toolKinds,
   toolNamePattern,
 } from '../../../models/rules/mcp/tool.ts';
-
-export { orgParams };
 
 const authType = z.enum(['none', 'bearer', 'oauth2']);
 const grantType = z.enum(['client_credentials', 'authorization_code']);

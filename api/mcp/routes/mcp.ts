@@ -6,7 +6,7 @@ import * as contract from '../contract/mcp.ts';
 import { ask, startSaved } from '../../../workflows/start.ts';
 import { afterPlace, defaultLimit, placedListPage } from '../../http/cursor.ts';
 import { perConfig } from '../../http/perconfig.ts';
-import { redirect, route } from '../../http/route.ts';
+import { redirect, route, withStatus } from '../../http/route.ts';
 import { connectServer, finishSignIn } from '../connecting.ts';
 import { toolOutcomePath } from '../outcome.ts';
 import { viewServer } from '../server.ts';
@@ -40,18 +40,18 @@ const audit = (
 const failed = (reason: FailureReason) => new Problem('TOOL_SERVER_FAILED', { message: failureReasons[reason] });
 const noServer = () => new Problem('NO_TOOL_SERVER');
 
-/** Counts a discovery against the rate limit of tool calls. @throws Problem RATE_LIMITED. */
-async function countDiscovery(ctx: Context, { _id: orgId, rate_limit_per_min: most }: ToolServer): Promise<void> {
-  const { waitMs } = await takeCall(orgId, most, ctx.clock());
-  if (waitMs === undefined) return;
-  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+/**
+ * Counts a discovery against the rate limit of tool calls, and returns the rate limit headers. @throws Problem
+ * RATE_LIMITED.
+ */
+async function countDiscovery(ctx: Context, { _id: orgId, rate_limit_per_min: most }: ToolServer) {
+  const { left, endMs, waitMs } = await takeCall(orgId, most, ctx.clock());
+  const seconds = Math.ceil(endMs / 1000);
+  const headers = { 'RateLimit-Policy': `"mcp";q=${most};w=60`, RateLimit: `"mcp";r=${left};t=${seconds}` };
+  if (waitMs === undefined) return headers;
   throw new Problem('RATE_LIMITED', {
     message: `The tool server takes ${most} calls a minute; try again in ${seconds} s.`,
-    headers: {
-      'Retry-After': String(seconds),
-      'RateLimit-Policy': `"mcp";q=${most};w=60`,
-      RateLimit: `"mcp";r=0;t=${seconds}`,
-    },
+    headers: { 'Retry-After': String(seconds), ...headers },
   });
 }
 
@@ -78,7 +78,6 @@ export const mcpRoutes = [
     path: `${prefix}/server`,
     summary: 'The connected tool server and the approved tools; `server` is null while none is connected.',
     auth: key('mcp:read'),
-    params: contract.orgParams,
     reply: contract.serverReply,
     async handle({ params: { orgId } }) {
       const server = await findToolServer(orgId);
@@ -91,26 +90,29 @@ export const mcpRoutes = [
     path: `${prefix}/server`,
     summary: 'Connect a tool server, or change the fields named; `approved_tools` replaces the list and approves it.',
     auth: key('mcp:write'),
-    params: contract.orgParams,
     body: contract.serverBody,
     reply: contract.serverReply,
-    limit: 'writes',
     errors: ['TOOL_SERVER_FAILED', 'UNAVAILABLE'],
     async handle({ params: { orgId }, body, principal, cookies }, ctx) {
-      const { before, server, address } = await connectServer(ctx, orgId, body, { ...principal, cookies });
-      const action = before ? 'server_updated' : 'server_connected';
-      await audit(ctx, principal, { kind: 'config', action });
-      for (const tool of body.approved_tools ? server.tools : []) {
-        if (tool.suspended) continue;
-        const { tool_name, risk_tier, auth_scope } = tool;
-        await audit(ctx, principal, {
-          kind: 'config',
-          action: 'tool_approved',
-          tool: tool_name,
-          risk_tier,
-          auth_scope,
-        });
-      }
+      // The events are appended before the change is stored, so that a process that dies in between leaves no change
+      // without its events. Each attempt to store the change appends its own events, because a concurrent request
+      // may have connected or removed the server since the attempt before.
+      const audited = async (before: ToolServer | null, { tools }: ToolServer) => {
+        const action = before ? 'server_updated' : 'server_connected';
+        await audit(ctx, principal, { kind: 'config', action });
+        for (const tool of body.approved_tools ? tools : []) {
+          if (tool.suspended) continue;
+          const { tool_name, risk_tier, auth_scope } = tool;
+          await audit(ctx, principal, {
+            kind: 'config',
+            action: 'tool_approved',
+            tool: tool_name,
+            risk_tier,
+            auth_scope,
+          });
+        }
+      };
+      const { server, address } = await connectServer(ctx, orgId, body, { ...principal, cookies }, audited);
       return { server: viewServer(server), ...defined({ authorization_url: address }) };
     },
   }),
@@ -121,17 +123,24 @@ export const mcpRoutes = [
     summary:
       'Disconnect the tool server: all its tools are off at once, and running calls are cancelled. The audit stays.',
     auth: key('mcp:write'),
-    params: contract.orgParams,
     reply: contract.serverReply,
-    limit: 'writes',
     async handle({ params: { orgId }, principal }, ctx) {
-      if (!(await removeToolServer(orgId))) throw new Problem('NOT_FOUND', { message: 'No tool server is connected.' });
+      const server = await findToolServer(orgId);
+      if (server) {
+        // The event is appended before the removal, so that a process that dies in between leaves no removal without
+        // its event. A request that finds the server still there appends its own event, because its actor may be
+        // another one.
+        await audit(ctx, principal, { kind: 'config', action: 'server_disconnected' });
+      }
+      const removed = server !== null && (await removeToolServer(orgId));
+      // A request without a server to remove does the rest, too: the process that removed the server may have died
+      // before it.
       await forgetDiscovery(orgId);
-      await audit(ctx, principal, { kind: 'config', action: 'server_disconnected' });
       const left = await nudgeCalls(orgId, ({ _id }) =>
         intentFor(toolCallWork(orgId, _id, { decided: true }), ctx.clock()),
       );
       await Promise.all(left.map(([call, intent]) => startSaved(ctx, ToolCallModel, call, [intent])));
+      if (!removed) throw new Problem('NOT_FOUND', { message: 'No tool server is connected.' });
       return { server: null };
     },
   }),
@@ -141,15 +150,15 @@ export const mcpRoutes = [
     path: `${prefix}/discover`,
     summary: 'What the tool server offers now, beside what was approved, with every difference; it approves nothing.',
     auth: key('mcp:read'),
-    params: contract.orgParams,
     body: contract.emptyBody,
     reply: contract.discoverReply,
     asksOnly: true,
+    limit: 'none',
     errors: ['NO_TOOL_SERVER', 'TOOL_SERVER_FAILED', 'RATE_LIMITED', 'UNAVAILABLE'],
     async handle({ params: { orgId }, principal }, ctx) {
       const server = await findToolServer(orgId);
       if (!server) throw noServer();
-      await countDiscovery(ctx, server);
+      const headers = await countDiscovery(ctx, server);
       const asked = await ask(ctx, discoverToolsWork(orgId, randomUUID()), orgId);
       const outcome =
         asked.kind === 'done' ? 'ok' : asked.kind === 'failed' && asked.reason === 'timeout' ? 'timeout' : 'error';
@@ -157,7 +166,8 @@ export const mcpRoutes = [
       if (asked.kind === 'failed') throw failed(asked.reason);
       const found = await lastDiscovery(orgId, server.connection);
       if (!found) throw noServer();
-      return { tools: discovered(server.tools, found.tools, pinOf), discovered_at: found.at.toISOString() };
+      const tools = discovered(server.tools, found.tools, pinOf);
+      return withStatus(200, { tools, discovered_at: found.at.toISOString() }, headers);
     },
   }),
   route({
@@ -166,7 +176,6 @@ export const mcpRoutes = [
     path: `${prefix}/audit`,
     summary: 'What happened with the tools, the newest first: configuration, discoveries, approvals and calls.',
     auth: key('mcp:read'),
-    params: contract.orgParams,
     query: contract.auditQuery,
     reply: contract.auditReply,
     async handle({ params: { orgId }, query, principal }) {
@@ -195,7 +204,6 @@ export const mcpRoutes = [
     summary:
       'Whether the chain of audit events is as it was written, and which link is the first that is not. A check begins where the last one ended; `whole` reads all of it again.',
     auth: key('mcp:read'),
-    params: contract.orgParams,
     query: contract.verifyQuery,
     reply: contract.verifyReply,
     limit: 'audit_checks',
@@ -214,7 +222,6 @@ export const mcpRoutes = [
     otherParameters: 'ignored',
     status: 302,
     reply: contract.redirectReply,
-    envelope: true,
     limit: 'callbacks',
     async handle({ query, cookies }, ctx) {
       const { outcome, by } = await finishSignIn(ctx, query, cookies);

@@ -16,14 +16,20 @@ function foldedSign(sign: string): string {
   return plain.length === sign.length ? plain : sign;
 }
 
+/**
+ * The text with each accent and its letter in one sign. Some programs write accents as signs of their own; the text
+ * index ignores them, but `foldedText` keeps them.
+ */
+const composed = (text: string): string => text.normalize('NFC');
+
 /** The words of a query; a hit must contain all of them. Quotes and operators of the text index are left out. */
 export const searchWords = (query: string): string[] => {
-  const words = query.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}@._+'-]*/gu) ?? [];
+  const words = composed(query).match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}@._+'-]*/gu) ?? [];
   return [...new Set(words.map((word) => word.replace(/[.'-]+$/, '')))].slice(0, maxWords);
 };
 
 export const hasAllWords = (text: string, words: readonly string[]): boolean => {
-  const folded = foldedText(text);
+  const folded = foldedText(composed(text));
   return words.every((word) => folded.includes(foldedText(word)));
 };
 
@@ -38,11 +44,11 @@ const shown = { before: 60, all: 240 } as const;
 
 /** The part of a text around the first word that was found, on one line. */
 export function excerptOf(text: string, words: readonly string[]): Excerpt {
-  const line = text.replace(/\s+/g, ' ').trim();
+  const line = composed(text).replace(/\s+/g, ' ').trim();
   const folded = foldedText(line);
   const places = words.flatMap((word) => placesOf(folded, foldedText(word)));
   const first = Math.min(...places.map(([start]) => start), line.length);
-  const start = first === line.length || first <= shown.before ? 0 : wordStart(line, first - shown.before);
+  const start = first === line.length || first <= shown.before ? 0 : wordStart(line, first - shown.before, first);
   const end = Math.min(line.length, start + shown.all);
   const [head, tail] = [start > 0 ? '… ' : '', end < line.length ? ' …' : ''];
   const marks = places
@@ -52,7 +58,11 @@ export function excerptOf(text: string, words: readonly string[]): Excerpt {
   return { excerpt: head + line.slice(start, end).toWellFormed() + tail, marks };
 }
 
-const wordStart = (line: string, at: number): number => line.indexOf(' ', at) + 1 || at;
+/** Where the first word after `at` starts, if that is at most at `end`; otherwise `at` itself. */
+function wordStart(line: string, at: number, end: number): number {
+  const blank = line.indexOf(' ', at);
+  return blank !== -1 && blank < end ? blank + 1 : at;
+}
 
 function placesOf(text: string, word: string): [number, number][] {
   const found: [number, number][] = [];

@@ -15,6 +15,10 @@ describe('the words of a query', () => {
     expect(searchWords(query)).toEqual(words);
   });
 
+  it('a query with accents as signs of their own has the same words as one with accented letters', () => {
+    expect(searchWords('größe Año'.normalize('NFD'))).toEqual(['größe', 'Año']);
+  });
+
   it('a search uses only the first ten words of a long query', () => {
     expect(searchWords(Array.from({ length: 50 }, (_, at) => `w${at}`).join(' '))).toHaveLength(10);
   });
@@ -29,6 +33,13 @@ describe('an excerpt', () => {
     expect([hasAllWords(text, ['arger', 'eur']), hasAllWords(text, ['arger', 'usd'])]).toEqual([true, false]);
   });
 
+  it('a text with accents as signs of their own is found and marked like one with accented letters', () => {
+    const text = 'Die Gebühren für Cafés'.normalize('NFD');
+    expect([hasAllWords(text, ['Gebühren', 'cafes']), hasAllWords(text, ['caffes'])]).toEqual([true, false]);
+    const { excerpt, marks } = excerptOf(text, ['Gebühren', 'cafes']);
+    expect(marks.map(([start, end]) => excerpt.slice(start, end))).toEqual(['Gebühren', 'Cafés']);
+  });
+
   it('a Korean word is found as itself, and not as a word with the same initial consonants', () => {
     expect([hasAllWords('한국 배송', ['한국']), hasAllWords('학교 문의', ['한국'])]).toEqual([true, false]);
   });
@@ -39,6 +50,13 @@ describe('an excerpt', () => {
     expect(excerpt.length).toBeLessThan(250);
     expect(excerpt).toMatch(/^… before .*needle after .* …$/);
     expect(marks.map(([start, end]) => excerpt.slice(start, end))).toEqual(['needle']);
+  });
+
+  it('an excerpt shows the word that was found even when no word begins shortly before it', () => {
+    const text = `https://shop.example/${'x'.repeat(100)}/needle/${'y'.repeat(20)} and ${'after '.repeat(100)}`;
+    const { excerpt, marks } = excerptOf(text, ['needle']);
+    expect(marks.map(([start, end]) => excerpt.slice(start, end))).toEqual(['needle']);
+    expect(excerpt).toMatch(/^… x{10,}\/needle\/y+ and after .* …$/);
   });
 
   it('the excerpt of a text in which no word is found starts at the beginning and has no marks', () => {

@@ -32,6 +32,7 @@ describe('summarize', () => {
     ['an answer an hour ago', one({ answered: true, active: now - 3_600_000 }), 0],
     ['an answer an hour ago that ended the conversation', one({ answered: true, active: now, resolved: now }), 1],
     ['an answer after which a person was called', one({ answered: true, called: now - day }), 0],
+    ['an answer after which a member replied without being called', one({ answered: true, replied: now - day }), 0],
     ['no answer', one(), 0],
   ])(
     'only an answered conversation that ended or went quiet without a person counts as deflected: %s',
