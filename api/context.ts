@@ -2,13 +2,13 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Embedding } from '../clients/embedding/embedding.ts';
-import type { Files } from '../clients/files/files.ts';
 import type { SearchReader } from '../clients/knowledge/search/reader.ts';
 import type { Config } from '../config.ts';
 import type { AccessHooks } from './access/hooks.ts';
 import type { Intelligence } from '../intelligence/intelligence.ts';
 import type { Tokens } from './access/tokens.ts';
 import type { InterviewHooks } from './interviews/hooks.ts';
+import type { ResumeFiles } from './interviews/resumefiles.ts';
 import type { SecretBox } from '../models/base/secretbox.ts';
 
 export type Context = {
@@ -21,7 +21,7 @@ export type Context = {
   intelligence: Intelligence;
   embedding: Embedding;
   /** Reads resumes in child processes. */
-  files: Files;
+  files: ResumeFiles;
   secrets: SecretBox;
   tokens: Tokens;
   hooks: Hooks;

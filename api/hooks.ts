@@ -3,11 +3,12 @@
  */
 import { provideCustomer } from '../models/chat/customer.ts';
 import type { Hooks } from './context.ts';
-import { canInviteByMail, countOutside, mailAccount } from './events/accountmail.ts';
+import { canInviteByMail, changeAndTell, countOutside, mailAccount } from './events/accountmail.ts';
 import { removeMeetingTasks } from './tasks/meetingtasks.ts';
 
 export const hooks: Hooks = {
   mailAccount,
+  changeAndTell,
   canInviteByMail,
   countOutside,
   provideCustomer,

@@ -23,27 +23,25 @@ import { createMetrics } from './http/metrics.ts';
 import { createChatStreams } from './chat/stream.ts';
 import { createStaffStreams } from './chat/staffstream.ts';
 import { createRoomStreams } from './interviews/roomstream.ts';
+import { createResumeFiles } from './interviews/resumefiles.ts';
 import { createLive, type LiveOptions } from './live/live.ts';
 import { createTokens } from './access/tokens.ts';
 import { refuseUnreadable } from './http/malformed.ts';
 import { openEmbedding } from '../clients/embedding/open.ts';
 import { openIntelligence } from '../intelligence/open.ts';
-import { createFiles } from '../clients/files/files.ts';
 import { createSearchReader } from '../clients/knowledge/search/reader.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
 import { connectRedis, disconnectRedis } from '../models/base/redis.ts';
 import { hostPort } from '../models/rules/base/address.ts';
 import { createSecretBox } from '../models/base/secretbox.ts';
+import { buildReaders } from '../workers/readers.ts';
 
 /**
  * Upload files that a killed process left are removed once they are an hour old. At a process's start they are usually
  * younger, so the sweep is repeated this often, in ms.
  */
 const sweepMs = 3_600_000;
-
-/** At most this many resumes are read at once, because a malicious one takes up to 700 MiB before it is refused. */
-const resumesAtOnce = 2;
 
 /** A request waits this many ms for MongoDB before it is answered with 503. */
 const serverSelectionMs = 2_500;
@@ -69,7 +67,6 @@ export async function startApi(
     throw new ConfigError('MONGODB_URI and TEMPORAL_ADDRESS are not set; `npm start` starts both and sets them.');
   }
   const log = createLog('api', config.logLevel);
-  if (config.removedSentence !== undefined) log.warn(config.removedSentence);
   const tracing = await startTracing('api', config.tracesUrl);
   useTrace(traceparent);
   await connectMongo(config.mongodbUri, { selectionMs: serverSelectionMs });
@@ -92,8 +89,18 @@ export async function startApi(
   useMeter(metrics.meter);
   const embedding = openEmbedding(config, log, { warm: true, meter: metrics.embedding });
   const search = createSearchReader({ uri: config.searchUri, s3: config.s3, model: embedding.model });
-  // The child process is started only when a resume arrives.
-  const files = createFiles({ spares: 0, atOnce: resumesAtOnce });
+  const files = createResumeFiles(() =>
+    buildReaders(config.dataDir).then(
+      ({ files: program }) => program,
+      (error: unknown) => {
+        log.warn(
+          { err: error },
+          'the program that reads resumes could not be built; its sources are run, which takes longer',
+        );
+        return undefined;
+      },
+    ),
+  );
   const ctx = adapt({
     config,
     log,

@@ -1,11 +1,8 @@
 /** Ends the grants (API keys and invitations) of a member who left. Every step is idempotent. */
 import { endGrants } from '../../models/access/departure.ts';
 
-/**
- * `keepKeysFor`: the owner who takes over the keys that the member made. `leftAt`: the time of the removal (ISO 8601);
- * workflows that an earlier version started do not have it.
- */
-export type DepartureRef = { orgId: string; userId: string; keepKeysFor?: string; leftAt?: string };
+/** `keepKeysFor`: the owner who takes over the keys that the member made. `leftAt`: the time of the removal (ISO 8601). */
+export type DepartureRef = { orgId: string; userId: string; keepKeysFor?: string; leftAt: string };
 
 /** activities/tasks/unassigning.ts implements `giveUpTasks`. */
 export type DepartureActivities = ReturnType<typeof createDepartureActivities> & {
@@ -17,8 +14,7 @@ export function createDepartureActivities({ clock }: { clock: () => Date }) {
   return {
     /** Ends the member's grants, in case the API request that removed the member died before it ended them. */
     async endGrants({ orgId, userId, keepKeysFor, leftAt }: DepartureRef): Promise<void> {
-      const leaving = { userId, keepKeysFor, leftAt: leftAt === undefined ? undefined : new Date(leftAt) };
-      await endGrants(orgId, leaving, clock());
+      await endGrants(orgId, { userId, keepKeysFor, leftAt: new Date(leftAt) }, clock());
     },
   };
 }

@@ -2,6 +2,7 @@
  * The hooks that the access slice calls and later slices implement (docs/architecture.md, "Slices"); api/hooks.ts
  * connects them. Types only.
  */
+import type { ClientSession } from 'mongoose';
 import type { AccountLetter } from '../../models/rules/access/accountmail.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 
@@ -17,6 +18,11 @@ export type AccessHooks<Context> = {
    * it.
    */
   mailAccount(ctx: Context, letter: AccountLetter, orgId?: string): Promise<void>;
+  /**
+   * Makes a change of an account and queues the notice about it, in one transaction. `change` returns the notice;
+   * undefined for none. MongoDB may run `change` again.
+   */
+  changeAndTell(ctx: Context, change: (session: ClientSession) => Promise<AccountLetter | undefined>): Promise<void>;
   /** Whether the organization can mail an invitation to this address, and the address has not opted out. */
   canInviteByMail(ctx: Context, orgId: string, email: string): Promise<boolean>;
   /** Counts a mail to a person outside the organization. @throws Problem RATE_LIMITED */

@@ -4,31 +4,29 @@
  */
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/**
- * The first `limit` entries of `found`, and the cursor of the next page, or null on the last page. The caller reads one
- * entry more than `limit`, which shows whether there is a next page.
- */
-export function listPage<T extends { _id: string }>(
-  found: T[],
-  limit: number,
-): { entries: T[]; cursor: string | null } {
-  return placedListPage(found, limit, ({ _id }) => _id);
-}
+export const defaultLimit = 20;
 
-/** The id in a cursor of `listPage`. Throws `VALIDATION` for any other text. */
-export function afterCursor(cursor: string | undefined): string | undefined {
-  return cursor === undefined ? undefined : opened(cursor, /^[a-z]+_[0-9A-Z]{26}$/);
-}
+/** The entries of a page, and the cursor of the next page, or null on the last page. */
+type ListPage<T> = { entries: T[]; cursor: string | null };
 
 /**
- * Does the same as `listPage` for a list that is not ordered by ids alone. `placeOf` writes an entry's position in that
- * order as text.
+ * The page of a list in the order of ids that a query asks for. `read` gets how many entries to read and the id of the
+ * previous page's last entry. @throws Problem VALIDATION for any other cursor, before it returns a promise, so that
+ * what is read beside the list is not read either.
  */
-export function placedListPage<T>(
-  found: T[],
-  limit: number,
-  placeOf: (entry: T) => string,
-): { entries: T[]; cursor: string | null } {
+export function paged<T extends { _id: string }>(
+  { limit = defaultLimit, cursor }: { limit?: number | undefined; cursor?: string | undefined },
+  read: (limit: number, after: string | undefined) => Promise<T[]>,
+): Promise<ListPage<T>> {
+  const after = afterPlace(cursor, /^[a-z]+_[0-9A-Z]{26}$/);
+  return read(limit + 1, after).then((found) => placedListPage(found, limit, ({ _id }) => _id));
+}
+
+/**
+ * The first `limit` entries of `found`. The caller reads one entry more than `limit`, which shows whether there is a
+ * next page. `placeOf` writes an entry's position in the list's order as text.
+ */
+export function placedListPage<T>(found: T[], limit: number, placeOf: (entry: T) => string): ListPage<T> {
   const entries = found.slice(0, limit);
   const last = found.length > limit ? entries.at(-1) : undefined;
   return { entries, cursor: last === undefined ? null : Buffer.from(placeOf(last)).toString('base64url') };
@@ -39,10 +37,7 @@ export function placedListPage<T>(
  * `placeOf` returns. @throws Problem VALIDATION when the position does not match.
  */
 export function afterPlace(cursor: string | undefined, form: RegExp): string | undefined {
-  return cursor === undefined ? undefined : opened(cursor, form);
-}
-
-function opened(cursor: string, form: RegExp): string {
+  if (cursor === undefined) return undefined;
   const place = Buffer.from(cursor, 'base64url').toString('utf8');
   if (!form.test(place) || Buffer.from(place).toString('base64url') !== cursor) {
     const message = 'is not a cursor of this list; start without one';
@@ -50,4 +45,3 @@ function opened(cursor: string, form: RegExp): string {
   }
   return place;
 }
-export const defaultLimit = 20;

@@ -92,21 +92,18 @@ function sentenceOf(issue: z.core.$ZodRawIssue, schema: z.core.$ZodType): string
     case 'invalid_value':
       return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`;
     case 'too_small':
-      return numberSentence(issue, schema) ?? lowerBound(issue);
+      if (issue.origin !== 'number' && Number(issue.minimum) === 1) return 'must not be empty';
+      return numberSentence(issue, schema) ?? `must have at least ${counted(issue.origin, issue.minimum)}`;
     case 'too_big':
-      return numberSentence(issue, schema) ?? upperBound(issue);
+      return numberSentence(issue, schema) ?? `must have at most ${counted(issue.origin, issue.maximum)}`;
     case 'invalid_format':
-      return formatSentence(issue);
-    case 'not_multiple_of':
-      return `must be a multiple of ${issue.divisor}`;
+      return formats[issue.format] ?? 'does not have the form that this field takes';
     case 'unrecognized_keys':
       return 'has unknown fields; take them out';
     case 'invalid_union':
       return unionSentence(issue);
     case 'invalid_key':
       return `has a name that is not allowed: ${inner(issue.issues)}`;
-    case 'invalid_element':
-      return `has an entry that is not allowed: ${inner(issue.issues)}`;
     default:
       return 'is not valid';
   }
@@ -115,23 +112,13 @@ function sentenceOf(issue: z.core.$ZodRawIssue, schema: z.core.$ZodType): string
 const isAboutType = (code: string | undefined) =>
   code === 'invalid_type' || code === 'invalid_value' || code === 'invalid_union';
 
+/** What requests consist of, besides numbers. */
 const nouns: Record<string, string> = {
   string: 'text',
-  number: 'a number',
-  int: 'a whole number',
-  bigint: 'a whole number',
   boolean: 'true or false',
   array: 'a list',
-  tuple: 'a list',
-  set: 'a list',
   object: 'an object',
   record: 'an object',
-  map: 'an object',
-  date: 'a date',
-  null: 'null',
-  undefined: 'left out',
-  never: 'left out',
-  file: 'a file',
 };
 
 type NumberRule = { isWhole?: boolean; least?: string; most?: string; from?: number; to?: number };
@@ -194,72 +181,21 @@ function bare(schema: z.core.$ZodType): z.core.$ZodType {
   return 'innerType' in def ? bare(def.innerType) : def.type === 'pipe' ? bare(def.in) : schema;
 }
 
-/** The unit in which sentences state the size of a value, by the kind of value. */
-const units: Record<string, [one: string, more: string]> = {
-  string: ['character', 'characters'],
-  array: ['entry', 'entries'],
-  tuple: ['entry', 'entries'],
-  set: ['entry', 'entries'],
-  map: ['field', 'fields'],
-  object: ['field', 'fields'],
-  record: ['field', 'fields'],
-  file: ['byte', 'bytes'],
-};
-
+/** The size of a text or a list with its unit. */
 function counted(origin: string, amount: number | bigint): string {
-  const [one, more] = units[origin] ?? units.array!;
+  const [one, more] = origin === 'string' ? ['character', 'characters'] : ['entry', 'entries'];
   return `${amount} ${Number(amount) === 1 ? one : more}`;
 }
 
-function lowerBound({ origin, minimum, inclusive, exact }: z.core.$ZodRawIssue<z.core.$ZodIssueTooSmall>): string {
-  if (origin === 'date') return `must be a date ${inclusive ? 'not before' : 'after'} ${moment(minimum)}`;
-  if (origin === 'bigint') return `must be a whole number ${inclusive ? 'of at least' : 'above'} ${minimum}`;
-  if (exact) return `must have exactly ${counted(origin, minimum)}`;
-  const least = inclusive ? minimum : Number(minimum) + 1;
-  return Number(least) === 1 ? 'must not be empty' : `must have at least ${counted(origin, least)}`;
-}
-
-function upperBound({ origin, maximum, inclusive, exact }: z.core.$ZodRawIssue<z.core.$ZodIssueTooBig>): string {
-  if (origin === 'date') return `must be a date ${inclusive ? 'not after' : 'before'} ${moment(maximum)}`;
-  if (origin === 'bigint') return `must be a whole number ${inclusive ? 'of at most' : 'below'} ${maximum}`;
-  if (exact) return `must have exactly ${counted(origin, maximum)}`;
-  return `must have at most ${counted(origin, inclusive ? maximum : Number(maximum) - 1)}`;
-}
-
-const moment = (milliseconds: number | bigint) => new Date(Number(milliseconds)).toISOString();
-
-const formats: Record<string, string> = {
-  email: 'an e-mail address, such as ada@example.com',
-  url: 'an address, such as https://www.example.com',
-  datetime: 'a date and time with its zone, such as 2030-01-31T09:30:00Z',
-  date: 'a date, such as 2030-01-31',
-  time: 'a time, such as 09:30:00',
-  duration: 'a duration, such as PT15M',
-  uuid: 'a UUID',
-  ipv4: 'an IPv4 address',
-  ipv6: 'an IPv6 address',
-  cidrv4: 'a range of IPv4 addresses',
-  cidrv6: 'a range of IPv6 addresses',
-  base64: 'text in base64',
-  base64url: 'text in base64url',
-  json_string: 'JSON',
-  e164: 'a telephone number, such as +4930123456',
-  jwt: 'a JSON Web Token',
-  lowercase: 'in lower case',
-  uppercase: 'in upper case',
-};
-
 /**
- * Describes a required string format. A pattern cannot be described in words, so without a message in the schema the
- * sentence only says that the form is wrong.
+ * The sentences for the formats that requests have. A pattern cannot be described in words, so without a message in the
+ * schema the sentence only says that the form is wrong.
  */
-function formatSentence(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidStringFormat>): string {
-  if (issue.format === 'starts_with') return `must begin with ${String(issue.prefix)}`;
-  if (issue.format === 'ends_with') return `must end with ${String(issue.suffix)}`;
-  if (issue.format === 'includes') return `must contain ${String(issue.includes)}`;
-  const what = formats[issue.format];
-  return what ? `must be ${what}` : 'does not have the form that this field takes';
-}
+const formats: Record<string, string> = {
+  url: 'must be an address, such as https://www.example.com',
+  datetime: 'must be a date and time with its zone, such as 2030-01-31T09:30:00Z',
+  date: 'must be a date, such as 2030-01-31',
+};
 
 function unionSentence(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string {
   if ('options' in issue && Array.isArray(issue.options) && issue.options.length > 0)

@@ -31,9 +31,12 @@ export type KeyedRequest = { credential: string; route: string; key: string; fin
 
 const hashOf = (parts: readonly unknown[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 
-/** An id that is the same for each retry of a request under the same idempotency key. */
-export const commandIdOf = ({ credential, route, key, fingerprints }: KeyedRequest): string =>
-  hashOf([credential, route, key, fingerprints[0]]);
+/**
+ * The ids of a request, one with each secret key, newest first. Each retry of the request under the same idempotency
+ * key has one of them in common with it, also when the secret key is changed in between.
+ */
+export const commandIdsOf = ({ credential, route, key, fingerprints }: KeyedRequest): string[] =>
+  fingerprints.map((fingerprint) => hashOf([credential, route, key, fingerprint]));
 
 /**
  * Runs `answer` unless this request was answered before. An error of `answer` is not stored and frees the idempotency
@@ -55,7 +58,7 @@ export async function once(
   const id = hashOf([request.credential, request.route, request.key]);
   const holding = { id, holder: randomUUID() };
   const lease = { runMs: leaseMs, keepMs: keptForMs };
-  const standing = await takeIdempotencyKey(holding, request.fingerprints[0]!, ctx.clock(), lease);
+  const standing = await takeIdempotencyKey(holding, request.fingerprints, ctx.clock(), lease);
   if (standing) {
     if (!request.fingerprints.includes(standing.fingerprint)) throw new Problem('IDEMPOTENCY_KEY_REUSED');
     if (!standing.reply) throw new Problem('IDEMPOTENCY_KEY_IN_PROGRESS');

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Guard, PrincipalOf } from '../access/auth.ts';
-import { warning } from '../base/contract/common.ts';
+import { orgParams, warning } from '../base/contract/common.ts';
 import { modeQuery, mode as modeSchema } from '../access/contract/mode.ts';
 import type { Context } from '../context.ts';
 import type { UploadedFile } from './upload.ts';
@@ -36,6 +36,15 @@ type CookiesOf<G extends Guard> = G extends { kind: 'open' | 'member' }
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 type Input<S> = S extends z.ZodType ? z.infer<S> : undefined;
 
+/** The guards whose credential is of the organization in the path. */
+type OfOrganization = { kind: 'member' | 'key' | 'session' };
+/** The path parameters. Where a route of an organization states none, `orgId` is the only one. */
+type ParamsOf<G extends Guard, P> = P extends undefined
+  ? G extends OfOrganization
+    ? z.infer<typeof orgParams>
+    : undefined
+  : Input<P>;
+
 type Definition<
   G extends Guard,
   P extends z.ZodObject | undefined,
@@ -52,6 +61,7 @@ type Definition<
   path: string;
   summary: string;
   auth: G;
+  /** The path parameters; only `orgId` by default on routes with the guard `member`, `key` or `session`. */
   params?: P;
   /** All query parameters, each at most once. Any other parameter is refused, on routes without `query` too. */
   query?: Q;
@@ -76,10 +86,11 @@ type Definition<
   /** Other statuses that the handler may return by `withStatus`. */
   otherStatuses?: number[];
   reply: R;
-  /** Whether replies are wrapped as `{ success, data }`. This is so on routes that only a dashboard login may call. */
-  envelope?: boolean;
-  /** The rate limit in `config.rates`; requests count per credential (per address for open routes). */
-  limit?: RateName;
+  /**
+   * The rate limit in `config.rates`; requests count per credential (per address for open routes). The default is
+   * `writes`, and `none` for GET and for signed requests.
+   */
+  limit?: RateName | 'none';
   /** When the content of a reply becomes invalid; an `Idempotency-Key` does not return the reply after that. */
   endOf?(reply: z.input<R>): Date;
   /**
@@ -90,18 +101,19 @@ type Definition<
   errors?: ErrorCode[];
   handle(
     input: {
-      params: Input<P>;
+      params: ParamsOf<G, P>;
       query: Input<Q>;
       body: Input<B>;
       file: U extends true ? UploadedFile : undefined;
       raw: W extends true ? Buffer : undefined;
       principal: PrincipalOf<G>;
       /**
-       * An id that is the same for all retries under one `Idempotency-Key`, also when the reply was not stored (503). A
-       * handler uses it to recognize a change that an earlier attempt may have made. It is undefined when the request
+       * Ids of the request, one with each secret key, newest first. Retries under one `Idempotency-Key` share an id,
+       * also when the reply was not stored (503). A handler uses them to recognize a change that an earlier attempt may
+       * have made: the change is noted under the first id, and looked up under all. The list is empty when the request
        * has no such header.
        */
-      commandId: string | undefined;
+      commandIds: readonly string[];
       /** The browser's cookies; undefined for callers that are not browsers. Most handlers need none. */
       cookies: CookiesOf<G>;
     },
@@ -120,23 +132,32 @@ export type Route = Omit<
     boolean,
     z.ZodObject
   >,
-  'handle' | 'query'
+  'handle' | 'query' | 'limit'
 > & {
   query: z.ZodObject;
   status: number;
+  /** Whether replies are wrapped as `{ success, data }`. This is so on open routes and on those of a dashboard login. */
+  envelope: boolean;
+  limit: RateName | undefined;
   handle(input: never, ctx: Context): Promise<unknown>;
 };
 
 export class WithStatus<T> {
   readonly status: number;
   readonly value: T;
-  constructor(status: number, value: T) {
+  readonly headers: Record<string, string>;
+  constructor(status: number, value: T, headers: Record<string, string> = {}) {
     this.status = status;
     this.value = value;
+    this.headers = headers;
   }
 }
-/** A reply with another status than the route's own; the status must be in `otherStatuses`. */
-export const withStatus = <T>(status: number, value: T) => new WithStatus(status, value);
+/**
+ * A reply with another status than the route's own (the status must be in `otherStatuses`), or with headers. The
+ * headers are not stored for an `Idempotency-Key`.
+ */
+export const withStatus = <T>(status: number, value: T, headers?: Record<string, string>) =>
+  new WithStatus(status, value, headers);
 
 export class Redirect {
   readonly url: string;
@@ -157,12 +178,17 @@ export function route<
   U extends boolean = false,
   W extends boolean = false,
 >(definition: Definition<G, P, Q, B, U, W, R>): Route {
-  const { auth, reply } = definition;
+  const { auth, method, reply } = definition;
   const byKey = auth.kind === 'key' || auth.kind === 'self';
   const own: z.ZodObject = definition.query ?? z.object({});
   const query = auth.kind === 'key' ? own.extend(modeQuery.shape) : own;
+  const ofOrganization = auth.kind === 'member' || auth.kind === 'key' || auth.kind === 'session';
+  const { limit = method === 'GET' || auth.kind === 'signature' ? 'none' : 'writes' } = definition;
   return {
     ...definition,
+    params: definition.params ?? (ofOrganization ? orgParams : undefined),
+    envelope: auth.kind === 'open' || auth.kind === 'jwt' || auth.kind === 'member',
+    limit: limit === 'none' ? undefined : limit,
     status: definition.status ?? 200,
     // While an organization is not live, its live key acts in test mode, and every reply to the key contains the mode
     // and a warning. A member chooses the mode by query (spec 4.8).

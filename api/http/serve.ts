@@ -12,7 +12,7 @@ import { addressOf } from './address.ts';
 import { bytesReader, jsonOf, jsonReader, refuseNested } from './body.ts';
 import { modeQuery } from '../access/contract/mode.ts';
 import type { Context } from '../context.ts';
-import { commandIdOf, once, type KeyedRequest, type Reply } from './idempotency.ts';
+import { commandIdsOf, once, type KeyedRequest, type Reply } from './idempotency.ts';
 import type { Limiter } from './limits.ts';
 import { type Cookies, keepsReply, Redirect, type Route, WithStatus } from './route.ts';
 import { readForm, type UploadedFile } from './upload.ts';
@@ -34,7 +34,7 @@ const noBody = z.strictObject({});
 type Body = { fields?: unknown; file?: UploadedFile | undefined; raw?: Buffer | undefined };
 type Input = Omit<Body, 'fields'> & { params: unknown; query: unknown; body: unknown };
 type Handle = (
-  input: Input & { principal: Principal; cookies: Cookies | undefined; commandId: string | undefined },
+  input: Input & { principal: Principal; cookies: Cookies | undefined; commandIds: readonly string[] },
   ctx: Context,
 ) => Promise<unknown>;
 
@@ -69,8 +69,8 @@ export function serve(
       const input = { params, query, body: parseBody(route, fields), file, raw };
       const cookies = fromBrowser(route, principal) ? cookiesOf(koa, ctx) : undefined;
       const keyed = keyedRequest(ctx, route, { koa, principal, input });
-      const commandId = keyed && commandIdOf(keyed);
-      const answer = () => answerOf(route, principal, () => handle({ ...input, principal, cookies, commandId }, ctx));
+      const commandIds = keyed ? commandIdsOf(keyed) : [];
+      const answer = () => answerOf(route, principal, () => handle({ ...input, principal, cookies, commandIds }, ctx));
       // A retry under an Idempotency-Key gets the first reply.
       send(koa, keyed ? await once(ctx, keyed, answer) : await answer());
     } finally {
@@ -114,14 +114,14 @@ function parseBody(route: Route, fields: unknown): unknown {
 }
 
 /** A handler's result, serialized for sending. */
-type Answer = Reply & { location?: string };
+type Answer = Reply & { location?: string; headers?: Record<string, string> };
 
 async function answerOf(route: Route, principal: Principal, handle: () => Promise<unknown>): Promise<Answer> {
   const result = await handle();
   if (result instanceof Redirect) return { status: 302, body: '', location: result.url };
-  const { status, value } = result instanceof WithStatus ? result : { status: route.status, value: result };
+  const { status, value, headers } = result instanceof WithStatus ? result : new WithStatus(route.status, result);
   const until = route.endOf?.(value as Record<string, unknown>);
-  return { status, body: present(route, principal, value), ...(until ? { until } : {}) };
+  return { status, body: present(route, principal, value), headers, ...(until ? { until } : {}) };
 }
 
 /** The data for idempotency, if the request has an Idempotency-Key and the route stores its replies. */
@@ -151,7 +151,11 @@ function fingerprintsOf({ body, query, file, raw }: Input, { macs }: SecretBox):
   return macs('idempotency', said).map((mac) => mac.toString('hex'));
 }
 
-function send(koa: RouterContext, { status, body, location, replayed }: Answer & { replayed?: boolean }): void {
+function send(
+  koa: RouterContext,
+  { status, body, location, headers = {}, replayed }: Answer & { replayed?: boolean },
+): void {
+  koa.set(headers);
   if (location !== undefined) koa.set('location', location);
   if (replayed) koa.set('Idempotent-Replayed', 'true');
   koa.status = status;

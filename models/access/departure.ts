@@ -25,8 +25,8 @@ export const DepartureModel = defineModel(
     user_id: string,
     /** The user id of the owner who takes over the member's API keys. */
     keep_keys_for: optional(string),
-    /** When the removal began. Records of earlier versions do not have it. */
-    left_at: optional(date),
+    /** When the removal began. */
+    left_at: date,
     expires_at: date,
     pending: pendingField,
   },
@@ -66,12 +66,12 @@ export type KeysLeft = { revoked: Key[]; kept: Key[] };
 
 /**
  * Ends what a former member could use to return or to keep access: the invitations that they received or sent, and the
- * API keys that they created. With `keepKeysFor`, an owner takes over the keys instead. With `leftAt`, the time of the
- * removal, invitations that they received later stay. Idempotent.
+ * API keys that they created. With `keepKeysFor`, an owner takes over the keys instead. `leftAt`: the time of the
+ * removal; invitations that they received later stay. Idempotent.
  */
 export async function endGrants(
   orgId: string,
-  { userId, keepKeysFor, leftAt }: { userId: string; keepKeysFor: string | undefined; leftAt: Date | undefined },
+  { userId, keepKeysFor, leftAt }: { userId: string; keepKeysFor: string | undefined; leftAt: Date },
   now: Date,
 ): Promise<KeysLeft> {
   if (!(await isGone(orgId, userId))) return { revoked: [], kept: [] };

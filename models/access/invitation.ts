@@ -4,7 +4,7 @@
  * after a crash.
  */
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, newest, olderThan, type RecordOf } from '../base/define.ts';
 import { date, oneOf, optional, string } from '../rules/base/fields.ts';
 import { invitationStatuses } from '../rules/access/account.ts';
 import { roles } from '../rules/access/roles.ts';
@@ -79,11 +79,7 @@ export async function replaceInvitation(
 
 /** The invitations of an organization, newest first; `before` is the last id of the previous page. */
 export async function listInvitations(orgId: string, limit: number, before?: string): Promise<Invitation[]> {
-  return invitations()
-    .find({ org_id: orgId, ...(before === undefined ? {} : { _id: { $lt: before } }) })
-    .sort({ _id: -1 })
-    .limit(limit)
-    .toArray();
+  return newest(invitations().find({ org_id: orgId, ...olderThan(before) }), limit);
 }
 
 export async function findInvitation(orgId: string, invitationId: string): Promise<Invitation | null> {
@@ -152,15 +148,29 @@ export async function refuseInvitation(invitationId: string): Promise<void> {
 }
 
 /**
+ * Makes an accepted invitation pending again, because its organization is full. So it can be revoked, replaced, or
+ * accepted later. An invitation to the same address that was sent meanwhile replaces it.
+ */
+export async function reopenInvitation(invitationId: string): Promise<void> {
+  const unfinished = { _id: invitationId, status: 'accepted' as const, joined_at: { $exists: false } };
+  try {
+    await invitations().updateOne(unfinished, { $set: { status: 'pending' }, $unset: { accepted_by: '' } });
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    await invitations().updateOne(unfinished, { $set: { status: 'revoked' } });
+  }
+}
+
+/**
  * Revokes the unfinished invitations that a removed member received or sent. Otherwise an old mail could make the
  * person a member again. An invitation that the person received after `leftAt` stays, because the sender wants the
  * person back.
  */
 export async function endInvitationsOf(
   orgId: string,
-  { userId, email, leftAt }: { userId: string; email: string | undefined; leftAt: Date | undefined },
+  { userId, email, leftAt }: { userId: string; email: string | undefined; leftAt: Date },
 ) {
-  const received = leftAt === undefined ? {} : { created_at: { $lte: leftAt } };
+  const received = { created_at: { $lte: leftAt } };
   await invitations().updateMany(
     {
       org_id: orgId,

@@ -1,7 +1,7 @@
 /** API keys: creation, look-up, rotation and revocation. Only the hash of a key is stored. */
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, newest, olderThan, type RecordOf } from '../base/define.ts';
 import { date, list, nullable, oneOf, optional, string, unique } from '../rules/base/fields.ts';
 import { modes, scopes, splitToken, tokenPrefix, type KeyPrefix } from '../rules/access/keys.ts';
 
@@ -66,11 +66,7 @@ export async function findKey(orgId: string, keyId: string): Promise<Key | null>
 
 /** The keys of an organization, newest first, including revoked keys; `before` is the last id of the previous page. */
 export async function listKeys(orgId: string, limit: number, before?: string): Promise<Key[]> {
-  return collectionOf(KeyModel)
-    .find({ org_id: orgId, ...(before ? { _id: { $lt: before } } : {}) })
-    .sort({ _id: -1 })
-    .limit(limit)
-    .toArray();
+  return newest(collectionOf(KeyModel).find({ org_id: orgId, ...olderThan(before) }), limit);
 }
 
 export async function createKey(key: Key): Promise<void> {

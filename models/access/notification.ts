@@ -1,7 +1,7 @@
 /** In-app notifications of members: one for each member and occasion. */
 import { isDuplicate } from '../base/connect.ts';
 import { aboutField, aboutIndex } from '../base/copies.ts';
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, newest, olderThan, type RecordOf } from '../base/define.ts';
 import { tellStaff } from '../live/staff.ts';
 import { boolean, date, embedded, oneOf, optional, string } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
@@ -28,6 +28,8 @@ export const NotificationModel = defineModel(
     /** The id of the tool call that waits for a member's approval. */
     approval_id: optional(string),
     delivery_id: optional(string),
+    /** Whether it concerns test or live data; absent when it concerns neither. */
+    mode: optional(oneOf(modes)),
     /** Groups notifications that are marked as read together, such as `conversation:<id>`. */
     topic: optional(string),
     /** Groups repeated notifications: a member has at most one unread notification with the same value. */
@@ -68,6 +70,8 @@ export type NoticeSubject = {
  */
 export type Notice = Pick<Notification, 'key' | 'kind' | 'title' | 'body' | 'about'> &
   NoticeSubject & {
+    /** Whether the notification concerns test or live data. */
+    mode?: Mode | undefined;
     /** When the notification expires; set when its content expires earlier than notifications do. */
     expires_at?: Date | undefined;
   };
@@ -190,6 +194,14 @@ export async function listToMail(
 }
 export type MailedNotification = Notification & Required<Pick<Notification, 'mail'>>;
 
+/** Changes the time of the notification's mail, unless the notification no longer waits to be mailed. */
+export async function postponeMail({ _id, org_id }: Pick<Notification, '_id' | 'org_id'>, at: Date): Promise<void> {
+  await collectionOf(NotificationModel).updateOne(
+    { _id, org_id, 'mail.at': { $exists: true } },
+    { $set: { 'mail.at': at } },
+  );
+}
+
 /** Stores that the notification no longer waits to be mailed. */
 export async function settleMail({ _id, org_id }: Pick<Notification, '_id' | 'org_id'>): Promise<void> {
   await collectionOf(NotificationModel).updateOne({ _id, org_id }, { $unset: { mail: '' } });
@@ -211,15 +223,9 @@ export async function listNotifications(
   orgIds: readonly string[],
   { limit, before, unread }: NotificationPage,
 ): Promise<Notification[]> {
-  return collectionOf(NotificationModel)
-    .find({
-      ...shownTo(userId, orgIds),
-      ...(unread === undefined ? {} : { read: !unread }),
-      ...(before === undefined ? {} : { _id: { $lt: before } }),
-    })
-    .sort({ _id: -1 })
-    .limit(limit)
-    .toArray();
+  const read = unread === undefined ? {} : { read: !unread };
+  const which = { ...shownTo(userId, orgIds), ...read, ...olderThan(before) };
+  return newest(collectionOf(NotificationModel).find(which), limit);
 }
 
 export async function countUnread(userId: string, orgIds: readonly string[]): Promise<number> {

@@ -2,7 +2,7 @@
  * Organizations, the tenants. Members are stored inside the record, so that one atomic update can enforce the rule "the
  * last owner stays".
  */
-import { collectionOf, defineModel, everyRecord, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, everyRecord, newest, olderThan, type RecordOf } from '../base/define.ts';
 import { date, embedded, flag, list, mixed, oneOf, optional, string, type ValueOf } from '../rules/base/fields.ts';
 import { environments, type Environment } from '../rules/access/keys.ts';
 import type { Hours } from '../rules/access/hours.ts';
@@ -89,14 +89,9 @@ export function newOrganization(orgId: string, name: string, ownerId: string, no
  * user.
  */
 export async function listOrganizationsOf(userId: string, limit: number, before?: string): Promise<Organization[]> {
-  return collectionOf(OrganizationModel)
-    .find(
-      { 'members.user_id': userId, ...(before ? { _id: { $lt: before } } : {}) },
-      { projection: { name: 1, environment: 1, created_at: 1, members: { $elemMatch: { user_id: userId } } } },
-    )
-    .sort({ _id: -1 })
-    .limit(limit)
-    .toArray();
+  const which = { 'members.user_id': userId, ...olderThan(before) };
+  const projection = { name: 1, environment: 1, created_at: 1, members: { $elemMatch: { user_id: userId } } };
+  return newest(collectionOf(OrganizationModel).find(which, { projection }), limit);
 }
 
 /**

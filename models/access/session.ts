@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { cached } from '../base/cached.ts';
 import { isDuplicate } from '../base/connect.ts';
-import { acrossShards, collectionOf, defineModel, readerOf, type RecordOf } from '../base/define.ts';
+import { acrossShards, collectionOf, defineModel, newest, olderThan, readerOf, type RecordOf } from '../base/define.ts';
 import { boolean, date, mixed, oneOf, optional, string } from '../rules/base/fields.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { stepUpMs } from '../rules/access/session.ts';
@@ -78,11 +78,8 @@ export async function listSessionsOf(
   customerId: string,
   { limit, after }: { limit: number; after?: string | undefined },
 ): Promise<Session[]> {
-  return collectionOf(SessionModel)
-    .find({ org_id: orgId, customer_id: customerId, ...(after === undefined ? {} : { _id: { $lt: after } }) })
-    .sort({ _id: -1 })
-    .limit(limit)
-    .toArray();
+  const which = { org_id: orgId, customer_id: customerId, ...olderThan(after) };
+  return newest(collectionOf(SessionModel).find(which), limit);
 }
 
 export async function createSession(session: Session): Promise<void> {

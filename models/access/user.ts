@@ -61,6 +61,8 @@ export const UserModel = defineModel(
     /** Tokens contain this number; incrementing it signs the account out everywhere. */
     epoch: orElse(number, 0),
     proofs: optional(list(proof)),
+    /** When the links of the account last ended. The mail of a link that was requested before is not sent again. */
+    proofs_ended_at: optional(date),
     /** The notice settings that the user chose; every other setting has its value in `initialNotices`. */
     notices: optional(mixed<Partial<NoticeSettings>>()),
     created_at: date,
@@ -123,10 +125,10 @@ export async function createUser(user: User, organization?: Organization): Promi
  * only the creator knows. So an unverified account loses its password and its other identities, and all its tokens end.
  * From then on, only the owner of the address can use the account.
  */
-export async function joinIdentity(user: User, identity: Identity): Promise<User | null> {
+export async function joinIdentity(user: User, identity: Identity, now: Date): Promise<User | null> {
   const proven: mongoose.mongo.UpdateFilter<User> = { $addToSet: { identities: identity } };
   const claimed: mongoose.mongo.UpdateFilter<User> = {
-    $set: { email_verified: true, identities: [identity] },
+    $set: { email_verified: true, identities: [identity], proofs_ended_at: now },
     $unset: { password_hash: 1, proofs: 1 },
     $inc: { epoch: 1 },
   };
@@ -137,12 +139,21 @@ export async function joinIdentity(user: User, identity: Identity): Promise<User
   );
 }
 
-/** Stores a mailed link. False when the account's address is no longer `accountEmail`. */
-export async function addProof(userId: string, accountEmail: string, proof: Proof): Promise<boolean> {
+/**
+ * Stores a link that was requested at `requestedAt`. False when the account's address is no longer `accountEmail`, or
+ * when the account's links have ended since the request. A mail may be sent again after its link was used, and must not
+ * make the link valid again.
+ */
+export async function addProof(
+  userId: string,
+  accountEmail: string,
+  proof: Proof,
+  requestedAt: Date,
+): Promise<boolean> {
   // An earlier attempt may have stored the same link, which is then replaced.
   await collectionOf(UserModel).updateOne({ _id: userId }, { $pull: { proofs: { hash: proof.hash } } });
   const { matchedCount } = await collectionOf(UserModel).updateOne(
-    { _id: userId, email: accountEmail },
+    { _id: userId, email: accountEmail, proofs_ended_at: { $not: { $gte: requestedAt } } },
     { $push: { proofs: { $each: [proof], $slice: -maxProofs } } },
   );
   return matchedCount === 1;
@@ -161,9 +172,15 @@ export async function findUserByProof(kind: ProofKind, hash: string, now: Date):
 /**
  * Sets a new password by a link, and ends every login and every other link. Null when the link is no longer valid. A
  * mailed link proves the address. If the address was unproven before, the identities are removed, because the creator
- * of the account may not own the mailbox (see `joinIdentity`).
+ * of the account may not own the mailbox (see `joinIdentity`). `session`: the transaction that also stores the notice
+ * about the change.
  */
-export async function resetPassword(hash: string, passwordHash: string, now: Date): Promise<User | null> {
+export async function resetPassword(
+  hash: string,
+  passwordHash: string,
+  now: Date,
+  session: mongoose.mongo.ClientSession,
+): Promise<User | null> {
   const owner = await findUserByProof('password_reset', hash, now);
   const proof = owner?.proofs?.find((one) => one.hash === hash);
   if (!owner || !proof) return null;
@@ -171,28 +188,38 @@ export async function resetPassword(hash: string, passwordHash: string, now: Dat
   return collectionOf(UserModel).findOneAndUpdate(
     { _id: owner._id, email: owner.email, email_verified: owner.email_verified, ...good('password_reset', hash, now) },
     {
-      $set: { password_hash: passwordHash, ...(claims ? { email_verified: true, identities: [] } : {}) },
+      $set: {
+        password_hash: passwordHash,
+        proofs_ended_at: now,
+        ...(claims ? { email_verified: true, identities: [] } : {}),
+      },
       $unset: { proofs: 1 },
       $inc: { epoch: 1 },
     },
-    { returnDocument: 'after' },
+    { returnDocument: 'after', session },
   );
 }
 
 /**
  * Changes the account's address to the one that a link proves, and ends every other link; logins stay valid. Returns
- * the account before the change, or null when the link is no longer valid. Throws a duplicate error when another
- * account has the address.
+ * the former and the new address, or null when the link is no longer valid. Throws a duplicate error when another
+ * account has the address. `session`: as in `resetPassword`.
  */
-export async function changeEmail(userId: string, hash: string, now: Date): Promise<User | null> {
+export async function changeEmail(
+  userId: string,
+  hash: string,
+  now: Date,
+  session: mongoose.mongo.ClientSession,
+): Promise<{ former: string; email: string } | null> {
   const owner = await findUserByProof('email_change', hash, now);
   const email = owner?.proofs?.find((one) => one.hash === hash)?.email;
   if (owner?._id !== userId || email === undefined) return null;
-  return collectionOf(UserModel).findOneAndUpdate(
+  const before = await collectionOf(UserModel).findOneAndUpdate(
     { _id: userId, ...good('email_change', hash, now) },
-    { $set: { email, email_verified: true }, $unset: { proofs: 1 } },
-    { returnDocument: 'before' },
+    { $set: { email, email_verified: true, proofs_ended_at: now }, $unset: { proofs: 1 } },
+    { returnDocument: 'before', session },
   );
+  return before && { former: before.email, email };
 }
 
 /** Notes that the address was proven in another way, such as by an invitation mailed to it. */
@@ -201,8 +228,11 @@ export async function verifyEmail(userId: string, email: string): Promise<void> 
 }
 
 /** Ends every login of the account, in every process from the next request on, and every mailed link. */
-export async function endLogins(userId: string): Promise<void> {
-  await collectionOf(UserModel).updateOne({ _id: userId }, { $inc: { epoch: 1 }, $unset: { proofs: 1 } });
+export async function endLogins(userId: string, now: Date): Promise<void> {
+  await collectionOf(UserModel).updateOne(
+    { _id: userId },
+    { $inc: { epoch: 1 }, $set: { proofs_ended_at: now }, $unset: { proofs: 1 } },
+  );
 }
 
 export async function setPicture(userId: string, picture: string | null): Promise<User | null> {

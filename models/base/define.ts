@@ -112,6 +112,14 @@ export function acrossShards<T extends object>(model: Stores<T, unknown>): Every
  */
 export const everyRecord = { hint: { _id: 1 } } as const;
 
+/** The condition of a page after the record with the id `before`; no condition for the first page. */
+export const olderThan = (before: string | undefined): { _id?: { $lt: string } } =>
+  before === undefined ? {} : { _id: { $lt: before } };
+
+/** The first `limit` found records, newest first. */
+export const newest = <R>(found: mongoose.mongo.FindCursor<R>, limit: number): Promise<R[]> =>
+  found.sort({ _id: -1 }).limit(limit).toArray();
+
 /** Query options of reads that see one snapshot of all collections. */
 export type Together = { session: mongoose.mongo.ClientSession; readConcern: { level: 'snapshot' } };
 

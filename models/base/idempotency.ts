@@ -50,16 +50,18 @@ type Holding = { id: string; holder: string };
 
 /**
  * Takes the key for this request and returns undefined, or returns the record of the earlier request. The key is taken
- * over when its record has expired, or when its holder crashed and the request is the same.
+ * over when its record has expired, or when its holder crashed and the request is the same. `fingerprints`: those of
+ * the request with each secret key, newest first. The holder may have stored an older one, because the secret key may
+ * have been changed meanwhile.
  */
 export async function takeIdempotencyKey(
   { id, holder }: Holding,
-  fingerprint: string,
+  fingerprints: readonly string[],
   now: Date,
   lease: { runMs: number; keepMs: number },
 ): Promise<Entry | undefined> {
   const mine = {
-    fingerprint,
+    fingerprint: fingerprints[0]!,
     holder,
     about: [],
     running_until: new Date(now.getTime() + lease.runMs),
@@ -71,7 +73,7 @@ export async function takeIdempotencyKey(
   } catch (error) {
     if (!isDuplicate(error)) throw error;
   }
-  const abandoned = { fingerprint, reply: { $exists: false }, running_until: { $lte: now } };
+  const abandoned = { fingerprint: { $in: fingerprints }, reply: { $exists: false }, running_until: { $lte: now } };
   // MongoDB deletes expired records with a delay, so they may still be found.
   const free = { _id: id, $or: [abandoned, { expires_at: { $lte: now } }] };
   if (await collectionOf(IdempotencyModel).findOneAndUpdate(free, { $set: mine, $unset: { reply: '' } }))

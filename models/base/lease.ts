@@ -23,18 +23,24 @@ const LeaseModel = defineModel(
 /** The default holder: this process. */
 const self: string = randomUUID();
 
-/** Takes a lease for `ms` milliseconds, or extends the one that `holder` has. False while another holder has it. */
-export async function takeLease(name: string, ms: number, now: Date, holder = self): Promise<boolean> {
-  const until = new Date(now.getTime() + ms);
+/**
+ * Takes a lease for `ms` milliseconds, or extends the one that `holder` has. False while another holder has it. The
+ * times are those of MongoDB's clock: a process whose own clock is ahead would otherwise keep a lease for as long after
+ * its death. The condition is in the update, because MongoDB takes no `$expr` in the filter of an upsert. A missing
+ * `until` is less than any time.
+ */
+export async function takeLease(name: string, ms: number, holder = self): Promise<boolean> {
+  const free = { $or: [{ $eq: ['$holder', holder] }, { $lte: ['$until', '$$NOW'] }] };
+  const until = { $add: ['$$NOW', ms] };
   try {
-    await collectionOf(LeaseModel).updateOne(
-      { _id: name, $or: [{ holder }, { until: { $lte: now } }] },
-      { $set: { holder, until } },
-      { upsert: true },
+    const lease = await collectionOf(LeaseModel).findOneAndUpdate(
+      { _id: name },
+      [{ $set: { holder: { $cond: [free, holder, '$holder'] }, until: { $cond: [free, until, '$until'] } } }],
+      { upsert: true, returnDocument: 'after' },
     );
-    return true;
+    return lease?.holder === holder;
   } catch (error) {
-    // Another holder has the lease, so the upsert tried to insert a second record.
+    // Another process created the record at the same moment, so the upsert tried to insert a second one.
     if (isDuplicate(error)) return false;
     throw error;
   }

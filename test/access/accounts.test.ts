@@ -3,7 +3,7 @@
  * An attacker cannot learn who has an account, read a token from a record or log, or get back in.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import PostalMime from 'postal-mime';
 import type { MongoClient, Db } from 'mongodb';
 import pino from 'pino';
@@ -11,12 +11,17 @@ import { modelsIn, openClient, proveAddresses } from '../kit/database.ts';
 import { apiAt, system, until, type Api, type Reply, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { startGreenMail, type GreenMail } from '../kit/greenmail.ts';
 import { startProcess, systemEnv, type Running } from '../kit/processes.ts';
+import { letterOf } from '../../activities/events/accountletter.ts';
 import { accountRoutes } from '../../api/access/routes/accounts.ts';
 import type { Context } from '../../api/context.ts';
+import { changeAndTell } from '../../api/events/accountmail.ts';
 import { hashToken } from '../../models/access/key.ts';
-import { addProof } from '../../models/access/user.ts';
+import { addProof, findUser, findUserByProof, joinIdentity } from '../../models/access/user.ts';
+import { newId } from '../../models/base/ids.ts';
+import { createSecretBox } from '../../models/base/secretbox.ts';
 import { proofMs, type ProofKind } from '../../models/rules/access/account.ts';
-import type { Role } from '../../models/rules/access/roles.ts';
+import type { AccountLetter } from '../../models/rules/access/accountmail.ts';
+import { maxMembers, type Role } from '../../models/rules/access/roles.ts';
 
 const from = 'support@bank.example';
 modelsIn('accounts');
@@ -194,40 +199,111 @@ describe('a forgotten password', () => {
   });
 });
 
-describe('a notice that cannot be stored', () => {
-  /** Calls a route's handler with a context in which no mail can be stored. */
-  async function callWithoutMails(name: string, input: object): Promise<unknown> {
+describe('a process that dies while it changes an account', () => {
+  /**
+   * Calls a route's handler in this process, which starts no workflows. `dies`: true when the process dies after the
+   * change and before the notice is stored.
+   */
+  async function call(name: string, input: object, { dies }: { dies: boolean }): Promise<unknown> {
     const ctx = {
       config: {},
       clock: () => new Date(),
       log: pino({ level: 'silent' }),
-      hooks: { mailAccount: () => Promise.reject(new Error('the delivery was not stored')) },
+      hooks: {
+        changeAndTell: (own: Context, change: Parameters<typeof changeAndTell>[1]) =>
+          changeAndTell(own, async (session) => {
+            const letter = await change(session);
+            if (dies) throw new Error('the process has died');
+            return letter;
+          }),
+      },
     } as unknown as Context;
     return accountRoutes.find((route) => route.name === name)!.handle(input as never, ctx);
   }
   /** Stores a link in the account, as the worker does that mails it, and returns its token. */
   async function withLink({ userId, email }: TestUser, kind: ProofKind, proven: string): Promise<string> {
     const token = randomUUID();
-    const expires_at = new Date(Date.now() + proofMs);
-    await addProof(userId, email, { kind, hash: hashToken(token), email: proven, expires_at });
+    const now = new Date();
+    const expires_at = new Date(now.getTime() + proofMs);
+    await addProof(userId, email, { kind, hash: hashToken(token), email: proven, expires_at }, now);
     return token;
   }
 
-  it('a new password is reported as set also when the notice about it cannot be stored', async () => {
+  it('a new password is set together with the notice about it, which is mailed also when the process dies right after that', async () => {
     const user = await api.newUser();
-    const token = await withLink(user, 'password_reset', user.email);
-    expect(await callWithoutMails('resetPassword', { body: { token, password } })).toEqual({ reset: true });
+    const input = { body: { token: await withLink(user, 'password_reset', user.email), password } };
+    await expect(call('resetPassword', input, { dies: true })).rejects.toThrow('the process has died');
+    expect((await login(user.email, user.password)).status).toBe(200);
+    expect(await call('resetPassword', input, { dies: false })).toEqual({ reset: true });
     expect((await login(user.email, password)).status).toBe(200);
+    expect((await mailsTo(user.email, 1)).map(({ subject }) => subject)).toEqual(['Your password was changed']);
   });
 
-  it('a new e-mail address is reported as confirmed also when the notice to the old one cannot be stored', async () => {
+  it('a new e-mail address is confirmed together with the notice to the old one, which is mailed also when the process dies right after that', async () => {
     const user = await api.newUser();
     const fresh = `${randomUUID()}@example.com`;
     const token = await withLink(user, 'email_change', fresh);
     const input = { body: { token }, principal: { userId: user.userId } };
-    expect(await callWithoutMails('confirmEmail', input)).toMatchObject({ email: fresh, email_verified: true });
+    await expect(call('confirmEmail', input, { dies: true })).rejects.toThrow('the process has died');
+    expect((await login(user.email, user.password)).status).toBe(200);
+    expect(await call('confirmEmail', input, { dies: false })).toMatchObject({ email: fresh, email_verified: true });
     expect((await login(fresh, user.password)).status).toBe(200);
+    const [notice, ...more] = await mailsTo(user.email, 1);
+    expect([notice!.subject, more]).toEqual(['The e-mail address of your account was changed', []]);
   });
+
+  it('the own address that an account proves again is no new one, so nobody is notified', async () => {
+    const user = await api.newUser();
+    const input = {
+      body: { token: await withLink(user, 'email_change', user.email) },
+      principal: { userId: user.userId },
+    };
+    expect(await call('confirmEmail', input, { dies: false })).toMatchObject({ email_verified: true });
+    expect(await db.collection('deliveries').countDocuments({ destination: user.email })).toBe(0);
+  });
+});
+
+describe('a mail whose attempt to send it is repeated', () => {
+  const secrets = createSecretBox([randomBytes(32)]);
+  /** A function that sends the mail of a request of this time as the worker does, up to the mail server. */
+  function mailOf(letter: AccountLetter, created_at: Date): () => Promise<{ token: string; isGood: boolean }> {
+    const delivery = { _id: newId('delivery'), org_id: '', created_at };
+    return async () => {
+      const written = await letterOf(delivery, letter, { secrets, now: new Date() });
+      return { token: written!.token('deployment'), isGood: await written!.prepare() };
+    };
+  }
+
+  const ways: [string, ProofKind, (user: TestUser, token: string) => Promise<unknown>][] = [
+    ['setting a new password', 'password_reset', (_, token) => reset(token)],
+    ['proving an address', 'email_change', ({ token: jwt }, token) => post('/auth/email/confirm', { token }, jwt)],
+    ['logging out everywhere', 'password_reset', ({ token }) => post('/auth/logout-everywhere', undefined, token)],
+    [
+      'taking the account over through an identity provider',
+      'password_reset',
+      async ({ userId }) =>
+        joinIdentity((await findUser(userId))!, { provider: 'elsewhere', subject: randomUUID() }, new Date()),
+    ],
+  ];
+  it.each(ways)(
+    'a link that was ended by %s stays so when its mail is sent again, and a link that is requested afterwards is good',
+    async (_, kind, end) => {
+      const user = await api.newUser();
+      const letter: AccountLetter =
+        kind === 'email_change'
+          ? { kind, user_id: user.userId, email: `${randomUUID()}@example.com` }
+          : { kind, email: user.email };
+      const send = mailOf(letter, new Date());
+      const { token, isGood } = await send();
+      expect(isGood).toBe(true);
+      await end(user, token);
+      expect(await send()).toEqual({ token, isGood: false });
+      expect(await findUserByProof(kind, hashToken(token), new Date())).toBeNull();
+      const later = await mailOf(letter, new Date(Date.now() + 1))();
+      expect(later.isGood).toBe(true);
+      expect(await findUserByProof(kind, hashToken(later.token), new Date())).toMatchObject({ _id: user.userId });
+    },
+  );
 });
 
 describe('POST /auth/logout-everywhere', () => {
@@ -469,6 +545,32 @@ describe('invitations', () => {
       expect(await invitationsOf(org)).toMatchObject([{ email: user.email, status: 'revoked' }]);
     }
     expect((await membersOf(org)).map(({ email }) => email)).toEqual([org.owner.email, admin.email]);
+  });
+
+  it('an invitation that was refused because the organization is full stays open: it can be taken back, and accepted once there is room', async () => {
+    const org = await api.newOrg();
+    const [user, other] = [await api.newUser(), await api.newUser()];
+    await invite(org, user.email);
+    await invite(org, other.email);
+    const [link, withdrawn] = [await linkTo(user.email), await linkTo(other.email)];
+    const organization = { _id: org.orgId as never };
+    const { members } = (await db.collection('organizations').findOne(organization))!;
+    const many = Array.from({ length: maxMembers - 1 }, (_, i) => ({
+      user_id: `usr_full${i}`,
+      role: 'member',
+      joined_at: new Date(),
+    }));
+    await db.collection('organizations').updateOne(organization, { $set: { members: [...members, ...many] } });
+    expect((await accept(link, user)).body.code).toBe('CONFLICT');
+    expect((await accept(withdrawn, other)).body.code).toBe('CONFLICT');
+    const [open] = await invitationsOf(org);
+    expect(open).toMatchObject({ email: other.email, status: 'pending' });
+    const path = `/orgs/${org.orgId}/invitations/${open.invitation_id}`;
+    expect((await api.request('DELETE', path, { token: org.owner.token })).body.data.invitation.status).toBe('revoked');
+    await db.collection('organizations').updateOne(organization, { $set: { members } });
+    expect((await accept(withdrawn, other)).body.code).toBe('LINK_OVER');
+    expect((await accept(link, user)).status).toBe(200);
+    expect((await membersOf(org)).map(({ email }) => email)).toEqual([org.owner.email, user.email]);
   });
 
   it('invitations name their sender and reason; an address that objected to mails gets none, and the inviter gets the link', async () => {

@@ -175,7 +175,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
       workflow: 'memberDeparted',
       workflow_id: `departure:dep_${id}`,
       queue: 'tasks',
-      args: [{ orgId: org.orgId, userId: bob.userId }],
+      args: [{ orgId: org.orgId, userId: bob.userId, leftAt: new Date().toISOString() }],
       next_at: new Date(0),
       tries: 0,
     };
@@ -187,6 +187,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
       org_id: org.orgId,
       mode: 'test',
       user_id: bob.userId,
+      left_at: new Date(),
       expires_at: new Date(Date.now() + 3_600_000),
       pending: [intent],
     } as never);

@@ -96,6 +96,19 @@ describe('members', () => {
     expect(JSON.stringify(members)).not.toContain('password');
   });
 
+  it('the members can be listed page by page, each once, also when the last one of a page leaves', async () => {
+    const org = await api.newOrg();
+    const [second, third] = [await joined(org, 'member'), await joined(org, 'member')];
+    const page = async (query: string) =>
+      (await api.request('GET', `/orgs/${org.orgId}/members?${query}`, { token: org.owner.token })).body.data;
+    const ids = ({ members }: { members: { userId: string }[] }) => members.map(({ userId }) => userId);
+    const first = await page('limit=2');
+    expect([ids(first), first.count]).toEqual([[org.owner.userId, second.userId], 3]);
+    await remove(org, org.owner, second.userId);
+    const last = await page(`limit=2&cursor=${first.cursor}`);
+    expect([ids(last), last.count, last.cursor]).toEqual([[third.userId], 2, null]);
+  });
+
   it('members see the organization with their own role, also in GET /auth/me', async () => {
     const org = await api.newOrg();
     const plain = await joined(org, 'member');

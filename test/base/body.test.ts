@@ -5,21 +5,22 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import Koa from 'koa';
 import { until } from '../kit/harness.ts';
+import { listening } from '../kit/listening.ts';
 import { bytesReader, jsonReader } from '../../api/http/body.ts';
 import { errorBody, toProblem } from '../../api/http/errors.ts';
 import { readForm } from '../../api/http/upload.ts';
 
 const maxBytes = 100_000;
 let folder: string;
-let server: Server;
 let port: number;
+let close: () => Promise<void>;
 
 /**
  * Answers with what the server read. For a file: its text, its hash and the permissions of the temporary file.
@@ -51,13 +52,10 @@ beforeAll(async () => {
       if (!koa.req.complete) koa.req.resume();
     }
   });
-  server = createServer(app.callback()).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  port = (server.address() as AddressInfo).port;
+  ({ port, close } = await listening(createServer(app.callback())));
 });
 afterAll(async () => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  await close();
   await rm(folder, { recursive: true });
 });
 afterEach(async () => {

@@ -3,12 +3,12 @@
  * session token and read its answers. They may not read answers of routes that take an API key or a login.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import pino from 'pino';
 import type { Browser, Page } from 'puppeteer';
 import { startChromium, visit } from '../kit/chromium.ts';
 import { system, type TestOrg, type TestSession } from '../kit/harness.ts';
+import { listening, type Listening } from '../kit/listening.ts';
 import { createApp } from '../../api/http/app.ts';
 import type { Context } from '../../api/context.ts';
 import { createMetrics } from '../../api/http/metrics.ts';
@@ -98,8 +98,7 @@ describe('the answer to a page of another origin', () => {
       verify: () => Promise.reject(new Error('broken')),
     };
     const ctx = { config, tokens, log: pino({ level: 'silent' }), clock: () => new Date() } as unknown as Context;
-    const server = createServer(createApp(ctx, createMetrics()).callback());
-    const url = await listen(server);
+    const { url, close } = await listening(createServer(createApp(ctx, createMetrics()).callback()));
     const asked = async (path: string) => {
       const { status, headers } = await fetch(`${url}/v1${path}`, {
         headers: { origin, authorization: 'Bearer a.b.c' },
@@ -108,33 +107,25 @@ describe('the answer to a page of another origin', () => {
     };
     expect(await asked(`/support/chat/history/${org.orgId}`)).toEqual([500, '*']);
     expect(await asked(`/support/inbox/orgs/${org.orgId}`)).toEqual([500, null]);
-    await close(server);
+    await close();
   });
 });
 
-async function listen(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-function close(server: Server): Promise<void> {
-  server.closeAllConnections();
-  return new Promise((resolve) => server.close(() => resolve()));
-}
-
 describe('a page of another origin, in Chromium', () => {
   let browser: Browser;
-  let server: Server;
+  let shop: Listening;
   let page: Page;
   beforeAll(async () => {
-    server = createServer((_, reply) => {
+    const server = createServer((_, reply) => {
       reply.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>A shop</title>');
     });
+    shop = await listening(server);
     browser = await startChromium(process.env['TEST_CHROMIUM']!);
-    ({ page } = await visit(browser, await listen(server)));
+    ({ page } = await visit(browser, shop.url));
   });
   afterAll(async () => {
     await browser.close();
-    await close(server);
+    await shop.close();
   });
 
   type Seen = { status: number; body: Record<string, unknown>; headers: Record<string, string> };

@@ -5,7 +5,7 @@ import mongoose from 'mongoose';
 import pino from 'pino';
 import { modelsIn } from '../kit/database.ts';
 import type { Context } from '../../api/context.ts';
-import { once, type Reply } from '../../api/http/idempotency.ts';
+import { commandIdsOf, once, type Reply } from '../../api/http/idempotency.ts';
 import { createSecretBox } from '../../models/base/secretbox.ts';
 import { until } from '../kit/harness.ts';
 
@@ -61,6 +61,31 @@ describe('Idempotency-Key', () => {
     dead.finish();
     expect(await first).toEqual({ status: 201, body: 'dead', replayed: false });
     expect(await once(ctx, request, answered('third'))).toEqual({ status: 201, body: 'second', replayed: true });
+  });
+
+  it('a retry takes over the Idempotency-Key of a process that died also when the secret key was changed in between', async () => {
+    const dead = held('dead');
+    const first = once(stopped, request, dead.answer);
+    await dead.begun;
+    const retry = { ...request, fingerprints: ['same with the new key', ...request.fingerprints] };
+    nowMs = start + 14_999;
+    await expect(once(ctx, retry, answered('second'))).rejects.toEqual(inProgress);
+    nowMs = start + 15_000;
+    const other = { ...request, fingerprints: ['other with the new key', 'other'] };
+    const reused = expect.objectContaining({ code: 'IDEMPOTENCY_KEY_REUSED' });
+    await expect(once(ctx, other, answered('other'))).rejects.toEqual(reused);
+    expect(await once(ctx, retry, answered('second'))).toEqual({ status: 201, body: 'second', replayed: false });
+    dead.finish();
+    await first;
+    expect(await once(ctx, retry, answered('third'))).toEqual({ status: 201, body: 'second', replayed: true });
+  });
+
+  it('a retry has a command id in common with its request also when the secret key was changed in between, and another request has none', () => {
+    const [id] = commandIdsOf(request);
+    const ids = (...fingerprints: string[]) => commandIdsOf({ ...request, fingerprints });
+    expect(ids('same with the new key', 'same')[1]).toBe(id);
+    expect(ids('same with the new key')[0]).toBe(ids('same with the new key', 'same')[0]);
+    expect(ids('other with the new key', 'other')).not.toContain(id);
   });
 
   it('an Idempotency-Key stays taken when an older request fails after a newer one took the key over', async () => {

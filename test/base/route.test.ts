@@ -4,10 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
@@ -22,6 +20,7 @@ import { route } from '../../api/http/route.ts';
 import { routeGroups } from '../../api/routes.ts';
 import { readConfig } from '../../config.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
+import { listening } from '../kit/listening.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
 const secret = 'shared';
@@ -78,7 +77,7 @@ const groups = {
       auth: open,
       raw: true,
       reply,
-      envelope: true,
+      limit: 'none',
       handle: ({ raw }) => Promise.resolve({ seen: raw.toString('hex') }),
     }),
     route({
@@ -90,6 +89,7 @@ const groups = {
       body: z.strictObject({ text: z.string() }),
       maxBytes: 100,
       reply,
+      limit: 'none',
       handle: ({ body }) => Promise.resolve({ seen: body.text }),
     }),
     route({
@@ -106,19 +106,18 @@ const groups = {
 };
 
 let folder: string;
-let server: Server;
 let url: string;
+let close: () => Promise<void>;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'route-'));
   const log = pino({ level: 'silent' });
   const ctx = { config: readConfig({ DATA_DIR: folder }), log, clock: () => now } as Context;
-  server = createServer(createApp(ctx, createMetrics(), undefined, groups).callback()).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const served = await listening(createServer(createApp(ctx, createMetrics(), undefined, groups).callback()));
+  url = `${served.url}/v1`;
+  ({ close } = served);
 });
 afterAll(async () => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  await close();
   rmSync(folder, { recursive: true });
 });
 
@@ -192,7 +191,7 @@ describe('signature(provider)', () => {
 });
 
 describe('raw', () => {
-  it('a raw route gives its handler the bytes as sent, and the route’s option `envelope` wraps the answer', async () => {
+  it('a raw route gives its handler the bytes as sent, and the answer of an open route is wrapped in the envelope', async () => {
     const { status, body } = await post('/bytes', Uint8Array.of(0, 255, 10));
     expect([status, body]).toEqual([200, { success: true, data: { seen: '00ff0a' } }]);
   });
@@ -207,7 +206,7 @@ describe('maxBytes', () => {
   it('maxBytes limits a JSON body, and the error names the limit', async () => {
     const json = { 'content-type': 'application/json' };
     const bodyOf = (bytes: number) => JSON.stringify({ text: 'x'.repeat(bytes - 11) });
-    expect((await post('/text', bodyOf(100), json)).body).toEqual({ seen: 'x'.repeat(89) });
+    expect((await post('/text', bodyOf(100), json)).body).toEqual({ success: true, data: { seen: 'x'.repeat(89) } });
     const { status, body } = await post('/text', bodyOf(101), json);
     expect([status, body.error]).toEqual([413, expect.stringContaining('100 bytes')]);
   });
@@ -227,7 +226,10 @@ describe('the limit parameter of a list', () => {
     'a request for a list with the limit %s gets the status %i, and a list never has more than 100 entries',
     async (limit, status, seen) => {
       const answer = await fetch(`${url}/things?limit=${limit}`);
-      expect([answer.status, ((await answer.json()) as { seen?: string }).seen]).toEqual([status, seen]);
+      expect([answer.status, ((await answer.json()) as { data?: { seen: string } }).data?.seen]).toEqual([
+        status,
+        seen,
+      ]);
     },
   );
 });

@@ -14,7 +14,6 @@ const faultsOf = (schema: z.ZodType, value: unknown) => {
   if (!('faults' in checked)) throw new Error('The schema took the value.');
   return checked.faults;
 };
-const day = (date: string) => new Date(`${date}T00:00:00Z`);
 
 describe('a field that does not fit its schema', () => {
   it.each<[kind: string, schema: z.ZodType, value: unknown, sentence: string]>([
@@ -28,8 +27,6 @@ describe('a field that does not fit its schema', () => {
     ['an object', z.object({}), [], 'must be an object'],
     ['a record', z.record(z.string(), z.string()), [], 'must be an object'],
     ['null', z.null(), 1, 'must be null'],
-    ['a date', z.date(), '2030', 'must be a date'],
-    ['nothing', z.never(), 1, 'must be left out'],
     ['a number', z.number(), '1', 'must be a number'],
     ['no number', z.coerce.number(), 'x', 'must be a number'],
     ['a whole number', z.int(), 1.5, 'must be a whole number'],
@@ -47,42 +44,19 @@ describe('a field that does not fit its schema', () => {
     ['too big', z.number().max(1.5), 2, 'must be a number of at most 1.5'],
     ['not below', z.number().lt(2), 2, 'must be a number below 2'],
     ['outside on either side', z.number().gt(1).lt(2), 2, 'must be a number above 1 and below 2'],
-    ['no multiple', z.number().multipleOf(5), 7, 'must be a multiple of 5'],
-    ['a large number too small', z.bigint().min(5n), 4n, 'must be a whole number of at least 5'],
-    ['a large number too big', z.bigint().lt(5n), 5n, 'must be a whole number below 5'],
     ['empty text', z.string().min(1), '', 'must not be empty'],
     ['short text', z.string().min(12), 'x', 'must have at least 12 characters'],
     ['long text', z.string().max(3), 'xxxx', 'must have at most 3 characters'],
     ['text of over one character', z.string().max(1), 'xx', 'must have at most 1 character'],
-    ['text of another length', z.string().length(3), 'xxxx', 'must have exactly 3 characters'],
-    ['text of another length, shorter', z.string().length(3), 'x', 'must have exactly 3 characters'],
     ['an empty list', z.array(z.string()).min(1), [], 'must not be empty'],
     ['a short list', z.array(z.string()).min(2), [], 'must have at least 2 entries'],
     ['a long list', z.array(z.string()).max(1), ['a', 'b'], 'must have at most 1 entry'],
-    ['a long set', z.set(z.string()).max(1), new Set(['a', 'b']), 'must have at most 1 entry'],
-    [
-      'an early date',
-      z.date().min(day('2030-01-01')),
-      day('2029-01-01'),
-      'must be a date not before 2030-01-01T00:00:00.000Z',
-    ],
-    [
-      'a late date',
-      z.date().max(day('2030-01-01')),
-      day('2031-01-01'),
-      'must be a date not after 2030-01-01T00:00:00.000Z',
-    ],
     ['one of a list', z.enum(['primary', 'normal']), 'x', 'must be one of primary, normal'],
     ['a constant', z.literal('message'), 'x', 'must be message'],
     ['one of some constants', z.literal([1, true]), 'x', 'must be one of 1, true'],
-    ['an e-mail address', z.email(), 'x', 'must be an e-mail address, such as ada@example.com'],
     ['an address', z.url(), 'x', 'must be an address, such as https://www.example.com'],
     ['a time', z.iso.datetime(), 'x', 'must be a date and time with its zone, such as 2030-01-31T09:30:00Z'],
     ['a day', z.iso.date(), 'x', 'must be a date, such as 2030-01-31'],
-    ['a UUID', z.uuid(), 'x', 'must be a UUID'],
-    ['a beginning', z.string().startsWith('whsec_'), 'x', 'must begin with whsec_'],
-    ['an end', z.string().endsWith('.md'), 'x', 'must end with .md'],
-    ['a part', z.string().includes('@'), 'x', 'must contain @'],
     ['a pattern', z.string().regex(/^\d+$/), 'x', 'does not have the form that this field takes'],
     ['a format that has no words of its own', z.ulid(), 'x', 'does not have the form that this field takes'],
     ['a pattern with its own sentence', z.string().regex(/^\d+$/, 'must be digits'), 'x', 'must be digits'],
@@ -102,12 +76,6 @@ describe('a field that does not fit its schema', () => {
       z.record(z.string().max(1), z.string()),
       { ab: '' },
       'has a name that is not allowed: must have at most 1 character',
-    ],
-    [
-      'a value in a map',
-      z.map(z.any(), z.string()),
-      new Map([[{}, 1]]),
-      'has an entry that is not allowed: must be text',
     ],
   ])('the refusal of a field that does not fit its schema is one plain sentence: %s', (_, schema, value, sentence) => {
     const field = z.object({ field: schema });

@@ -5,7 +5,7 @@ import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/co
 import { invitationStatuses } from '../../../models/rules/access/account.ts';
 import { roles } from '../../../models/rules/access/roles.ts';
 
-export { orgParams, pageQuery };
+export { pageQuery };
 
 const token = z.string().min(1).max(200).meta({ description: 'What stands behind `=` in the link of the mail.' });
 

@@ -1,9 +1,7 @@
 /** Zod schemas of the hours in which a team answers. */
 import { z } from 'zod';
-import { orgParams, timezone } from '../../base/contract/common.ts';
+import { timezone } from '../../base/contract/common.ts';
 import { maxAwayMessage, maxClosed, maxSpans, weekdays } from '../../../models/rules/access/hours.ts';
-
-export { orgParams };
 
 const from = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'is a time such as 09:00');
 const until = z.string().regex(/^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/, 'is a time such as 17:30, or 24:00');

@@ -1,11 +1,10 @@
 /** Zod schemas of the requests and replies about notifications that members read in this system. */
 import { z } from 'zod';
-import { cursor, id, orgParams, pageQuery, timestamp, timezone } from '../../base/contract/common.ts';
+import { mode } from './mode.ts';
+import { cursor, id, pageQuery, timestamp, timezone } from '../../base/contract/common.ts';
 
 import { maxMailAfterMinutes } from '../../../models/rules/access/noticesettings.ts';
 import { memberStates } from '../../../models/rules/access/roles.ts';
-
-export { orgParams };
 
 export const notificationsQuery = pageQuery.extend({
   unread: z
@@ -26,6 +25,7 @@ export const notification = z
     approval_id: id.optional().meta({ description: 'A call of a tool that waits for a member.' }),
     delivery_id: id.optional(),
     org_id: id,
+    mode: mode.optional().meta({ description: 'Of what it links to; absent when that has no mode.' }),
     read: z.boolean(),
     created_at: timestamp,
   })

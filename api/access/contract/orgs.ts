@@ -36,9 +36,13 @@ const memberState = z.enum(memberStates).meta({ description: '`here`: connected,
 export const createBody = z.strictObject({ name: line(100) });
 export const listQuery = pageQuery;
 export const listReply = z.object({ organizations: z.array(organization), cursor });
+export const membersQuery = pageQuery.extend({
+  limit: pageQuery.shape.limit.meta({ description: 'Members a page, at most 100; all unless told.' }),
+});
 export const memberList = z.object({
   members: z.array(member.extend({ state: memberState })),
   count: z.number().int(),
+  cursor,
 });
 export const addMemberBody = z.strictObject({ email, role });
 export const changeRoleBody = z.strictObject({ role });

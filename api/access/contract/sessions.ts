@@ -16,8 +16,6 @@ import {
   ttlSeconds,
 } from '../../../models/rules/access/session.ts';
 
-export { orgParams };
-
 /**
  * The context of a customer's session: any JSON object within bounds. A `context_update` frame contains such a context,
  * too.

@@ -5,24 +5,13 @@ import { checkMails, countMail } from '../accountmail.ts';
 import * as contract from '../contract/accounts.ts';
 import * as profiles from '../contract/profile.ts';
 import { self, viewProfile } from '../profile.ts';
-import type { Context } from '../../context.ts';
 import { route } from '../../http/route.ts';
 import { isDuplicate } from '../../../models/base/connect.ts';
 import { hashToken } from '../../../models/access/key.ts';
-import { changeEmail, endLogins, findUserByProof, resetPassword, type User } from '../../../models/access/user.ts';
+import { changeEmail, endLogins, findUserByProof, resetPassword } from '../../../models/access/user.ts';
 import { deadLink } from '../../../models/rules/access/account.ts';
 import { normalizeEmail } from '../../../models/rules/access/email.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
-
-/**
- * Queues the notice about a change that was made. An error does not fail the request, because the link is used up and a
- * retry would only get LINK_OVER.
- */
-async function tellOwner(ctx: Context, kind: 'password_changed' | 'email_changed', { _id, email }: User) {
-  await ctx.hooks.mailAccount(ctx, { kind, user_id: _id, email }).catch((error: unknown) => {
-    ctx.log.error({ err: error, user_id: _id }, `the notice ${kind} was not stored, so nobody gets it`);
-  });
-}
 
 export const accountRoutes = [
   route({
@@ -34,7 +23,6 @@ export const accountRoutes = [
     body: contract.forgotBody,
     status: 202,
     reply: contract.acceptedReply,
-    envelope: true,
     limit: 'accounts',
     errors: ['NO_MAIL_SERVER'],
     async handle({ body }, ctx) {
@@ -53,16 +41,18 @@ export const accountRoutes = [
     auth: open,
     body: contract.resetBody,
     reply: contract.resetReply,
-    envelope: true,
     limit: 'accounts',
     errors: ['LINK_OVER'],
     async handle({ body }, ctx) {
       const hash = hashToken(body.token);
       // The token is checked before the password is hashed, so that a made-up token does not cost a password hash.
       if (!(await findUserByProof('password_reset', hash, ctx.clock()))) throw deadLink();
-      const user = await resetPassword(hash, await passwords(ctx.config).hash(body.password), ctx.clock());
-      if (!user) throw deadLink();
-      await tellOwner(ctx, 'password_changed', user);
+      const password_hash = await passwords(ctx.config).hash(body.password);
+      await ctx.hooks.changeAndTell(ctx, async (session) => {
+        const user = await resetPassword(hash, password_hash, ctx.clock(), session);
+        if (!user) throw deadLink();
+        return { kind: 'password_changed', user_id: user._id, email: user.email };
+      });
       return { reset: true as const };
     },
   }),
@@ -73,10 +63,8 @@ export const accountRoutes = [
     summary: 'End every login of your account, this one too, and every link that was mailed.',
     auth: jwt,
     reply: contract.signedOutReply,
-    envelope: true,
-    limit: 'writes',
-    async handle({ principal }) {
-      await endLogins(principal.userId);
+    async handle({ principal }, ctx) {
+      await endLogins(principal.userId, ctx.clock());
       return { signed_out: true as const };
     },
   }),
@@ -89,7 +77,6 @@ export const accountRoutes = [
     body: contract.changeEmailBody,
     status: 202,
     reply: contract.acceptedReply,
-    envelope: true,
     limit: 'accounts',
     errors: ['BAD_LOGIN', 'CONFLICT', 'NO_MAIL_SERVER'],
     async handle({ body, principal }, ctx) {
@@ -117,18 +104,20 @@ export const accountRoutes = [
     auth: jwt,
     body: contract.confirmBody,
     reply: profiles.profile,
-    envelope: true,
     limit: 'accounts',
     errors: ['LINK_OVER', 'EMAIL_TAKEN'],
     async handle({ body, principal }, ctx) {
       const { userId } = principal;
-      const before = await changeEmail(userId, hashToken(body.token), ctx.clock()).catch((error: unknown) => {
+      const change = ctx.hooks.changeAndTell(ctx, async (session) => {
+        const changed = await changeEmail(userId, hashToken(body.token), ctx.clock(), session);
+        if (!changed) throw deadLink();
+        const { former, email } = changed;
+        return former === email ? undefined : { kind: 'email_changed', user_id: userId, email: former };
+      });
+      await change.catch((error: unknown) => {
         throw isDuplicate(error) ? new Problem('EMAIL_TAKEN') : error;
       });
-      if (!before) throw deadLink();
-      const user = await self(userId);
-      if (user.email !== before.email) await tellOwner(ctx, 'email_changed', before);
-      return viewProfile(user);
+      return viewProfile(await self(userId));
     },
   }),
 ];

@@ -40,7 +40,7 @@ async function accountOf(ctx: Context, person: FederatedPerson): Promise<User> {
     }
     try {
       if (sameEmail) {
-        const joined = await joinIdentity(sameEmail, identity);
+        const joined = await joinIdentity(sameEmail, identity, ctx.clock());
         if (joined) return joined;
       } else {
         const user = newUser(ctx, {
@@ -78,7 +78,6 @@ export const authRoutes = [
     body: contract.registerBody,
     status: 201,
     reply: contract.loginReply,
-    envelope: true,
     limit: 'accounts',
     errors: ['EMAIL_TAKEN'],
     async handle({ body }, ctx) {
@@ -101,7 +100,7 @@ export const authRoutes = [
     auth: open,
     body: contract.loginBody,
     reply: contract.loginReply,
-    envelope: true,
+    limit: 'none',
     errors: ['BAD_LOGIN', 'RATE_LIMITED'],
     handle: ({ body, principal }, ctx) => loginWith(ctx, body, principal.address),
   }),
@@ -112,7 +111,6 @@ export const authRoutes = [
     summary: 'Who is logged in.',
     auth: jwt,
     reply: contract.meReply,
-    envelope: true,
     async handle({ principal }) {
       const [user, organizations] = await Promise.all([findUser(principal.userId), memberships(principal.userId)]);
       if (!user) throw new Problem('UNAUTHENTICATED');
@@ -129,7 +127,6 @@ export const authRoutes = [
     query: contract.oidcStartQuery,
     status: 302,
     reply: contract.redirectReply,
-    envelope: true,
     limit: 'accounts',
     async handle({ params, query, cookies }, ctx) {
       const { url, cookie } = await beginSignIn(ctx, params.provider, query.page === 'app');
@@ -148,7 +145,6 @@ export const authRoutes = [
     otherParameters: 'ignored',
     otherStatuses: [302],
     reply: contract.loginReply,
-    envelope: true,
     limit: 'callbacks',
     errors: ['FEDERATED_LOGIN_FAILED'],
     async handle({ params, query, cookies }, ctx) {
@@ -167,7 +163,6 @@ export const authRoutes = [
     summary: 'How the page `/app` may sign somebody in, besides e-mail and password.',
     auth: open,
     reply: contract.browserOffer,
-    envelope: true,
     handle: (_, { config }) => Promise.resolve({ providers: Object.keys(config.oidcProviders) }),
   }),
   route({
@@ -178,9 +173,9 @@ export const authRoutes = [
     auth: open,
     body: contract.loginBody,
     reply: contract.browserReply,
-    envelope: true,
     // A reply that is stored for an `Idempotency-Key` would be repeated without its cookie.
     asksOnly: true,
+    limit: 'none',
     errors: ['BAD_LOGIN', 'RATE_LIMITED', 'ORIGIN_NOT_ALLOWED'],
     async handle({ body, principal, cookies }, ctx) {
       onlyOwnPage(cookies);
@@ -196,7 +191,7 @@ export const authRoutes = [
     summary: 'Sign the page `/app` out in this browser.',
     auth: open,
     reply: contract.browserLeft,
-    envelope: true,
+    limit: 'none',
     errors: ['ORIGIN_NOT_ALLOWED'],
     handle({ cookies }, { config }) {
       onlyOwnPage(cookies);

@@ -20,9 +20,7 @@ export const hoursRoutes = [
     path,
     summary: 'The hours in which the team answers, and whether it does now.',
     auth: member(),
-    params: contract.orgParams,
     reply: contract.hoursReply,
-    envelope: true,
     handle: ({ principal }, { clock }) => Promise.resolve(view(principal.org.hours, clock())),
   }),
   route({
@@ -31,11 +29,8 @@ export const hoursRoutes = [
     path,
     summary: 'Set the hours in which the team answers.',
     auth: member('admin'),
-    params: contract.orgParams,
     body: contract.hoursBody,
     reply: contract.hoursReply,
-    envelope: true,
-    limit: 'writes',
     async handle({ body, principal: { orgId } }, { clock }) {
       const hours = body.hours ?? undefined;
       await setOrganizationHours(orgId, hours);

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import * as contract from '../contract/accounts.ts';
 import { loginReply } from '../contract/auth.ts';
 import { invite, viewInvitation } from '../inviting.ts';
-import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { paged } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
 import { isDuplicate } from '../../../models/base/connect.ts';
 import {
@@ -13,6 +13,7 @@ import {
   finishInvitation,
   listInvitations,
   refuseInvitation,
+  reopenInvitation,
   revokeInvitation,
   takeInvitation,
   type Invitation,
@@ -26,8 +27,8 @@ import { Problem } from '../../../models/rules/base/errors.ts';
 
 /**
  * Makes the user who accepted an invitation a member, if the inviter may still add people. Otherwise the invitation is
- * used up, so that it does not count again when the inviter regains the role. A user who already is a member keeps their
- * role.
+ * used up, so that it does not count again when the inviter regains the role. While the organization is full, the
+ * invitation stays open. A user who already is a member keeps their role.
  */
 async function join(ctx: Context, { _id, org_id, role, invited_by }: Invitation, user: User) {
   const now = ctx.clock();
@@ -37,6 +38,7 @@ async function join(ctx: Context, { _id, org_id, role, invited_by }: Invitation,
       await refuseInvitation(_id);
       throw deadLink();
     }
+    if (error.code === 'CONFLICT') await reopenInvitation(_id);
     if (error.code !== 'ALREADY_MEMBER') throw error;
   });
   await finishInvitation(_id, now);
@@ -71,12 +73,9 @@ export const invitationRoutes = [
     summary:
       'Invite somebody, with or without an account, by mail or by the `link` of the answer. A later one of the address replaces it.',
     auth: member('admin'),
-    params: contract.orgParams,
     body: contract.inviteBody,
     status: 201,
     reply: contract.invitedReply,
-    envelope: true,
-    limit: 'writes',
     errors: ['ALREADY_MEMBER'],
     async handle({ body, principal }, ctx) {
       const { invitation, ...rest } = await invite(ctx, principal, body);
@@ -89,14 +88,10 @@ export const invitationRoutes = [
     path: prefix,
     summary: 'Invitations and what became of them, the newest first.',
     auth: member('admin'),
-    params: contract.orgParams,
     query: contract.pageQuery,
     reply: contract.invitationList,
-    envelope: true,
     async handle({ query, principal: { orgId } }, ctx) {
-      const limit = query.limit ?? defaultLimit;
-      const found = await listInvitations(orgId, limit + 1, afterCursor(query.cursor));
-      const { entries, cursor } = listPage(found, limit);
+      const { entries, cursor } = await paged(query, (limit, after) => listInvitations(orgId, limit, after));
       return { invitations: entries.map((entry) => viewInvitation(entry, ctx.clock())), cursor };
     },
   }),
@@ -108,8 +103,6 @@ export const invitationRoutes = [
     auth: member('admin'),
     params: contract.invitationParams,
     reply: contract.invitationReply,
-    envelope: true,
-    limit: 'writes',
     async handle({ params: { orgId, invitationId } }, ctx) {
       const revoked = await revokeInvitation(orgId, invitationId, ctx.clock());
       if (!revoked) throw new Problem('NOT_FOUND', { message: 'There is no such invitation that could be accepted.' });
@@ -125,7 +118,6 @@ export const invitationRoutes = [
     auth: open,
     body: contract.invitationToken,
     reply: contract.invitationSeen,
-    envelope: true,
     limit: 'accounts',
     asksOnly: true,
     errors: ['LINK_OVER'],
@@ -150,7 +142,6 @@ export const invitationRoutes = [
     auth: jwt,
     body: contract.invitationToken,
     reply: contract.joinedReply,
-    envelope: true,
     limit: 'accounts',
     errors: ['LINK_OVER', 'CONFLICT'],
     async handle({ body: { token }, principal: { userId } }, ctx) {
@@ -171,7 +162,6 @@ export const invitationRoutes = [
     body: contract.registerInvitedBody,
     status: 201,
     reply: loginReply,
-    envelope: true,
     limit: 'accounts',
     errors: ['LINK_OVER', 'EMAIL_TAKEN', 'CONFLICT'],
     async handle({ body: { token, name, password } }, ctx) {

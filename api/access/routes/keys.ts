@@ -1,8 +1,7 @@
 /** Routes of developer keys. Only members, not keys, create and manage keys. A key may read its own record. */
 import { member, self } from '../auth.ts';
-import { orgParams } from '../../base/contract/common.ts';
 import * as contract from '../contract/keys.ts';
-import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { paged } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
 import { newId } from '../../../models/base/ids.ts';
 import {
@@ -89,9 +88,7 @@ export const keyRoutes = [
     path: `${base}/publishable-keys`,
     summary: 'The publishable keys of both modes, in full; made on the first read.',
     auth: member(),
-    params: orgParams,
     reply: contract.publishableKeys,
-    envelope: true,
     async handle({ principal }, ctx) {
       const [test, live] = await Promise.all(
         (['test', 'live'] as const).map((mode) => providePublishableKey(principal.orgId, mode, ctx.clock())),
@@ -108,8 +105,6 @@ export const keyRoutes = [
     auth: member(),
     params: contract.publishableParams,
     reply: contract.rotatedPublishableKey,
-    envelope: true,
-    limit: 'writes',
     async handle({ params, principal }, ctx) {
       return rotatePublishableKey(principal.orgId, params.mode, ctx.clock());
     },
@@ -120,16 +115,10 @@ export const keyRoutes = [
     path: `${base}/keys`,
     summary: 'All keys, newest first, also revoked ones.',
     auth: member(),
-    params: orgParams,
     query: contract.keyListQuery,
     reply: contract.keyList,
-    envelope: true,
     async handle({ query, principal }, ctx) {
-      const limit = query.limit ?? defaultLimit;
-      const { entries, cursor } = listPage(
-        await listKeys(principal.orgId, limit + 1, afterCursor(query.cursor)),
-        limit,
-      );
+      const { entries, cursor } = await paged(query, (limit, after) => listKeys(principal.orgId, limit, after));
       return { keys: entries.map((key) => view(key, principal.org.environment, ctx.clock())), cursor };
     },
   }),
@@ -139,12 +128,9 @@ export const keyRoutes = [
     path: `${base}/keys`,
     summary: 'Create a key. Its token is shown this once.',
     auth: member(),
-    params: orgParams,
     body: contract.createKeyBody,
     status: 201,
     reply: contract.newKeyReply,
-    envelope: true,
-    limit: 'writes',
     async handle({ body, principal }, ctx) {
       const now = ctx.clock();
       const { key, token } = mint(
@@ -172,8 +158,6 @@ export const keyRoutes = [
     params: contract.keyParams,
     body: contract.updateKeyBody,
     reply: contract.keyReply,
-    envelope: true,
-    limit: 'writes',
     errors: ['KEY_REVOKED', 'CONFLICT'],
     async handle({ params, body, principal }, ctx) {
       const now = ctx.clock();
@@ -202,8 +186,6 @@ export const keyRoutes = [
     auth: member(),
     params: contract.keyParams,
     reply: contract.keyReply,
-    envelope: true,
-    limit: 'writes',
     async handle({ params, principal }, ctx) {
       const now = ctx.clock();
       const key =
@@ -222,8 +204,6 @@ export const keyRoutes = [
     body: contract.rotateKeyBody,
     status: 201,
     reply: contract.newKeyReply,
-    envelope: true,
-    limit: 'writes',
     errors: ['KEY_REVOKED'],
     async handle({ params, body, principal }, ctx) {
       const now = ctx.clock();

@@ -1,7 +1,7 @@
 /** Routes by which members read their own notifications, and choose how they are notified. */
 import { jwt } from '../auth.ts';
 import * as contract from '../contract/notifications.ts';
-import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { paged } from '../../http/cursor.ts';
 import { viewNotification } from '../notification.ts';
 import { self } from '../profile.ts';
 import { route } from '../../http/route.ts';
@@ -21,17 +21,13 @@ export const notificationRoutes = [
     auth: jwt,
     query: contract.notificationsQuery,
     reply: contract.notificationList,
-    envelope: true,
     async handle({ query, principal: { userId } }) {
-      const limit = query.limit ?? defaultLimit;
       const unread = query.unread === undefined ? undefined : query.unread === 'true';
       const orgIds = await organizationIdsOf(userId);
-      const page = { limit: limit + 1, before: afterCursor(query.cursor), unread };
-      const [found, unread_count] = await Promise.all([
-        listNotifications(userId, orgIds, page),
+      const [{ entries, cursor }, unread_count] = await Promise.all([
+        paged(query, (limit, before) => listNotifications(userId, orgIds, { limit, before, unread })),
         countUnread(userId, orgIds),
       ]);
-      const { entries, cursor } = listPage(found, limit);
       return { notifications: entries.map(viewNotification), unread_count, cursor };
     },
   }),
@@ -43,8 +39,6 @@ export const notificationRoutes = [
     auth: jwt,
     params: contract.notificationParams,
     reply: contract.notificationReply,
-    envelope: true,
-    limit: 'writes',
     async handle({ params: { notifId }, principal: { userId } }) {
       const found = await markRead(userId, await organizationIdsOf(userId), notifId);
       if (!found) throw new Problem('NOT_FOUND', { message: 'There is no such notification.' });
@@ -58,7 +52,6 @@ export const notificationRoutes = [
     summary: 'How you are told what concerns the team.',
     auth: jwt,
     reply: contract.notices,
-    envelope: true,
     async handle({ principal }) {
       return noticesOf(await self(principal.userId));
     },
@@ -71,8 +64,6 @@ export const notificationRoutes = [
     auth: jwt,
     body: contract.noticesBody,
     reply: contract.notices,
-    envelope: true,
-    limit: 'writes',
     async handle({ body, principal: { userId } }) {
       return noticesOf((await setNotices(userId, defined(body))) ?? (await self(userId)));
     },
@@ -85,8 +76,6 @@ export const notificationRoutes = [
     auth: jwt,
     body: contract.availabilityBody,
     reply: contract.availabilityReply,
-    envelope: true,
-    limit: 'writes',
     errors: ['NOT_FOUND'],
     async handle({ body: { org_id, state }, principal: { userId } }, ctx) {
       if (!(await setAway(org_id, userId, state === 'away')))

@@ -1,8 +1,7 @@
 /** Routes of organizations and their members. */
 import { jwt, member } from '../auth.ts';
 import * as contract from '../contract/orgs.ts';
-import { orgParams } from '../../base/contract/common.ts';
-import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { afterPlace, paged, placedListPage } from '../../http/cursor.ts';
 import { invite, viewInvitation } from '../inviting.ts';
 import { route, withStatus } from '../../http/route.ts';
 import { takeOut } from '../departure.ts';
@@ -46,6 +45,9 @@ function memberView(user: User, { role, joined_at }: Member) {
   };
 }
 
+/** A member's position in the list: when they joined, and their id. */
+const placeOf = ({ joined_at, user_id }: Member): string => `${joined_at.getTime()} ${user_id}`;
+
 const keyMade = ({ _id, name, token_prefix }: Key) => ({ key_id: _id, name, token_prefix });
 
 export const orgRoutes = [
@@ -58,7 +60,6 @@ export const orgRoutes = [
     body: contract.createBody,
     status: 201,
     reply: contract.organization,
-    envelope: true,
     limit: 'accounts',
     async handle({ body, principal }, ctx) {
       const org = newOrganization(newId('org'), body.name, principal.userId, ctx.clock());
@@ -74,12 +75,9 @@ export const orgRoutes = [
     auth: jwt,
     query: contract.listQuery,
     reply: contract.listReply,
-    envelope: true,
     async handle({ query, principal }) {
-      const limit = query.limit ?? defaultLimit;
-      const { entries, cursor } = listPage(
-        await listOrganizationsOf(principal.userId, limit + 1, afterCursor(query.cursor)),
-        limit,
+      const { entries, cursor } = await paged(query, (limit, after) =>
+        listOrganizationsOf(principal.userId, limit, after),
       );
       // The query returns only the caller's own entry of `members`.
       return { organizations: entries.map((org) => view(org, org.members[0]!.role)), cursor };
@@ -91,9 +89,7 @@ export const orgRoutes = [
     path: '/orgs/{orgId}',
     summary: 'One organization.',
     auth: member(),
-    params: orgParams,
     reply: contract.organization,
-    envelope: true,
     async handle({ principal }) {
       return view(principal.org, principal.role);
     },
@@ -104,11 +100,14 @@ export const orgRoutes = [
     path: '/orgs/{orgId}/members',
     summary: 'All members, in the order they joined.',
     auth: member(),
-    params: orgParams,
+    query: contract.membersQuery,
     reply: contract.memberList,
-    envelope: true,
-    async handle({ principal: { org } }, ctx) {
-      const entries = org.members;
+    async handle({ query, principal: { org } }, ctx) {
+      const after = afterPlace(query.cursor, /^\d{13} usr_[0-9A-Z]{26}$/);
+      const found = org.members
+        .filter((entry) => after === undefined || placeOf(entry) > after)
+        .toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
+      const { entries, cursor } = placedListPage(found, query.limit ?? found.length, placeOf);
       const here = await hereOf(org, ctx.clock());
       const users = new Map((await listUsers(entries.map((m) => m.user_id))).map((user) => [user._id, user]));
       const members = entries.flatMap((entry) => {
@@ -117,7 +116,7 @@ export const orgRoutes = [
           ? [{ ...memberView(user, entry), state: here.includes(user._id) ? ('here' as const) : ('away' as const) }]
           : [];
       });
-      return { members, count: members.length };
+      return { members, count: org.members.length, cursor };
     },
   }),
   route({
@@ -127,13 +126,10 @@ export const orgRoutes = [
     summary:
       'Add somebody whose account has a proven address; anybody else is invited (202). Only an owner makes an owner.',
     auth: member('admin'),
-    params: orgParams,
     body: contract.addMemberBody,
     status: 201,
     otherStatuses: [202],
     reply: contract.addedReply,
-    envelope: true,
-    limit: 'writes',
     errors: ['ALREADY_MEMBER', 'CONFLICT'],
     async handle({ body, principal }, ctx) {
       // The role is checked before the account is looked up, so that a member who may not add anybody learns nothing
@@ -159,8 +155,6 @@ export const orgRoutes = [
     params: contract.memberParams,
     body: contract.changeRoleBody,
     reply: contract.memberReply,
-    envelope: true,
-    limit: 'writes',
     errors: ['LAST_OWNER'],
     async handle({ params: { orgId, userId }, body: { role }, principal }) {
       const entry = await changeRole(orgId, principal.userId, userId, role);
@@ -178,7 +172,7 @@ export const orgRoutes = [
     params: contract.memberParams,
     query: contract.removeMemberQuery,
     reply: contract.removedReply,
-    envelope: true,
+    limit: 'none',
     errors: ['LAST_OWNER'],
     async handle({ params: { userId }, query, principal }, ctx) {
       const keep = query.keep_keys === 'true';

@@ -15,7 +15,6 @@ export const profileRoutes = [
     summary: 'Your profile.',
     auth: jwt,
     reply: contract.profile,
-    envelope: true,
     async handle({ principal }) {
       return viewProfile(await self(principal.userId));
     },
@@ -28,8 +27,6 @@ export const profileRoutes = [
     auth: jwt,
     body: contract.pictureBody,
     reply: contract.profile,
-    envelope: true,
-    limit: 'writes',
     async handle({ body: { picture }, principal }) {
       const message = picture === null ? undefined : pictureProblem(picture);
       if (message !== undefined) throw new Problem('VALIDATION', { details: [{ path: ['body', 'picture'], message }] });

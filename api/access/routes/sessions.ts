@@ -23,7 +23,6 @@ export const sessionRoutes = [
     path: `${base}/mint`,
     summary: 'A session for one customer, whom your backend has identified. Its mode is the key’s.',
     auth: key('sessions:mint', { keyOnly: true }),
-    params: contract.orgParams,
     body: contract.mintBody,
     reply: contract.mintReply,
     limit: 'sessions',
@@ -89,8 +88,6 @@ export const sessionRoutes = [
     auth: member(),
     params: contract.sessionParams,
     reply: contract.revokeReply,
-    envelope: true,
-    limit: 'writes',
     async handle({ params, principal }, ctx) {
       const session = await revokeSession(principal.orgId, params.sessionId, ctx.clock());
       if (!session) throw new Problem('NOT_FOUND', { message: 'There is no such session.' });
@@ -103,7 +100,6 @@ export const sessionRoutes = [
     path: `${base}/embed-secret`,
     summary: 'Whether there is a secret that signs e-mails of embedded customers; never the secret.',
     auth: key('support:read'),
-    params: contract.orgParams,
     reply: contract.embedSecretState,
     async handle({ principal }, ctx) {
       const { orgId, mode } = principal;
@@ -123,11 +119,9 @@ export const sessionRoutes = [
     path: `${base}/embed-secret`,
     summary: 'Make the secret that signs e-mails of embedded customers of this mode, or a new one in its place.',
     auth: key('support:write'),
-    params: contract.orgParams,
     body: contract.embedSecretBody,
     status: 201,
     reply: contract.embedSecretReply,
-    limit: 'writes',
     async handle({ body, principal }, ctx) {
       const { orgId, mode } = principal;
       const now = ctx.clock();

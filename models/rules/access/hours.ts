@@ -29,20 +29,27 @@ const dayMs = 86_400_000;
 /** The longest clock change (such as the start of daylight saving time) that the calculation allows for, in ms. */
 const longestJumpMs = 180 * minuteMs;
 
+/**
+ * The maximum number of cached formats; each takes about 32 KB. A format is cached by the name of its time zone as an
+ * organization spells it. A name has thousands of spellings, because upper and lower case are treated alike.
+ */
+const maxFormats = 1_000;
 const formats = new Map<string, Intl.DateTimeFormat>();
 function formatOf(timeZone: string): Intl.DateTimeFormat {
-  const made =
-    formats.get(timeZone) ??
-    new Intl.DateTimeFormat('en-GB', {
-      timeZone,
-      hourCycle: 'h23',
-      weekday: 'short',
-      year: 'numeric',
-      month: '2-digit',
-      day: '2-digit',
-      hour: '2-digit',
-      minute: '2-digit',
-    });
+  const known = formats.get(timeZone);
+  if (known) return known;
+  const made = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    hourCycle: 'h23',
+    weekday: 'short',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+  });
+  // There are fewer time zones than `maxFormats`, so the cache is hardly ever cleared.
+  if (formats.size >= maxFormats) formats.clear();
   formats.set(timeZone, made);
   return made;
 }

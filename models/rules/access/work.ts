@@ -10,11 +10,11 @@ import { defined } from '../base/defined.ts';
 export const memberDepartedWork = (
   orgId: string,
   departureId: string,
-  { userId, keepKeysFor, leftAt }: { userId: string; keepKeysFor: string | undefined; leftAt: Date | undefined },
+  { userId, keepKeysFor, leftAt }: { userId: string; keepKeysFor: string | undefined; leftAt: Date },
 ) =>
   workOf({
     workflow: 'memberDeparted',
     id: `departure:${departureId}`,
     queue: 'tasks',
-    args: [{ orgId, userId, ...defined({ keepKeysFor, leftAt: leftAt?.toISOString() }) }],
+    args: [{ orgId, userId, ...defined({ keepKeysFor, leftAt: leftAt.toISOString() }) }],
   });

@@ -103,6 +103,8 @@ export type ProblemOptions = {
   details?: Detail[];
   /** Additional members of the response body, such as `feature`. */
   extra?: Record<string, unknown>;
+  /** Additional members of the error frame on a socket, such as `not_begun`. */
+  frame?: Record<string, unknown>;
   /** Response headers, such as `Retry-After`. */
   headers?: Record<string, string>;
   /** The quota that is used up, for the metric `quota_refusals_total`; it is not sent to the caller. */
@@ -117,6 +119,7 @@ export class Problem extends Error {
   readonly status: number;
   readonly details: Detail[] | undefined;
   readonly extra: Record<string, unknown>;
+  readonly frame: Record<string, unknown>;
   readonly headers: Record<string, string>;
   readonly quota: Quota | undefined;
 
@@ -127,6 +130,7 @@ export class Problem extends Error {
     this.status = errorTable[code].status;
     this.details = options.details;
     this.extra = options.extra ?? {};
+    this.frame = options.frame ?? {};
     this.headers = options.headers ?? {};
     this.quota = options.quota;
   }

@@ -67,6 +67,31 @@ describe('the hours of a team', () => {
   });
 });
 
+describe('the cache of time formats', () => {
+  it('organizations that spell the name of a time zone in ever new ways do not fill the memory, because old formats are dropped', () => {
+    const spellings = Array.from({ length: 1_024 }, (_, number) => {
+      const spelled = Array.from('antarctica', (letter, at) => ((number >> at) & 1 ? letter.toUpperCase() : letter));
+      return `${spelled.join('')}/Casey`;
+    });
+    const { DateTimeFormat } = Intl;
+    let made = 0;
+    const counting = new Proxy(DateTimeFormat, {
+      construct(target, given) {
+        made += 1;
+        return Reflect.construct(target, given) as Intl.DateTimeFormat;
+      },
+    });
+    Object.assign(Intl, { DateTimeFormat: counting });
+    try {
+      for (const timezone of [...spellings, spellings[0]!]) isOpen({ ...office, timezone }, new Date());
+    } finally {
+      Object.assign(Intl, { DateTimeFormat });
+    }
+    // The first format was dropped, so it is made again.
+    expect(made).toBe(spellings.length + 1);
+  });
+});
+
 describe('openTime', () => {
   it.each([
     ['Europe/Berlin', '2026-03-27T20:00:00Z'],
