@@ -4,7 +4,11 @@ import type { InboxConversation } from '../../web/app/api/operations.ts';
 import { addressOf, readAddress } from '../../web/app/rules/address.ts';
 import { fits, order, queryOf, viewOf } from '../../web/app/rules/inbox.ts';
 import { isQuiet, span } from '../../web/app/rules/times.ts';
-import { mentionsIn, replaced, snoozeTimes, wordAt } from '../../web/app/rules/writing.ts';
+import { longestTitle, mentionsIn, replaced, snoozeTimes, titleOf, wordAt } from '../../web/app/rules/writing.ts';
+import { de } from '../../web/app/texts/de.ts';
+import { en } from '../../web/app/texts/en.ts';
+import { es } from '../../web/app/texts/es.ts';
+import { fr } from '../../web/app/texts/fr.ts';
 
 describe('a URL of the page /app', () => {
   it('a URL that is made of a screen, a record and filters is read back as the same screen, record and filters', () => {
@@ -79,6 +83,24 @@ describe('writing', () => {
     expect(mentionsIn('@Grace Hopper, please', members)).toEqual(['u1']);
   });
 
+  it('a mention of a name that begins with another member’s name mentions only the member with the whole name', () => {
+    const members = [
+      { user_id: 'u1', name: 'Ann' },
+      { user_id: 'u2', name: 'Anna Schmidt' },
+      { user_id: 'u3', name: 'C. (Support)' },
+      { user_id: 'u4', name: 'Anna Schmidt' },
+    ];
+    expect(mentionsIn('@Anna Schmidt bitte', members)).toEqual(['u2', 'u4']);
+    expect(mentionsIn('@Ann, ask @Anna Schmidt and @C. (Support)', members)).toEqual(['u1', 'u2', 'u3', 'u4']);
+    // Some languages write an ending at once after a name.
+    expect(mentionsIn('@田中さん', [{ user_id: 'u5', name: '田中' }])).toEqual(['u5']);
+  });
+
+  it('an article that answers a question has one line of it as its title, as long as a title may be', () => {
+    expect(titleOf('What does\n a card  cost?')).toBe('What does a card cost?');
+    expect(titleOf('x'.repeat(2_000))).toHaveLength(longestTitle);
+  });
+
   it('a snooze ends in an hour, tomorrow at nine or next Monday at nine', () => {
     const times = snoozeTimes(new Date(2026, 10, 26, 16, 30));
     expect([times.hour, times.tomorrow, times.week]).toEqual([
@@ -89,6 +111,21 @@ describe('writing', () => {
     // On a Monday, `week` is the next Monday.
     expect(snoozeTimes(new Date(2026, 10, 30, 8)).week).toEqual(new Date(2026, 11, 7, 9));
   });
+});
+
+describe('the texts of the page', () => {
+  it.each([
+    ['en', en, /customer wrote back/],
+    ['de', de, /Kunde hat wieder geschrieben/],
+    ['es', es, /cliente volvió a escribir/],
+    ['fr', fr, /client a réécrit/],
+  ] as const)(
+    'in %s the page says that a customer who wrote back waits, and does not say why an invitation was not mailed',
+    (_, { reasons, settings }, wroteBack) => {
+      expect(reasons['replied']).toMatch(wroteBack);
+      expect(settings.inviteLink).not.toMatch(/serve[ru]|servidor/i);
+    },
+  );
 });
 
 describe('times', () => {

@@ -7,6 +7,7 @@ import { sharedDatabase } from '../kit/database.ts';
 import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { StaffClient } from '../kit/staffsocket.ts';
 import { buildApp } from '../../api/http/apppage.ts';
+import type { ToolCall } from '../../models/mcp/call.ts';
 import { newId } from '../../models/base/ids.ts';
 
 const api = system();
@@ -136,6 +137,44 @@ describe('the page /app', () => {
         `[...document.querySelectorAll('.boxes a')].find((link) => link.textContent.startsWith('${box}')).click()`,
       );
     await until(async () => (await listed()) > copies, 'the whole list');
+  });
+
+  it('a plain member can approve and deny every tool call that waits, also after the first fifty', async () => {
+    const calls = 60;
+    await db()
+      .collection<ToolCall>('tool_calls')
+      .insertMany(
+        Array.from({ length: calls }, (_call, ordinal): ToolCall => ({
+          _id: newId('toolCall'),
+          org_id: org.orgId,
+          mode: 'test',
+          conv_id: convId,
+          customer_id: newId('customer'),
+          message_id: 'msg_of_waiting_calls',
+          ordinal,
+          tool_name: 'cancel_order',
+          risk_tier: 'admin_approve',
+          auth_scope: 'verified_customer',
+          pin: 'pin',
+          arguments: '{}',
+          arguments_sha256: 'hash',
+          state: 'waiting',
+          awaited: 'member',
+          ask_until: new Date(Date.now() + 3_600_000),
+          held_back: 0,
+          created_at: new Date(),
+        })),
+      );
+    const member = await openApp(browser, api.url, bob);
+    const usable = () =>
+      member.page.evaluate("document.querySelectorAll('.cards .line button:enabled').length") as Promise<number>;
+    await member.open('/app/tools/approvals');
+    await until(async () => (await usable()) === 2 * 50, 'two buttons for each call of the first page');
+    await member.page.evaluate(
+      "[...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'More').click()",
+    );
+    await until(async () => (await usable()) === 2 * calls, 'two buttons for each call');
+    await member.lacks('More');
   });
 
   it('the page’s scripts and styles are under 120 KB compressed on the first load, and under 130 KB in all', async () => {

@@ -2,7 +2,7 @@
  * The look of an organization's widget, and its hours. The server sends both before it knows the customer. A missing or
  * invalid part gets its default.
  */
-import type { Locale } from './texts.ts';
+import type { Locale, Texts } from './texts.ts';
 
 export type Look = {
   /** Colours `#rrggbb`. */
@@ -12,7 +12,7 @@ export type Look = {
   /** Questions that can be chosen before anything was written. */
   starters: readonly string[];
   askEmail: 'never' | 'on_escalation' | 'first';
-  /** Whether the launcher is hidden, because the team is away. */
+  /** Whether the launcher is hidden, because the team is away, or may be while the hours are not known yet. */
   hidden: boolean;
   /** Whether the team is there now; undefined when the team has no hours. */
   open: boolean | undefined;
@@ -44,12 +44,43 @@ export function readLook(given: unknown, locale: Locale, base: string): Look {
     greeting: text(greeting),
     starters: Array.isArray(starters) ? starters.filter((starter) => text(starter) !== undefined) : [],
     askEmail: look['ask_email'] === 'on_escalation' || look['ask_email'] === 'first' ? look['ask_email'] : 'never',
-    hidden: look['outside'] === 'hide' && open === false,
+    // The server says null for a team without hours.
+    hidden: look['outside'] === 'hide' && open !== true && look['open'] !== null,
     open,
     back: back === undefined ? undefined : new Date(back),
     logo: url(look['logo_url']),
     avatar: url(look['avatar_url']),
   };
+}
+
+/** A look of an earlier visit without its hours, because they were those of that time. */
+export const withoutHours = (stored: unknown): unknown => ({
+  ...recordOf(stored),
+  open: undefined,
+  next_opening: undefined,
+});
+
+/** Within this time, in ms, a weekday names one day only. */
+const weekdayNamesMs = 6 * 86_400_000;
+
+/** Whether the team is there, or when it is back, in the customer's own time. */
+export function hoursSentence(
+  { open, back }: Pick<Look, 'open' | 'back'>,
+  locale: string,
+  words: Pick<Texts, 'here' | 'away' | 'backAt'>,
+  now: Date,
+): string {
+  if (open === undefined) return '';
+  if (open) return words.here;
+  if (back === undefined) return words.away;
+  const isFar = back.getTime() - now.getTime() > weekdayNamesMs;
+  const time = new Intl.DateTimeFormat(locale, {
+    weekday: 'long',
+    ...(isFar ? ({ day: 'numeric', month: 'long' } as const) : {}),
+    hour: 'numeric',
+    minute: '2-digit',
+  });
+  return words.backAt(time.format(back));
 }
 
 /** The colours of the accent as a style sheet. */

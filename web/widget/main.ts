@@ -7,7 +7,7 @@ import type { Frame } from '../live/frame.ts';
 import { answerAsk, fail, failAsk, isRefusal, lastHeard, noConversation, receive, say } from './conversation.ts';
 import type { Conversation } from './conversation.ts';
 import type { ContactState } from './contact.ts';
-import { readLook, type Look } from './look.ts';
+import { readLook, withoutHours, type Look } from './look.ts';
 import { readOptions, readToken, type Identity } from './options.ts';
 import { createStore, randomId, type Store } from '../live/store.ts';
 import { createView } from './view.ts';
@@ -78,6 +78,14 @@ export function start(
   let visitorId: string | undefined;
   /** The look of the widget; undefined until the server has said it, now or at an earlier visit. */
   let look: Look | undefined;
+  /** The server's reply that the widget shows, in JSON. */
+  let dressed: string | undefined;
+  /** Whether the server is being asked for the look. */
+  let finding = false;
+  /** Asks for the look again when the team is back. */
+  let backDue: ReturnType<typeof setTimeout> | undefined;
+  /** Whether the widget was removed from the page. */
+  let removed = false;
   /** When the server was last told that the customer types, in ms. */
   let typedAt = 0;
   /** The e-mail address that the customer has given, until the server has kept it. */
@@ -89,6 +97,7 @@ export function start(
       visit.set('open', 'yes');
       connect();
       show();
+      void findLook();
     },
     closed() {
       visit.set('open', undefined);
@@ -186,14 +195,28 @@ export function start(
     show();
   }
 
+  /**
+   * Asks the server for the look. A page may be open for days, so this is repeated when the customer looks at the widget
+   * and when the team is back: otherwise the widget would show hours that are over.
+   */
   async function findLook(): Promise<void> {
+    if (finding) return;
+    finding = true;
     const place = options.key ?? readToken(options.identity.sessionToken ?? '')?.org ?? '';
     const kept = store.get(`${place}:look`);
-    if (kept !== undefined) dress(parsed(kept));
-    // If the request fails, the widget has the stored look, or else the default one.
-    const fresh = await fetchPlace(base, place).then(JSON.stringify, () => kept ?? '{}');
-    if (fresh !== kept) dress(parsed(fresh));
-    store.set(`${place}:look`, fresh);
+    if (look === undefined && kept !== undefined) dress(withoutHours(parsed(kept)));
+    const fresh = await fetchPlace(base, place).then(JSON.stringify, () => undefined);
+    finding = false;
+    if (removed) return;
+    // If the request fails, the widget has the look that it had, or else the default one.
+    if (fresh === undefined && look === undefined) dress({});
+    if (fresh !== undefined && fresh !== dressed) {
+      dressed = fresh;
+      dress(parsed(fresh));
+      store.set(`${place}:look`, fresh);
+    }
+    clearTimeout(backDue);
+    if (look?.back) backDue = setTimeout(() => void findLook(), pauseUntil(look.back));
   }
 
   function connect(): void {
@@ -338,7 +361,11 @@ export function start(
   }
 
   const looked = (): void => show();
-  document.addEventListener('visibilitychange', looked);
+  const turned = (): void => {
+    show();
+    if (document.visibilityState === 'visible') void findLook();
+  };
+  document.addEventListener('visibilitychange', turned);
   window.addEventListener('online', looked);
   window.addEventListener('offline', looked);
   // Another tab has read or written a message.
@@ -353,8 +380,10 @@ export function start(
     open: () => view.open(true),
     close: () => view.close(),
     destroy() {
+      removed = true;
+      clearTimeout(backDue);
       link?.close();
-      document.removeEventListener('visibilitychange', looked);
+      document.removeEventListener('visibilitychange', turned);
       window.removeEventListener('online', looked);
       window.removeEventListener('offline', looked);
       window.removeEventListener('storage', looked);
@@ -431,6 +460,15 @@ async function findAddress(
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
   return url.href;
 }
+
+/**
+ * The shortest and longest pause before the widget asks for the look again, in ms. Browsers keep a reply for a minute,
+ * and their timers cannot wait longer than `last`.
+ */
+const lookAgainMs = { first: 60_000, last: 2 ** 31 - 1 } as const;
+
+const pauseUntil = (back: Date): number =>
+  Math.min(Math.max(back.getTime() - Date.now(), lookAgainMs.first), lookAgainMs.last);
 
 /** The time limit of the request for the organization, in ms. */
 const placeWithinMs = 10_000;

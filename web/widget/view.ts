@@ -7,7 +7,7 @@ import type { LinkState } from '../live/connection.ts';
 import { icon, icons, make } from '../live/elements.ts';
 import { createContact, type ContactState } from './contact.ts';
 import { createLog, picture } from './log.ts';
-import { accentCss, type Look } from './look.ts';
+import { accentCss, hoursSentence, type Look } from './look.ts';
 import type { Options } from './options.ts';
 import { createRating } from './rating.ts';
 import { coversScreen, css } from './styles.ts';
@@ -173,7 +173,7 @@ export function createView(options: Options, on: ViewEvents): View {
         const logo = picture(look.logo, () => logo.remove());
         parts.bar.prepend(logo);
       }
-      parts.hours.textContent = hoursSentence(look, options.locale, words);
+      parts.hours.textContent = hoursSentence(look, options.locale, words, new Date());
       log.dress(look);
     },
     show(shown) {
@@ -215,15 +215,6 @@ function linkSentence(state: LinkState, words: Texts): string {
   if (state === 'connecting') return navigator.onLine ? words.connecting : words.offline;
   if (state === 'slow') return words.tooFast;
   return state === 'ended' ? words.ended : state === 'refused' ? words.unavailable : '';
-}
-
-/** Whether the team is there, or when it is back, in the customer's own time. */
-function hoursSentence({ open, back }: Look, locale: string, words: Texts): string {
-  if (open === undefined) return '';
-  if (open) return words.here;
-  if (back === undefined) return words.away;
-  const time = new Intl.DateTimeFormat(locale, { weekday: 'long', hour: 'numeric', minute: '2-digit' });
-  return words.backAt(time.format(back));
 }
 
 function personSentence(shown: Shown, words: Texts): string {

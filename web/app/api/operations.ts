@@ -390,6 +390,7 @@ export type Notification = {
   approval_id?: string;
   delivery_id?: string;
   org_id: string;
+  mode?: 'test' | 'live';
   read: boolean;
   created_at: string;
 };
@@ -762,7 +763,7 @@ export const getOrganization: Operation<{ orgId: string }, Record<string, never>
 
 export const listMembers: Operation<
   { orgId: string },
-  Record<string, never>,
+  { limit?: number; cursor?: string },
   undefined,
   {
     members: {
@@ -776,6 +777,7 @@ export const listMembers: Operation<
       state: 'here' | 'away';
     }[];
     count: number;
+    cursor: string | null;
   }
 > = ['GET', '/orgs/{orgId}/members', true];
 
@@ -1158,13 +1160,14 @@ export const queryKnowledge: Operation<
 export const listGaps: Operation<
   { orgId: string },
   {
-    status?: 'open' | 'acknowledged' | 'resolved';
     limit?: number;
+    cursor?: string;
+    status?: 'open' | 'acknowledged' | 'resolved';
     mode?: 'test' | 'live';
     environment?: 'test' | 'live';
   },
   undefined,
-  { gaps: Gap[]; count: number; mode?: 'test' | 'live'; warning?: Warning }
+  { gaps: Gap[]; count: number; cursor: string | null; mode?: 'test' | 'live'; warning?: Warning }
 > = ['GET', '/orgs/{orgId}/kb/gaps'];
 
 export const setGapStatus: Operation<

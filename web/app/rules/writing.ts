@@ -13,10 +13,27 @@ export function replaced(body: string, { from, to }: Insert, text: string): { bo
   return { body: body.slice(0, from) + text + body.slice(to), caret: from + text.length };
 }
 
-/** The ids of the members whose names follow an `@` in a note. */
+/**
+ * The ids of the members whose names follow an `@` in a note. A name may begin with another name, so the longest names
+ * are looked for first, and what was found is not searched again.
+ */
 export function mentionsIn(body: string, members: readonly { user_id: string; name: string }[]): string[] {
-  return members.filter(({ name }) => name !== '' && body.includes(`@${name}`)).map(({ user_id }) => user_id);
+  const names = [...new Set(members.map(({ name }) => name))].filter((name) => name !== '');
+  const mentioned = new Set<string>();
+  let rest = body;
+  for (const name of names.toSorted((one, other) => other.length - one.length)) {
+    const without = rest.replaceAll(`@${name}`, ' ');
+    if (without !== rest) mentioned.add(name);
+    rest = without;
+  }
+  return members.filter(({ name }) => mentioned.has(name)).map(({ user_id }) => user_id);
 }
+
+/** The most characters of an article's title. The file name is made from it, and gets an extension. */
+export const longestTitle = 190;
+
+/** The title that an article gets at first when it answers a question: one line of the question. */
+export const titleOf = (question: string): string => question.replace(/\s+/g, ' ').slice(0, longestTitle);
 
 /** The times at which a snooze may end, by name. */
 export function snoozeTimes(now: Date): Record<'hour' | 'tomorrow' | 'week', Date> {

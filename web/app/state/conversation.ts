@@ -24,14 +24,19 @@ import {
 } from '../api/operations.ts';
 import { entryOf, put, suppose } from './inbox.ts';
 import { link, onFrame, tell } from './live.ts';
+import { people } from './people.ts';
 import { address, go } from './route.ts';
-import { mode, orgId, user } from './session.ts';
+import { mode, orgId, user, type Mode } from './session.ts';
 import { attempt } from './toast.ts';
+import { mentionsIn } from '../rules/writing.ts';
 import { randomId } from '../../live/store.ts';
 
 type Opened = Awaited<ReturnType<typeof read>>;
-/** A reply that the server has not confirmed. The page sends it again under the same id until it is confirmed. */
-export type Waiting = { id: string; convId: string; body: string; failed: string };
+/**
+ * A reply that the server has not confirmed. The page sends it again under the same id until it is confirmed, to the
+ * organization and mode in which it was written.
+ */
+export type Waiting = { id: string; orgId: string; mode: Mode; convId: string; body: string; failed: string };
 
 export const openId = signal('');
 const opened = signal<Opened | undefined>();
@@ -52,9 +57,11 @@ export const answering = computed(() =>
 export const typing = signal(false);
 export const outgoing = signal<readonly Waiting[]>([]);
 
-/** The member's unsent replies, by the conversation's id. They are kept while the page is open. */
+/** The member's unsent replies and notes, by the conversation's id. They are kept while the page is open. */
 export const drafts = signal<ReadonlyMap<string, string>>(new Map());
 export const draft = computed(() => drafts.value.get(openId.value) ?? '');
+export const noteDrafts = signal<ReadonlyMap<string, string>>(new Map());
+export const noteDraft = computed(() => noteDrafts.value.get(openId.value) ?? '');
 
 const at = (convId = openId.value) => ({ params: { orgId: orgId.value, convId }, query: { mode: mode.value } });
 
@@ -67,6 +74,7 @@ function read(convId: string, cursor?: string) {
 export async function open(convId: string): Promise<void> {
   if (openId.value === convId) return;
   leave();
+  due = false;
   openId.value = convId;
   opened.value = undefined;
   written.value = undefined;
@@ -79,10 +87,10 @@ export async function open(convId: string): Promise<void> {
 
 /**
  * Tells the server what this member does in the open conversation. A conversation that does not exist is never named,
- * because the server closes the socket upon it. So the conversation is read first.
+ * because the server closes the socket upon it. So the conversation is read first, also when a read is `due`.
  */
 function view(doing = draft.value ? 'writing' : 'reading'): void {
-  if (openId.value && !missing.value) tell({ type: 'viewing', conv_id: openId.value, doing });
+  if (openId.value && !missing.value && !due) tell({ type: 'viewing', conv_id: openId.value, doing });
 }
 
 export const leave = (): void => view('gone');
@@ -93,6 +101,7 @@ export async function readAgain(): Promise<void> {
     const found = await read(convId);
     if (openId.value !== convId) return;
     put(found.conversation);
+    missing.value = false;
     // Older messages that this page has loaded stay in the list.
     const first = found.messages[0]?.timestamp ?? '';
     const before = found.cursor === null ? [] : messages.value.filter(({ timestamp }) => timestamp < first);
@@ -114,10 +123,17 @@ export async function readOlder(): Promise<void> {
   });
 }
 
-/** Reads the open conversation again after a change. A change during a read causes one more read afterwards. */
+/**
+ * Reads the open conversation again after a change. A change during a read causes one more read afterwards. Reading
+ * marks the conversation as read for the whole team, so a page in the background reads only when it is visible again;
+ * until then the read is `due`.
+ */
 let reading = false;
 let again = false;
+let due = false;
 async function refresh(): Promise<void> {
+  due = document.hidden;
+  if (due) return;
   again = reading;
   if (reading) return;
   reading = true;
@@ -131,23 +147,39 @@ onFrame('conversation', ({ conversation }) => {
 onFrame('removed', ({ conv_id }) => {
   if (conv_id === openId.value) missing.value = true;
 });
+onFrame('reload', () => {
+  if (openId.value) void refresh();
+});
 onFrame('welcome', () => {
   if (openId.value) void refresh().then(() => view());
+});
+document.addEventListener('visibilitychange', () => {
+  if (due) void refresh().then(() => view());
 });
 /** The server forgets after a minute that a member reads or writes, unless the frame is repeated. */
 setInterval(() => view(), 30_000);
 
-export function type(body: string): void {
+export function type(body: string, convId = openId.value): void {
   const was = draft.value;
-  drafts.value = new Map(drafts.value).set(openId.value, body);
-  if (Boolean(was) !== Boolean(body)) view();
+  drafts.value = new Map(drafts.value).set(convId, body);
+  if (Boolean(was) !== Boolean(draft.value)) view();
 }
+export function typeNote(body: string, convId = openId.value): void {
+  noteDrafts.value = new Map(noteDrafts.value).set(convId, body);
+}
+
+/** The texts one below the other, without empty ones. */
+const joined = (...texts: readonly string[]): string => texts.filter((text) => text.trim()).join('\n\n');
+
+/** Adds a text after the reply that was typed already. */
+const add = (body: string, convId: string): void => type(joined((drafts.value.get(convId) ?? '').trim(), body), convId);
 
 /** Sends the typed reply. The reply waits in `outgoing` while the server cannot be reached. */
 export function reply(): void {
   const body = draft.value.trim();
   if (!body) return;
-  outgoing.value = [...outgoing.value, { id: randomId(), convId: openId.value, body, failed: '' }];
+  const where = { orgId: orgId.value, mode: mode.value, convId: openId.value };
+  outgoing.value = [...outgoing.value, { ...where, id: randomId(), body, failed: '' }];
   type('');
   void sendAll();
 }
@@ -161,10 +193,11 @@ async function sendAll(): Promise<void> {
 }
 
 /** Sends a reply. Returns false when it has to be sent again later. */
-async function send({ id, convId, body }: Waiting): Promise<boolean> {
+async function send({ id, body, convId, ...where }: Waiting): Promise<boolean> {
   try {
-    await call(replyToConversation, { ...at(convId), body: { body, client_message_id: id } });
-    if (convId === openId.value) await readAgain();
+    const to = { params: { orgId: where.orgId, convId }, query: { mode: where.mode } };
+    await call(replyToConversation, { ...to, body: { body, client_message_id: id } });
+    if (convId === openId.value) await refresh();
     dropReply(id);
     return true;
   } catch (error) {
@@ -177,9 +210,9 @@ async function send({ id, convId, body }: Waiting): Promise<boolean> {
 }
 export const dropReply = (id: string): void => void (outgoing.value = outgoing.value.filter((one) => one.id !== id));
 /** Puts a refused reply back into the text box. */
-export function takeBack({ id, body }: Waiting): void {
+export function takeBack({ id, convId, body }: Waiting): void {
   dropReply(id);
-  type(body);
+  add(body, convId);
 }
 effect(() => {
   if (link.value === 'open' && user.value) void sendAll();
@@ -214,11 +247,19 @@ export async function markUnread(): Promise<void> {
     go({ screen: 'inbox', filters: address.value.filters });
 }
 
-export const writeNote = (body: string, mentions: string[]): Promise<boolean> =>
-  attempt(async () => {
-    await call(addNote, { ...at(), body: { body, mentions } });
-    await readAgain();
-  });
+/**
+ * Stores the typed note. The text box is emptied first: a second press stores nothing, and what is typed meanwhile
+ * stays. If storing fails, the text is put back.
+ */
+export async function writeNote(): Promise<void> {
+  const [convId, body] = [openId.value, noteDraft.value];
+  if (!body.trim()) return;
+  typeNote('');
+  const mentions = mentionsIn(body, people.value);
+  if (!(await attempt(() => call(addNote, { ...at(convId), body: { body, mentions } }))))
+    typeNote(joined(body, noteDrafts.value.get(convId) ?? ''), convId);
+  else if (convId === openId.value) await readAgain();
+}
 export const dropNote = (noteId: string): Promise<boolean> =>
   attempt(async () => {
     const { params, query } = at();
@@ -226,8 +267,16 @@ export const dropNote = (noteId: string): Promise<boolean> =>
     await readAgain();
   });
 
-/** The agent's draft of a reply; null when the documents do not answer the customer. */
-export const suggest = () => call(suggestReply, { ...at(), body: {} }).then(({ suggestion }) => suggestion);
+/**
+ * Adds the agent's draft to the reply in the conversation that is open at the call. Returns false when the documents do
+ * not answer the customer.
+ */
+export async function suggest(): Promise<boolean> {
+  const convId = openId.value;
+  const { suggestion } = await call(suggestReply, { ...at(convId), body: {} });
+  if (suggestion) add(suggestion.body, convId);
+  return suggestion !== null;
+}
 
 /**
  * How long somebody is shown as writing, in ms, unless another frame arrives. The time is limited, because the writer

@@ -5,18 +5,23 @@ import { listInbox, type InboxConversation } from '../api/operations.ts';
 import { fits, order, queryOf, viewOf, type View } from '../rules/inbox.ts';
 import { onFrame } from './live.ts';
 import { address, go } from './route.ts';
-import { here, user } from './session.ts';
+import { here, mode, orgId, user } from './session.ts';
 import { attempt } from './toast.ts';
 
 const pageSize = 100;
 
 const entries = signal<ReadonlyMap<string, InboxConversation>>(new Map());
-/** How far the list of the current view has been read. `cursor`: the next page; null when all pages have been read. */
+/**
+ * How far the list of the current view has been read. `view`: what `sought` returns for it. `cursor`: the next page;
+ * null when all pages have been read.
+ */
 const next = signal<{ view: string; cursor: string | null; count: number; busy: boolean } | undefined>();
 export const total = computed(() => next.value?.count ?? 0);
 export const loading = computed(() => next.value === undefined || next.value.busy);
 
 export const view = computed<View>(() => viewOf(address.value.filters));
+/** Identifies the list of the current view: it belongs to one organization and mode. */
+const sought = (): string => JSON.stringify([orgId.value, mode.value, view.value]);
 export const entryOf = (convId: string): InboxConversation | undefined => entries.value.get(convId);
 
 /** The conversations of the current view, in its order. */
@@ -39,10 +44,14 @@ export const waiting = computed(
   () => [...entries.value.values()].filter(({ waiting_since, snoozed }) => waiting_since && !snoozed).length,
 );
 
-/** Stores conversations, unless a later version is known. */
+/**
+ * Stores conversations, unless a later version is known. A response may arrive after the member has chosen another
+ * organization or mode, so conversations of others are ignored.
+ */
 export function put(...given: readonly InboxConversation[]): void {
   const all = new Map(entries.value);
   for (const one of given) {
+    if (one.org_id !== orgId.value || one.mode !== mode.value) continue;
     const known = all.get(one.conv_id);
     if (!known || known.updated_at <= one.updated_at) all.set(one.conv_id, one);
   }
@@ -77,7 +86,7 @@ export async function readView(): Promise<void> {
  * page is read, too.
  */
 export async function readMore(): Promise<void> {
-  const wanted = JSON.stringify(view.value);
+  const wanted = sought();
   const standing = next.value?.view === wanted ? next.value : undefined;
   if (standing?.busy || standing?.cursor === null) return;
   next.value = { view: wanted, cursor: standing?.cursor ?? '', count: standing?.count ?? 0, busy: true };
@@ -87,8 +96,7 @@ export async function readMore(): Promise<void> {
     const page = { limit: pageSize, cursor: standing?.cursor ?? undefined };
     const read = await call(listInbox, { params, query: { ...query, ...queryOf(view.value), ...page } });
     put(...read.conversations);
-    if (JSON.stringify(view.value) === wanted)
-      next.value = { view: wanted, cursor: read.cursor, count: read.count, busy: false };
+    if (sought() === wanted) next.value = { view: wanted, cursor: read.cursor, count: read.count, busy: false };
   });
   if (next.value?.view !== wanted) return;
   if (next.value.busy) next.value = { ...next.value, busy: false };
@@ -106,7 +114,7 @@ export async function readWaiting(): Promise<void> {
   });
 }
 
-/** Forgets all conversations, before another organization or mode is shown. */
+/** Forgets all conversations, before another organization or mode is shown or everything is read again. */
 export function clear(): void {
   entries.value = new Map();
   next.value = undefined;
@@ -114,4 +122,9 @@ export function clear(): void {
 
 onFrame('conversation', ({ conversation }) => put(conversation));
 onFrame('removed', ({ conv_id }) => forget(conv_id));
-onFrame('reload', () => void readView());
+onFrame('reload', () => {
+  // The server's lists do not name a conversation that has left them, so everything known is forgotten first.
+  clear();
+  void readWaiting();
+  void readView();
+});

@@ -9,22 +9,30 @@ import { openId } from './conversation.ts';
 import { onFrame } from './live.ts';
 import { waiting } from './inbox.ts';
 import { go } from './route.ts';
-import { org, user } from './session.ts';
-import { toast } from './toast.ts';
+import { choose, chooseMode, org, orgId, user } from './session.ts';
+import { attempt, toast } from './toast.ts';
+import type { Screen } from '../rules/address.ts';
 import { isQuiet } from '../rules/times.ts';
 import { texts } from '../texts/texts.ts';
 
 export const notices = signal<readonly Notice[]>([]);
 export const unread = computed(() => notices.value.filter(({ read }) => !read).length);
 
-/** Marks a notification as read, and opens what it is about. */
-export function follow(notice: Notice): void {
+/** Marks a notification as read, and opens what it is about, in its own organization and mode. */
+export async function follow(notice: Notice): Promise<void> {
   void call(readNotification, { params: { notifId: notice.notif_id } }).catch(() => undefined);
   notices.value = notices.value.map((one) => (one === notice ? { ...one, read: true } : one));
-  const { conv_id, approval_id, delivery_id } = notice;
-  if (approval_id) go({ screen: 'tools', id: 'approvals' });
-  else if (delivery_id) go({ screen: 'deliveries', id: delivery_id });
-  else if (conv_id) go({ screen: 'inbox', id: conv_id });
+  const to = placeOf(notice);
+  if (!to) return;
+  if (notice.org_id !== orgId.value && !(await attempt(() => choose(notice.org_id)))) return;
+  if (notice.mode) chooseMode(notice.mode);
+  go(to);
+}
+
+function placeOf({ conv_id, approval_id, delivery_id }: Notice): { screen: Screen; id: string } | undefined {
+  if (approval_id) return { screen: 'tools', id: 'approvals' };
+  if (delivery_id) return { screen: 'deliveries', id: delivery_id };
+  return conv_id ? { screen: 'inbox', id: conv_id } : undefined;
 }
 
 async function read(): Promise<void> {
@@ -42,7 +50,7 @@ async function show(notice: Notice): Promise<void> {
     const shown = new Notification(notice.title, { body: notice.body, tag: notice.notif_id });
     shown.addEventListener('click', () => {
       window.focus();
-      follow(notice);
+      void follow(notice);
     });
   }
   if (sound) ring();

@@ -55,7 +55,7 @@ function Told({ closed }: { closed: () => void }) {
               class={one.read ? 'read' : ''}
               onClick={() => {
                 closed();
-                open(one);
+                void open(one);
               }}
             >
               <strong>{one.title}</strong>

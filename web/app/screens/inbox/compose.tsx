@@ -5,9 +5,9 @@ import { useSignal, type ReadonlySignal } from '@preact/signals';
 import { customerName } from './entry.tsx';
 import type { InboxConversation } from '../../api/operations.ts';
 import { useKeys } from '../../parts/keys.ts';
-import { mentionsIn, replaced, wordAt, type Insert } from '../../rules/writing.ts';
+import { replaced, wordAt, type Insert } from '../../rules/writing.ts';
 import { canned, readCanned } from '../../state/canned.ts';
-import { draft, reply, suggest, type, writeNote } from '../../state/conversation.ts';
+import { draft, noteDraft, openId, reply, suggest, type, typeNote, writeNote } from '../../state/conversation.ts';
 import { people } from '../../state/people.ts';
 import { attempt, toast } from '../../state/toast.ts';
 import { texts } from '../../texts/texts.ts';
@@ -28,13 +28,12 @@ type Choice = { id: string; name: string; text: string };
 
 export function Compose({ one, writing, write, box }: Given) {
   const t = texts.value;
-  const note = useSignal('');
   const busy = useSignal(false);
   const word = useSignal<Insert | undefined>(undefined);
   const chosen = useSignal(0);
   const isNote = writing.value === 'note';
-  const body = isNote ? note.value : draft.value;
-  const change = (text: string) => (writing.value === 'note' ? (note.value = text) : type(text));
+  const body = isNote ? noteDraft.value : draft.value;
+  const change = (text: string) => (writing.value === 'note' ? typeNote(text) : type(text));
   const found = () => (word.value ? choicesFor(writing.value === 'note', word.value.word) : []);
   const choices = found();
   useEffect(() => void readCanned(), []);
@@ -56,19 +55,15 @@ export function Compose({ one, writing, write, box }: Given) {
   const draw = async () => {
     if (busy.value) return;
     busy.value = true;
+    const id = openId.value;
     await attempt(async () => {
-      const suggestion = await suggest();
-      if (!suggestion) return toast(t.noSuggestion);
-      write('reply');
-      // The suggestion is added after the text that was typed already.
-      type([draft.value.trim(), suggestion.body].filter(Boolean).join('\n\n'));
+      if (!(await suggest())) return toast(t.noSuggestion);
+      // In another conversation that is open by then, the member may be writing a note.
+      if (openId.value === id) write('reply');
     });
     busy.value = false;
   };
-  const send = async () => {
-    if (writing.value === 'reply') return reply();
-    if (note.value.trim() && (await writeNote(note.value, mentionsIn(note.value, people.value)))) note.value = '';
-  };
+  const send = async () => (writing.value === 'reply' ? reply() : writeNote());
   const pressed = (event: KeyboardEvent) => {
     if (event.isComposing) return;
     const { key, ctrlKey, metaKey } = event;

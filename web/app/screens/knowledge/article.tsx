@@ -8,6 +8,7 @@ import { Candidates, type Asked } from './candidates.tsx';
 import { segmentsOf } from './tags.tsx';
 import { Form } from '../frame/form.tsx';
 import { Field, textOf } from '../../parts/field.tsx';
+import { longestTitle, titleOf } from '../../rules/writing.ts';
 import { address, go } from '../../state/route.ts';
 import { here, mode, orgId } from '../../state/session.ts';
 import { attempt } from '../../state/toast.ts';
@@ -19,7 +20,7 @@ const markdown = signal<ComponentType<{ text: string }> | undefined>(undefined);
 export function ArticleEditor({ docId }: { docId: string }) {
   const t = texts.value.knowledge;
   const { gap = '', question = '' } = address.value.filters;
-  const title = useSignal(question);
+  const title = useSignal(titleOf(question));
   const text = useSignal('');
   const basedOn = useSignal('');
   const near = useSignal<Asked['explain']>(undefined);
@@ -44,7 +45,7 @@ export function ArticleEditor({ docId }: { docId: string }) {
     if (docId)
       await call(changeDocumentText, { ...at, body: { name: title.value, text: text.value, based_on: basedOn.value } });
     else {
-      const gap_ids = gap.split(',').filter(Boolean);
+      const gap_ids = gap ? [gap] : [];
       const segments = segmentsOf(textOf(form, 'segments'));
       await call(writeArticle, { ...here(), body: { name: title.value, text: text.value, segments, gap_ids } });
     }
@@ -77,7 +78,7 @@ export function ArticleEditor({ docId }: { docId: string }) {
                 <input
                   type="text"
                   required
-                  maxLength={190}
+                  maxLength={longestTitle}
                   value={title.value}
                   onInput={({ currentTarget }) => (title.value = currentTarget.value)}
                 />

@@ -1,7 +1,9 @@
 /** The questions of customers that no document answered. */
+import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import { listGaps, setGapStatus, type Gap } from '../../api/operations.ts';
 import { useLoaded } from '../frame/loaded.ts';
+import { More, pageSize, readPages } from '../frame/more.tsx';
 import { Link } from '../../parts/link.tsx';
 import { moment } from '../../rules/times.ts';
 import { address, follow } from '../../state/route.ts';
@@ -16,15 +18,22 @@ const moves: Record<Gap['status'], readonly Gap['status'][]> = {
   resolved: ['open'],
 };
 
+/** One id of a gap stands for all its wordings. */
+const idOf = ({ gap_ids }: Gap): string => gap_ids[0]!;
+
 export function Gaps() {
   const t = texts.value.knowledge;
   const status = (address.value.filters['status'] ?? 'open') as Gap['status'];
+  const pages = useSignal(1);
   const { data, error, again } = useLoaded(() => {
     const { params, query } = here();
-    return call(listGaps, { params, query: { ...query, status, limit: 100 } });
+    return readPages(pages.value, async (cursor) => {
+      const page = await call(listGaps, { params, query: { ...query, status, limit: pageSize, cursor } });
+      return { entries: page.gaps, cursor: page.cursor };
+    });
   }, [status]);
-  const set = async ({ gap_ids }: Gap, to: Gap['status']) => {
-    await attempt(() => call(setGapStatus, { ...here(), body: { gap_ids, status: to } }));
+  const set = async (gap: Gap, to: Gap['status']) => {
+    await attempt(() => call(setGapStatus, { ...here(), body: { gap_ids: [idOf(gap)], status: to } }));
     await again();
   };
   const words = { open: t.reopen, acknowledged: t.acknowledge, resolved: t.resolve };
@@ -44,10 +53,10 @@ export function Gaps() {
         ))}
       </ul>
       {!data && <p class={error && 'error'}>{error || texts.value.loading}</p>}
-      {data?.gaps.length === 0 && <p>{t.noGaps}</p>}
+      {data?.entries.length === 0 && <p>{t.noGaps}</p>}
       <ul class="cards">
-        {data?.gaps.map((gap) => (
-          <li key={gap.gap_ids[0]}>
+        {data?.entries.map((gap) => (
+          <li key={idOf(gap)}>
             <h2>{gap.question}</h2>
             <p>
               {t.asked(gap.count)}. {t.lastAsked}: {moment(gap.last_asked, new Date(), locale.value)}.{' '}
@@ -67,7 +76,7 @@ export function Gaps() {
                     screen: 'knowledge',
                     id: 'article',
                     part: 'new',
-                    filters: { gap: gap.gap_ids.join(','), question: gap.question },
+                    filters: { gap: idOf(gap), question: gap.question },
                   }}
                   follow={follow}
                 >
@@ -85,6 +94,7 @@ export function Gaps() {
           </li>
         ))}
       </ul>
+      <More cursor={data?.cursor} pages={pages} again={again} />
     </>
   );
 }

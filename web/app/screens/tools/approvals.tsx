@@ -7,13 +7,14 @@ import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import { approveToolCall, denyToolCall, listToolApprovals, type ToolApproval } from '../../api/operations.ts';
 import { useLoaded } from '../frame/loaded.ts';
+import { More, pageSize, readPages } from '../frame/more.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { useKeys } from '../../parts/keys.ts';
 import { Link } from '../../parts/link.tsx';
 import { moment } from '../../rules/times.ts';
 import { notices } from '../../state/notices.ts';
 import { follow } from '../../state/route.ts';
-import { here, isAdmin } from '../../state/session.ts';
+import { here } from '../../state/session.ts';
 import { attempt } from '../../state/toast.ts';
 import { locale, texts } from '../../texts/texts.ts';
 
@@ -21,11 +22,18 @@ type Asked = { one: ToolApproval; approves: boolean };
 
 export function Approvals() {
   const t = texts.value.tools;
-  const { data, error, again } = useLoaded(() => call(listToolApprovals, here()));
+  const pages = useSignal(1);
+  const { data, error, again } = useLoaded(() => {
+    const { params, query } = here();
+    return readPages(pages.value, async (cursor) => {
+      const page = await call(listToolApprovals, { params, query: { ...query, limit: pageSize, cursor } });
+      return { entries: page.approvals, cursor: page.cursor };
+    });
+  });
   const asked = useSignal<Asked | undefined>(undefined);
   const newest = notices.value.find(({ kind }) => kind === 'approval_waiting')?.notif_id;
   useEffect(() => void again(), [newest]);
-  const first = data?.approvals[0];
+  const first = data?.entries[0];
   const ask = (approves: boolean) => () => (first ? void (asked.value = { one: first, approves }) : false);
   useKeys({ y: ask(true), d: ask(false) });
   const decide = async ({ one, approves }: Asked) => {
@@ -40,9 +48,9 @@ export function Approvals() {
   if (!data) return <p class={error && 'error'}>{error || texts.value.loading}</p>;
   return (
     <>
-      {data.approvals.length === 0 && <p>{t.noApprovals}</p>}
+      {data.entries.length === 0 && <p>{t.noApprovals}</p>}
       <ul class="cards">
-        {data.approvals.map((one) => (
+        {data.entries.map((one) => (
           <li key={one.id}>
             <h2>{one.title}</h2>
             <p>{t.tiers[one.risk_tier]}</p>
@@ -54,21 +62,17 @@ export function Approvals() {
               </Link>
             </p>
             <p class="line">
-              <button
-                type="button"
-                class="main"
-                disabled={!isAdmin.value}
-                onClick={() => (asked.value = { one, approves: true })}
-              >
+              <button type="button" class="main" onClick={() => (asked.value = { one, approves: true })}>
                 {t.approve} {one === first && <kbd>y</kbd>}
               </button>
-              <button type="button" disabled={!isAdmin.value} onClick={() => (asked.value = { one, approves: false })}>
+              <button type="button" onClick={() => (asked.value = { one, approves: false })}>
                 {t.deny} {one === first && <kbd>d</kbd>}
               </button>
             </p>
           </li>
         ))}
       </ul>
+      <More cursor={data.cursor} pages={pages} again={again} />
       {asked.value && (
         <Confirm
           title={asked.value.approves ? t.approveAsk(asked.value.one.title) : t.denyAsk(asked.value.one.title)}

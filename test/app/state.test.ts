@@ -1,0 +1,260 @@
+/**
+ * The state of the page `/app`: what it keeps, and when it calls the API. The browser, the API and the socket are
+ * stand-ins, so that a test decides when each response arrives.
+ */
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { InboxConversation } from '../../web/app/api/operations.ts';
+
+/** A call of the page that waits for its response. */
+type Waiting = { method: string; url: string; answer: (body: object, status?: number) => Promise<void> };
+const calls: Waiting[] = [];
+const page = Object.assign(new EventTarget(), { hidden: false });
+let hear: (event: { data: string }) => void = () => undefined;
+
+class Socket {
+  static readonly OPEN = 1;
+  readonly readyState = Socket.OPEN;
+  addEventListener(type: string, listener: typeof hear): void {
+    if (type === 'message') hear = listener;
+  }
+  send(): void {
+    return undefined;
+  }
+  close(): void {
+    return undefined;
+  }
+}
+
+/** Lets everything run that waits for no response. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+// The timers of the page would keep the process alive.
+jest.useFakeTimers({ doNotFake: ['Date', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate'] });
+const place = { pathname: '/app/inbox', search: '?box=all', host: '127.0.0.1', protocol: 'http:' };
+Object.assign(globalThis, {
+  document: page,
+  location: place,
+  history: { pushState: (_state: unknown, _title: string, path: string) => (place.pathname = path) },
+  window: new EventTarget(),
+  WebSocket: Socket,
+  fetch: (url: string, { method }: { method: string }) =>
+    new Promise((resolve) => {
+      calls.push({
+        method,
+        url,
+        async answer(body, status = 200) {
+          const text = JSON.stringify(body);
+          resolve({ ok: status < 300, status, headers: new Headers(), text: () => Promise.resolve(text) });
+          await settled();
+        },
+      });
+    }),
+});
+// The files need the stand-ins when they are loaded. Their types are those of browser code, which this file lacks.
+const load = (name: string) => import(`../../web/app/state/${name}.ts`);
+const session = await load('session');
+const live = await load('live');
+const inbox = await load('inbox');
+const state = await load('conversation');
+const notices = await load('notices');
+const route = await load('route');
+
+/** Takes the first waiting call of this method whose URL contains `part`. */
+function take(method: string, part: string): Waiting {
+  const at = calls.findIndex((one) => one.method === method && one.url.includes(part));
+  if (at < 0) throw new Error(`no ${method} ${part} among ${calls.map((one) => `${one.method} ${one.url}`).join()}`);
+  return calls.splice(at, 1)[0]!;
+}
+
+const entry = (convId: string, more: Partial<InboxConversation> = {}) => ({
+  conv_id: convId,
+  org_id: 'org_1',
+  mode: 'test',
+  status: 'open',
+  tags: [],
+  snoozed: null,
+  waiting_since: null,
+  assigned_to: null,
+  unread: 0,
+  last_message_at: null,
+  created_at: '2026-01-01T00:00:00.000Z',
+  updated_at: '2026-01-01T00:00:00.000Z',
+  ...more,
+});
+const found = (convId: string) => ({
+  conversation: entry(convId),
+  messages: [],
+  notes: [],
+  events: [],
+  context: {},
+  cursor: null,
+});
+const listed = (): string[] => inbox.shown.value.map(({ conv_id }: InboxConversation) => conv_id);
+
+async function opened(convId: string): Promise<void> {
+  const opening = state.open(convId);
+  await take('GET', `/${convId}?`).answer(found(convId));
+  await opening;
+}
+async function connected(): Promise<void> {
+  live.connect({ anew: true });
+  await take('POST', '/support/live/').answer({ success: true, data: { ws_url: 'ws://127.0.0.1/live' } });
+}
+const frame = (type: string, more: object = {}): void => hear({ data: JSON.stringify({ type, seq: 0, ...more }) });
+
+beforeEach(async () => {
+  await state.open('');
+  calls.length = 0;
+  page.hidden = false;
+  session.user.value = { userId: 'usr_1', name: 'Ada', email: 'ada@example.com' };
+  session.organizations.value = [{ org_id: 'org_1', name: 'Bank', role: 'member' }];
+  session.mode.value = 'test';
+  state.drafts.value = new Map();
+  state.noteDrafts.value = new Map();
+  inbox.clear();
+});
+
+describe('replies and notes that are being written', () => {
+  it('the agent’s draft is added in the conversation for which it was asked, even when another one is open by then', async () => {
+    await opened('conv_a');
+    state.type('Hello.');
+    const drawn = state.suggest();
+    await opened('conv_b');
+    state.type('Mine');
+    await take('POST', '/conv_a/suggest').answer({ suggestion: { body: 'A card costs 5 EUR.' } });
+    expect(await drawn).toBe(true);
+    expect(Object.fromEntries(state.drafts.value)).toEqual({
+      conv_a: 'Hello.\n\nA card costs 5 EUR.',
+      conv_b: 'Mine',
+    });
+  });
+
+  it('a note is stored once however often it is sent, and what is typed meanwhile stays', async () => {
+    await opened('conv_a');
+    state.typeNote('Watch the post.');
+    const saved = Promise.all([state.writeNote(), state.writeNote()]);
+    state.typeNote('And the mail.');
+    await take('POST', '/conv_a/notes').answer({ note: {} }, 201);
+    await take('GET', '/conv_a?').answer(found('conv_a'));
+    await saved;
+    expect(state.noteDraft.value).toBe('And the mail.');
+    expect(calls).toEqual([]);
+  });
+
+  it('the note of a conversation is kept while another one is open, and is put back when it could not be stored', async () => {
+    await opened('conv_a');
+    state.typeNote('Watch the post.');
+    const saved = state.writeNote();
+    state.typeNote('And the mail.');
+    await opened('conv_b');
+    expect(state.noteDraft.value).toBe('');
+    await take('POST', '/conv_a/notes').answer({ error: 'Try again.', code: 'UNAVAILABLE' }, 503);
+    await saved;
+    await opened('conv_a');
+    expect(state.noteDraft.value).toBe('Watch the post.\n\nAnd the mail.');
+  });
+
+  it('a refused reply that is edited again does not replace a newer draft', async () => {
+    await opened('conv_a');
+    state.type('Old');
+    state.reply();
+    await take('POST', '/conv_a/reply').answer({ error: 'It is closed.', code: 'CONFLICT' }, 409);
+    state.type('New');
+    state.takeBack(state.outgoing.value[0]);
+    expect(state.draft.value).toBe('New\n\nOld');
+    expect(state.outgoing.value).toEqual([]);
+  });
+
+  it('a reply that waits for the connection is sent to the organization and mode in which it was written', async () => {
+    await opened('conv_a');
+    state.type('Hello.');
+    state.reply();
+    await take('POST', '/conv_a/reply').answer({ error: 'Try again.', code: 'UNAVAILABLE' }, 503);
+    await state.open('');
+    session.organizations.value = [{ org_id: 'org_2', name: 'Shop', role: 'member' }];
+    session.mode.value = 'live';
+    jest.advanceTimersByTime(3_000);
+    const again = take('POST', '/conv_a/reply');
+    expect(again.url).toMatch(/\/org_1\/conv_a\/reply\?mode=test$/);
+    await again.answer({ message: {} }, 201);
+    expect(state.outgoing.value).toEqual([]);
+  });
+});
+
+describe('a notification', () => {
+  it('a notification opens its conversation in the organization and mode that it is about', async () => {
+    session.organizations.value = ['org_1', 'org_2'].map((org_id) => ({ org_id, name: org_id, role: 'member' }));
+    const about = { org_id: 'org_2', mode: 'live', conv_id: 'conv_x' };
+    const followed = notices.follow({ notif_id: 'ntf_1', title: '', body: '', read: false, ...about });
+    await take('PUT', '/ntf_1/read').answer({ success: true, data: {} });
+    expect(route.address.value.id).not.toBe('conv_x');
+    await take('GET', '/orgs/org_2').answer({ success: true, data: { environment: 'sandbox' } });
+    await followed;
+    expect([session.orgId.value, session.mode.value, route.address.value]).toMatchObject([
+      'org_2',
+      'live',
+      { screen: 'inbox', id: 'conv_x' },
+    ]);
+  });
+});
+
+describe('the open conversation', () => {
+  it('a page in the background reads the open conversation only when it is visible again, because reading marks it as read for the team', async () => {
+    await connected();
+    await opened('conv_a');
+    page.hidden = true;
+    frame('conversation', { conversation: entry('conv_a', { unread: 1, updated_at: '2026-01-02T00:00:00.000Z' }) });
+    frame('welcome', { members: [], viewing: [] });
+    await settled();
+    expect(calls).toEqual([]);
+    page.hidden = false;
+    page.dispatchEvent(new Event('visibilitychange'));
+    await take('GET', '/conv_a?').answer(found('conv_a'));
+    frame('conversation', { conversation: entry('conv_a') });
+    await take('GET', '/conv_a?').answer(found('conv_a'));
+    expect(calls).toEqual([]);
+  });
+});
+
+describe('a conversation that was not found', () => {
+  it('a conversation that was not found is shown when a later read finds it', async () => {
+    const opening = state.open('conv_a');
+    await take('GET', '/conv_a?').answer({ error: 'There is no such conversation.', code: 'NOT_FOUND' }, 404);
+    await opening;
+    expect(state.missing.value).toBe(true);
+    const again = state.readAgain();
+    await take('GET', '/conv_a?').answer(found('conv_a'));
+    await again;
+    expect(state.missing.value).toBe(false);
+  });
+});
+
+describe('the list of the inbox', () => {
+  it('a response for the mode or organization that was chosen before adds nothing to the list', async () => {
+    const test = inbox.readView();
+    session.mode.value = 'live';
+    inbox.clear();
+    const current = inbox.readView();
+    const reply = (...conversations: object[]) => ({ conversations, count: conversations.length, cursor: null });
+    await take('GET', 'mode=live').answer(reply(entry('conv_a', { mode: 'live' })));
+    await take('GET', 'mode=test').answer(reply(entry('conv_b'), entry('conv_c')));
+    await Promise.all([test, current]);
+    inbox.put(entry('conv_d', { mode: 'live', org_id: 'org_2' }));
+    expect([listed(), inbox.total.value]).toEqual([['conv_a'], 1]);
+    expect(calls).toEqual([]);
+  });
+
+  it('after `reload` a conversation that the server does not list any more is in no list, and the open one is read again', async () => {
+    await connected();
+    await opened('conv_a');
+    inbox.put(entry('conv_b', { waiting_since: '2026-01-01T00:00:00.000Z' }));
+    expect([listed().toSorted(), inbox.waiting.value]).toEqual([['conv_a', 'conv_b'], 1]);
+    frame('reload');
+    const none = { conversations: [], count: 0, cursor: null };
+    await take('GET', 'sort=waiting').answer(none);
+    await take('GET', '/org_1?').answer(none);
+    await take('GET', '/conv_a?').answer(found('conv_a'));
+    expect([listed(), inbox.waiting.value]).toEqual([['conv_a'], 0]);
+    expect(calls).toEqual([]);
+  });
+});
