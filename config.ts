@@ -221,58 +221,6 @@ export const environment = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
-/** Variables that are no longer read, each with what to do instead. */
-export const removed: Readonly<Record<string, string>> = {
-  ...instead('set the limit of that name in LIMITS', [
-    'SANDBOX_DOCUMENTS',
-    'SANDBOX_PAGES',
-    'PLAN_DOCUMENTS',
-    'PLAN_PAGES',
-    'SOCKETS_PER_ADDRESS',
-    'TEST_REPLIES_PER_MINUTE',
-    'TEST_CONVERSATIONS_PER_MONTH',
-    ...rateNames.map((name) => `RATE_${rateLimit(name)}`.toUpperCase()),
-  ]),
-  ...instead('set sockets in LIMITS', ['MAX_SOCKETS']),
-  ...instead('set requests_per_site in LIMITS', ['CRAWL_CONCURRENCY']),
-  ...instead('set slack in SERVICE_URLS', ['SLACK_API_URL']),
-  ...instead('set slack_consent in SERVICE_URLS', ['SLACK_AUTHORIZE_URL']),
-  ...instead('set linear in SERVICE_URLS', ['LINEAR_API_URL']),
-  ...instead('set github in SERVICE_URLS', ['GITHUB_API_URL']),
-  ...instead('set teams_keys in SERVICE_URLS', ['TEAMS_OPENID_URL']),
-  ...instead('set teams_login in SERVICE_URLS', ['TEAMS_TOKEN_URL']),
-  ...instead('set recall or attendee in SERVICE_URLS', ['RECALL_API_URL']),
-  ...instead('set s3 in SERVICE_URLS', ['S3_ENDPOINT']),
-  ...instead('set sns in SERVICE_URLS', ['SNS_CERT_HOSTS']),
-  ...instead('set temporal_ui in SERVICE_URLS', ['TEMPORAL_UI_URL']),
-  ...instead('set SECRET_KEY to the current key and these, comma-separated', ['SECRET_KEYS_OLDER']),
-  ...instead('set MEETING_BOT_API_KEY to it', ['RECALL_API_KEY']),
-  ...instead('set MEETING_BOT_WEBHOOK_SECRET to that of the service that MEETING_BOT_SERVICE names', [
-    'RECALL_WEBHOOK_SECRET',
-    'ATTENDEE_WEBHOOK_SECRET',
-  ]),
-  ...instead('set EMBEDDING to the same', ['EMBEDDING_FOLDER', 'EMBEDDING_URL']),
-  ...instead('remove it, what it set is fixed', [
-    'EMBEDDING_NICENESS',
-    'REPLY_SEPARATOR',
-    'CRAWLER_CONTACT',
-    'JWT_KEY_DAYS',
-    'MAX_UPLOAD_BYTES',
-    'DRAIN_SECONDS',
-  ]),
-};
-function instead(what: string, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(names.map((name) => [name, what]));
-}
-
-/** One sentence about the `removed` variables that are set; undefined when none is set. */
-function removedSentence(given: Readonly<Record<string, unknown>>): string | undefined {
-  const set = Object.keys(removed).filter((name) => Object.hasOwn(given, name));
-  if (set.length === 0) return undefined;
-  const told = set.map((name) => `${name} (${removed[name]})`);
-  return `The environment sets variables that are not read any more: ${told.join(', ')}. See docs/configuration.md.`;
-}
-
 export type Config = ReturnType<typeof readConfig>;
 
 /** A missing or malformed variable, described in sentences for the operator who starts the process. */
@@ -386,7 +334,6 @@ export function readConfig(env: Record<string, string | undefined>) {
     logLevel: v.LOG_LEVEL,
     /** The URL to which spans are exported; undefined when they are not exported. */
     tracesUrl: v.OTEL_EXPORTER_OTLP_ENDPOINT,
-    removedSentence: removedSentence(given),
   });
 }
 

@@ -23,8 +23,8 @@ import type { Act, Session } from './session.ts';
 
 /** Sends the command's request with additional parameters. */
 type Ask<R> = (query?: Given) => Promise<R>;
-/** The output: `value` with `--json`, otherwise `lines`. */
-type Printed = { value: unknown; lines: readonly string[] };
+/** The output: `value` with `--json`, otherwise `lines`. `isEmpty`: it is a list without entries. */
+type Printed = { value: unknown; lines: readonly string[]; isEmpty?: boolean };
 
 export type Described = {
   /** The command's name: a verb, or several words of which the last selects the route, as in `connect linear`. */
@@ -97,20 +97,26 @@ export function listing<R extends z.ZodObject, K extends keyof z.infer<R> & stri
     entries: K;
     /** The cell of an entry for each column heading. */
     columns: Readonly<Record<string, (entry: EntryOf<z.infer<R>[K]>) => unknown>>;
+    /** A line about an entry, which is printed below the table. */
+    below?: (entry: EntryOf<z.infer<R>[K]>) => string | undefined;
     /** The sentence that is printed when the list is empty. */
     none: string;
   },
 ): Described {
-  const { entries, columns, none, ...described } = definition;
+  const { entries, columns, below, none, ...described } = definition;
   const isPaged = definition.query !== undefined && 'cursor' in definition.query.shape;
   return {
     ...described,
     async shown(ask, { limit }) {
       const { found, rest } = await entriesOf(ask as Ask<Given>, entries, isPaged, limit as number | undefined);
-      const rows = found.map((entry) => Object.values(columns).map((of) => cell(of(entry as EntryOf<z.infer<R>[K]>))));
+      const all = found as EntryOf<z.infer<R>[K]>[];
+      const rows = all.map((entry) => Object.values(columns).map((of) => cell(of(entry))));
+      const under = all.flatMap((entry) => below?.(entry) ?? []);
+      const isEmpty = all.length === 0;
       return {
-        value: { count: found.length, ...rest, [entries]: found },
-        lines: found.length === 0 ? [none] : table(Object.keys(columns), rows),
+        value: { count: all.length, ...rest, [entries]: all },
+        lines: isEmpty ? [none] : [...table(Object.keys(columns), rows), ...under],
+        isEmpty,
       };
     },
   };
@@ -138,11 +144,11 @@ function cell(value: unknown): string {
   return time.test(value) ? shortTime(value) : value;
 }
 
-/** Adds the commands of these nouns. A noun that exists already gets additional commands. */
+/** Adds the commands of these nouns. A noun that has commands written by hand gets these in addition. */
 export function addNouns(program: Command, act: Act, nouns: readonly Noun[]): void {
   for (const { name, description, commands } of nouns) {
-    const noun =
-      program.commands.find((each) => each.name() === name) ?? program.command(name).description(description);
+    const noun = program.commands.find((each) => each.name() === name) ?? program.command(name);
+    noun.description(description);
     for (const each of commands) addCommand(noun, each, act);
   }
 }
@@ -233,5 +239,7 @@ async function send(session: Session, described: Described, given: Given): Promi
       ...(sent === undefined ? {} : { body: sent }),
     });
   const printed = await described.shown(ask, given, session.output.width);
+  const seen = printed.isEmpty && !login && method === 'GET' ? await session.modeSeen('list') : undefined;
   session.output.result(printed.value, () => printed.lines);
+  if (seen !== undefined) session.output.note(seen);
 }

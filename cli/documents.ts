@@ -1,133 +1,36 @@
-/** The commands of `docs`: upload documents and wait until they answer questions, list, tag and remove them. */
+/** Commands of `docs`: upload documents, or process one again, and wait until they answer questions. */
 import type { Command } from 'commander';
-import { Argument, Option } from 'commander';
+import { Option } from 'commander';
 import type { z } from 'zod';
 import { identifier, list } from './arguments.ts';
-import { allPages, type Client } from './client.ts';
+import type { Client } from './client.ts';
 import { CliError, errorJson } from './errors.ts';
-import { shortTime, size, table } from './output.ts';
 import type { Act, Session } from './session.ts';
-import { addDocument, awaitedOf, processingError, waitFor, type Added, type Document } from './upload.ts';
-import { documentList, documentReply, removedReply } from '../api/knowledge/contract/documents.ts';
-import type { authority } from '../api/knowledge/contract/documents.ts';
+import { addDocument, awaitedOf, processingError, waitFor, type Added } from './upload.ts';
+import { authority, documentReply } from '../api/knowledge/contract/documents.ts';
 
 type Authority = z.infer<typeof authority>;
-const authorities = ['primary', 'normal', 'background'] as const satisfies readonly Authority[];
 
 export function addDocumentCommands(program: Command, act: Act): void {
-  const docs = program
-    .command('docs')
-    .description('upload, list, tag and delete documents, from which questions are answered');
+  const docs = program.command('docs');
   docs
     .command('add')
     .description('upload files (DOCX, TXT, MD, CSV, XLSX) and wait until they answer questions')
     .argument('<file...>', 'one or more files')
     .option('--segments <a,b>', 'tags that say who the documents are for; default everybody', list)
     .addOption(
-      new Option('--authority <authority>', 'priority of the documents among all sources').choices(authorities),
+      new Option('--authority <authority>', 'priority of the documents among all sources').choices(authority.options),
     )
-    .option('--wait', 'wait until they answer by meaning, too, and not by their words alone')
+    .option('--wait', 'wait until they are found by meaning, too, and not by their words alone')
     .option('--no-wait', 'end as soon as they are uploaded')
     .action(act(addAll));
-  docs.command('list').description('list all documents, newest first').action(act(listAll));
-  docs
-    .command('tag')
-    .description('replace the segments of a document')
-    .argument('<doc>', 'its identifier; docs list shows it', identifier)
-    .argument('<segments>', 'separated by commas; "" removes all, so that it answers everybody')
-    .action(
-      act(async (session, docId: string, segments: string) => {
-        await change(
-          session,
-          'PATCH',
-          `${docId}/segments`,
-          { segments: list(segments) },
-          (d) => `${d.doc_id} is for: ${forWhom(d)}`,
-        );
-      }),
-    );
-  docs
-    .command('authority')
-    .description('set the priority of a document among all sources')
-    .argument('<doc>', 'its identifier; docs list shows it', identifier)
-    .addArgument(new Argument('<authority>').choices(authorities))
-    .action(
-      act(async (session, docId: string, authority: Authority) => {
-        await change(session, 'PATCH', `${docId}/authority`, { authority }, (d) => `${d.doc_id} is ${d.authority}`);
-      }),
-    );
-  docs
-    .command('rm')
-    .description('delete a document; it stops answering before the command ends')
-    .argument('<doc>', 'its identifier; docs list shows it', identifier)
-    .action(
-      act(async ({ client, orgId, mode, output }, docId: string) => {
-        const path = `/orgs/${await orgId()}/documents/${docId}`;
-        const removed = await (await client()).request('DELETE', path, removedReply, { query: { mode } });
-        output.result(removed, () => [`Deleted ${removed.doc_id}`]);
-      }),
-    );
   docs
     .command('reprocess')
     .description('process a document again and wait until it is done')
     .argument('<doc>', 'its identifier; docs list shows it', identifier)
-    .option('--wait', 'wait until it answers by meaning, too, and not by its words alone')
+    .option('--wait', 'wait until it is found by meaning, too, and not by its words alone')
     .option('--no-wait', 'end as soon as the request is accepted')
     .action(act(reprocess));
-}
-
-const forWhom = ({ segments }: Document): string => (segments.length === 0 ? 'everybody' : segments.join(', '));
-
-async function change(
-  session: Session,
-  method: 'PATCH',
-  path: string,
-  body: unknown,
-  line: (document: Document) => string,
-): Promise<void> {
-  const client = await session.client();
-  const reply = await client.request(method, `/orgs/${await session.orgId()}/documents/${path}`, documentReply, {
-    query: { mode: session.mode },
-    body,
-  });
-  session.output.result(reply, () => [line(reply.document)]);
-}
-
-async function listAll({ client, orgId, mode, modeSeen, output }: Session): Promise<void> {
-  const connected = await client();
-  const path = `/orgs/${await orgId()}/documents`;
-  const documents = await allPages(async (query) => {
-    const { documents, cursor } = await connected.request('GET', path, documentList, { query: { ...query, mode } });
-    return { entries: documents, cursor };
-  });
-  const seen = documents.length === 0 ? await modeSeen('list') : undefined;
-  output.result({ documents, count: documents.length }, () =>
-    documents.length === 0 ? ['There are no documents yet: add one with docs add.'] : documentTable(documents),
-  );
-  if (seen !== undefined) output.note(seen);
-}
-
-function documentTable(documents: readonly Document[]): string[] {
-  const failures = documents.filter((d) => d.error !== undefined).map((d) => `${d.doc_id}: ${d.error}`);
-  const rows = documents.map((d) => [
-    d.doc_id,
-    d.status,
-    d.embedded_at === null ? '-' : shortTime(d.embedded_at),
-    d.mode,
-    d.authority,
-    String(d.chunk_count),
-    size(d.file_size),
-    shortTime(d.created_at),
-    d.segments.join(',') || '-',
-    d.filename,
-  ]);
-  return [
-    ...table(
-      ['DOCUMENT', 'STATUS', 'BY MEANING', 'MODE', 'AUTHORITY', 'PASSAGES', 'SIZE', 'ADDED', 'SEGMENTS', 'NAME'],
-      rows,
-    ),
-    ...failures,
-  ];
 }
 
 /** Error codes after which every further file would fail too. */

@@ -26,6 +26,7 @@ type JsonSchema = {
   type?: string;
   description?: string;
   enum?: unknown[];
+  const?: unknown;
   anyOf?: JsonSchema[];
   items?: JsonSchema;
   properties?: Record<string, JsonSchema>;
@@ -60,8 +61,11 @@ function kindOf(property: JsonSchema): Pick<Field, 'help' | 'type' | 'choices' |
   const all = alternatives(property);
   const [first = {}, ...others] = all.filter(({ type }) => type !== 'null');
   const kind = others.every(({ type }) => type === first.type) ? first : {};
-  const shared = { help: plain(descriptionOf(property)), nullable: all.some(({ type }) => type === 'null') };
-  if (kind.enum) return { ...shared, type: 'text', choices: kind.enum.map(String) };
+  const values = kind.items?.enum ? `of ${kind.items.enum.join(', ')}` : '';
+  const help = [plain(descriptionOf(property)), values].filter(Boolean).join('; ');
+  const shared = { help, nullable: all.some(({ type }) => type === 'null') };
+  const choices = kind.enum ?? (kind.const === undefined ? undefined : [kind.const]);
+  if (choices) return { ...shared, type: 'text', choices: choices.map(String) };
   if (kind.type === 'boolean') return { ...shared, type: 'flag' };
   if (kind.type === 'integer') return { ...shared, type: 'whole' };
   if (kind.type === 'number') return { ...shared, type: 'number' };

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
+import { allPages } from './client.ts';
 import type { Act } from './session.ts';
 import { shortTime, table, wrap, type Output } from './output.ts';
 import { gapList, queryReply } from '../api/knowledge/contract/knowledge.ts';
@@ -44,13 +45,20 @@ export function addKnowledgeCommands(program: Command, act: Act): void {
     .addOption(
       new Option('--status <status>', 'only those with this status').choices(['open', 'acknowledged', 'resolved']),
     )
-    .option('--limit <n>', 'list at most this many, 1 to 100', count)
+    .option('--limit <n>', 'list at most this many; all unless told', count)
     .action(
       act(async ({ client, orgId, mode, modeSeen, output }, given: { status?: string; limit?: number }) => {
-        const query = { mode, status: given.status, limit: given.limit ?? 100 };
-        const reply = await (await client()).request('GET', `/orgs/${await orgId()}/kb/gaps`, gapList, { query });
-        const seen = reply.gaps.length === 0 ? await modeSeen('list') : undefined;
-        output.result(reply, () => gapLines(reply.gaps));
+        const connected = await client();
+        const path = `/orgs/${await orgId()}/kb/gaps`;
+        let total = 0;
+        const gaps = await allPages(async (page) => {
+          const query = { ...page, mode, status: given.status };
+          const reply = await connected.request('GET', path, gapList, { query });
+          total = reply.count;
+          return { entries: reply.gaps, cursor: reply.cursor };
+        }, given.limit);
+        const seen = gaps.length === 0 ? await modeSeen('list') : undefined;
+        output.result({ gaps, count: total }, () => gapLines(gaps));
         if (seen !== undefined) output.note(seen);
       }),
     );
@@ -58,7 +66,7 @@ export function addKnowledgeCommands(program: Command, act: Act): void {
 
 function count(text: string): number {
   const n = Number(text);
-  if (!Number.isInteger(n) || n < 1 || n > 100) throw new InvalidArgumentError('Give a number from 1 to 100.');
+  if (!Number.isInteger(n) || n < 1) throw new InvalidArgumentError('Give a whole number of at least 1.');
   return n;
 }
 
@@ -92,7 +100,7 @@ function explainLines({ explain, generated_by }: Answer): string[] {
     'How it was found',
     `  searched: ${explain.searched}`,
     `  in: ${reach} (${explain.mode} mode${explain.strict ? ', strict segments' : ''})`,
-    `  answered by: ${explain.tier ?? 'no'} sources, ${generated_by}${explain.degraded ? ', by words alone: the embedding model did not answer' : ''}`,
+    `  answered by: ${explain.tier ?? 'no'} sources, ${generated_by}${explain.degraded ? '; the embedding model did not answer, so passages were found by words alone' : ''}`,
     `  words: ${explain.terms.map(({ stem, weight }) => `${stem} ${weight.toFixed(2)}`).join(', ') || 'none'}`,
     '',
     ...(rows.length === 0

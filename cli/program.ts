@@ -1,6 +1,6 @@
 /**
  * Sets up the command-line tool and runs one command: global options, errors and exit codes. Commands are in
- * cli/<noun>.ts; the process is main.ts.
+ * cli/nouns/ and cli/<noun>.ts; the process is main.ts.
  */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
@@ -13,8 +13,6 @@ import { addCrawlCommands } from './crawl.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addDocumentCommands } from './documents.ts';
 import { CliError, errorJson, errorLines, exitCodes, usageError } from './errors.ts';
-import { addInboxCommands } from './inbox.ts';
-import { addKeyCommands } from './keys.ts';
 import { addKnowledgeCommands } from './knowledge.ts';
 import { nouns as described } from './nouns/index.ts';
 import { addOpsCommands } from './ops.ts';
@@ -72,11 +70,9 @@ function createProgram(io: Io, say: { out(text: string): void; err(text: string)
   const nouns = [
     addAccountCommands,
     addOrgCommands,
-    addKeyCommands,
     addDocumentCommands,
     addCrawlCommands,
     addKnowledgeCommands,
-    addInboxCommands,
     addSecretCommands,
     addOpsCommands,
     addDoctorCommand,

@@ -10,7 +10,7 @@ import { CliError } from './errors.ts';
 import { size, visible, type Output } from './output.ts';
 import { documentReply, uploadReply, type document } from '../api/knowledge/contract/documents.ts';
 
-export type Document = z.infer<typeof document>;
+type Document = z.infer<typeof document>;
 export type Target = { client: Client; orgId: string; mode: 'test' | 'live' | undefined };
 /**
  * The result for one file. `document` is missing when no document was stored. `error` is missing when the document

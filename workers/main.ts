@@ -59,7 +59,6 @@ export async function startWorkers(
   }
   const names = chosenFleets(config.fleets);
   const log = createLog('worker', config.logLevel);
-  if (config.removedSentence !== undefined) log.warn(config.removedSentence);
   // A child process builds the bundle while this process connects.
   const bundling = bundle ?? bundleWorkflows(config.dataDir, { encrypted: config.encryptsPayloads });
   Promise.resolve(bundling).catch(() => undefined);

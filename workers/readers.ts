@@ -17,12 +17,12 @@ const sources = { files: 'clients/files/child.ts', pages: 'clients/crawl/site/pa
 /** The paths of the built programs. */
 export type Readers = Record<keyof typeof sources, string>;
 
-/** Older workers may still start processes of their own version, so this many versions are kept. */
+/** Older workers and APIs may still start processes of their own version, so this many versions are kept. */
 const keptVersions = 3;
 
 /**
  * Builds the programs: in a second, or in no time when the same programs are cached in `folder`. Safe to run in several
- * workers at once. Rejects when the folder is not writable, and with the bundler's error output.
+ * processes at once. Rejects when the folder is not writable, and with the bundler's error output.
  */
 export async function buildReaders(folder: string): Promise<Readers> {
   const kept = join(folder, `readers-${await fingerprintOf('workers/readers.ts', ['clients', 'models/rules'])}`);

@@ -38,7 +38,7 @@ export function startSweeper(ctx: Starter): { stop(): Promise<void> } {
     timer = setTimeout(run, ms * (0.5 + Math.random() / 2));
   };
   const sweepIfMine = async (): Promise<number> => {
-    if (!(await takeLease(lease, leaseMs, ctx.clock()))) return leaseMs;
+    if (!(await takeLease(lease, leaseMs))) return leaseMs;
     await sweep(ctx, () => stopped);
     return everyMs;
   };

@@ -1,8 +1,12 @@
 /** All nouns whose commands are described by tables. */
 import { config, webhooks } from './config.ts';
+import { crawl } from './crawl.ts';
 import { deliveries } from './deliveries.ts';
+import { inbox } from './inbox.ts';
 import { integrations } from './integrations.ts';
 import { interviews } from './interviews.ts';
+import { keys } from './keys.ts';
+import { docs, pages } from './knowledge.ts';
 import { meetings } from './meetings.ts';
 import { members } from './members.ts';
 import { notifications } from './notifications.ts';
@@ -12,6 +16,11 @@ import { approvals, tools } from './tools.ts';
 import type { Noun } from '../described.ts';
 
 export const nouns: readonly Noun[] = [
+  keys,
+  docs,
+  crawl,
+  pages,
+  inbox,
   members,
   config,
   webhooks,

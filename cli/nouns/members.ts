@@ -16,6 +16,7 @@ export const members: Noun = {
       examples: ['list'],
       route: `GET ${path}`,
       login: true,
+      query: orgs.membersQuery,
       reply: orgs.memberList,
       entries: 'members',
       columns: {

@@ -44,9 +44,7 @@ export async function examine(env: Env, now: () => Date): Promise<Finding[]> {
     return [wrong('configuration', error.message, 'Correct the variable; docs/configuration.md has them all.')];
   }
   return [
-    config.removedSentence === undefined
-      ? ok('configuration', 'Every variable is well formed.')
-      : warning('configuration', config.removedSentence, 'Set what is named instead, and remove the old variables.'),
+    ok('configuration', 'Every variable is well formed.'),
     ...(await database(config, now)),
     ...(await redis(config)),
     ...(await temporal(config, now)),

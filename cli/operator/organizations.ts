@@ -1,7 +1,6 @@
 /** What an operator sees of an organization itself: who it is, and which of its connections do not work. */
 import { listDestinations } from '../../models/events/destination.ts';
 import { hasMailServer, listIntegrations } from '../../models/integrations/integration.ts';
-import { findSupportConfig } from '../../models/integrations/supportconfig.ts';
 import {
   findOrganization,
   findOrganizationsNamed,
@@ -55,11 +54,7 @@ export async function faultsOf(orgId: string): Promise<{ own_mail_server: boolea
 
 /** The destinations and integrations of an organization that do not work. */
 export async function notWorkingOf(orgId: string): Promise<NotWorking[]> {
-  const { outbox_version } = await findSupportConfig(orgId);
-  const [destinations, integrations] = await Promise.all([
-    listDestinations(orgId, modes, outbox_version),
-    listIntegrations(orgId),
-  ]);
+  const [destinations, integrations] = await Promise.all([listDestinations(orgId, modes), listIntegrations(orgId)]);
   return [
     ...destinations
       .filter(({ status }) => status !== 'active')

@@ -38,7 +38,7 @@ export async function passwordLink(
     const expires_at = new Date(now.getTime() + proofMs);
     // The link does not prove that the person owns the address, because it is not sent there by mail.
     const proof = { kind: 'password_reset', hash: hashToken(token), expires_at } as const;
-    if (!user || !(await addProof(user._id, email, proof)))
+    if (!user || !(await addProof(user._id, email, proof, now)))
       throw new CliError('There is no account with this e-mail.', { code: 'NOT_FOUND' });
     return { email, link: linkOf(config.publicUrl, 'password_reset', token), expires_at: expires_at.toISOString() };
   });

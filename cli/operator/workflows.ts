@@ -12,6 +12,7 @@ import { CliError } from '../errors.ts';
 import { notWorkingOf, type NotWorking } from './organizations.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import { countWaitingIntents } from '../../models/base/pending.ts';
+import { hastenDeliveries } from '../../models/events/delivery.ts';
 import { tryNowSignal } from '../../models/rules/chat/work.ts';
 import { command } from '../../workflows/start.ts';
 import { searchAttributes } from '../../workflows/attributes.ts';
@@ -235,8 +236,12 @@ export async function retry({ temporal, by }: Deployment, id: string): Promise<s
   const description = await described(temporal, id);
   refuseEnded(description);
   const waiting = (description.raw.pendingActivities ?? []).filter(({ lastFailure }) => lastFailure);
-  if (kindOf(description.type)?.kind === 'delivery') await temporal.workflow.getHandle(id).signal(tryNowSignal);
-  else if (waiting.length === 0) return 'Nothing of it has failed; it waits for something else (ops show).';
+  if (kindOf(description.type)?.kind === 'delivery') {
+    const orgId = description.typedSearchAttributes.get(searchAttributes.organization);
+    // The signal wakes the workflow, but an attempt is made only when the stored time of the delivery has come.
+    if (orgId !== undefined) await hastenDeliveries(orgId, id, new Date());
+    await temporal.workflow.getHandle(id).signal(tryNowSignal);
+  } else if (waiting.length === 0) return 'Nothing of it has failed; it waits for something else (ops show).';
   const { namespace } = temporal.options;
   const execution = { workflowId: id };
   // Temporal 1.29 knows no `matchAll`, so each activity is reset on its own.

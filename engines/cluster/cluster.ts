@@ -323,7 +323,7 @@ async function startTemporal({ options, programs, place, start, failed }: Contex
     await untilAccepts(name, place(name, 7233), failed);
   }
   const file = join(dataDir, 'haproxy.cfg');
-  const binds = { bind: `127.0.0.1:${port}`, temporalBind: place('balancer', 7233), docker: false };
+  const binds = { bind: `127.0.0.1:${port}`, temporalBind: place('balancer', 7233), docker: false, proxies: '' };
   await writeFile(file, shape.haproxyConfig(place, binds));
   const { command, env } = programs.haproxy;
   await start({ name: 'balancer', layer: 1, command, args: ['-db', '-f', file], env });

@@ -8,9 +8,11 @@ import * as shape from './shape.ts';
 
 const heading = `# The production shape, made by \`npm run -s compose\` of engines/cluster/shape.ts, which also \`npm run cluster\` runs.
 # It needs SECRET_KEY, POSTGRES_PASSWORD, S3_SECRET and PUBLIC_URL in the environment or in .env. Only the balancer is
-# published to the network; the Temporal UI is published to this machine. The index is in this deployment's own S3: to
-# use Amazon S3, set SEARCH_URI, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and SERVICE_URLS to nothing. To set other
-# addresses, begin SERVICE_URLS with s3=http://s3:7070; temporal_ui is where operators open the Temporal UI.
+# published to the network; the Temporal UI is published to this machine. TRUSTED_PROXIES are the addresses of the TLS
+# proxy before the balancer, separated by spaces. The index is in this deployment's own S3: to use Amazon S3, set
+# SEARCH_URI, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and SERVICE_URLS to nothing. Mails in S3 are read from the
+# same place with the same key, so INBOUND_BUCKETS counts only with SEARCH_URI. To set other addresses, begin
+# SERVICE_URLS with s3=http://s3:7070; temporal_ui is where operators open the Temporal UI.
 `;
 
 /** Environment variables of the operator that are passed on to our processes when they are set. */
@@ -31,7 +33,6 @@ const optional = [
   'MAIL_FROM',
   'REPLY_DOMAIN',
   'SNS_TOPIC_ARNS',
-  'INBOUND_BUCKETS',
   'OIDC_PROVIDERS',
   'MEETING_BOT_SERVICE',
   'MEETING_BOT_API_KEY',
@@ -57,6 +58,9 @@ const environment = {
   AWS_ACCESS_KEY_ID: '${AWS_ACCESS_KEY_ID:-support}',
   AWS_SECRET_ACCESS_KEY: `\${AWS_SECRET_ACCESS_KEY:-${s3Secret}}`,
   ...Object.fromEntries(optional.map((name) => [name, `\${${name}:-}`])),
+  // The mails lie at Amazon, and there is one S3 for them and the index. Without SEARCH_URI it is this deployment's own,
+  // where every mail would seem to be gone.
+  INBOUND_BUCKETS: '${SEARCH_URI:+${INBOUND_BUCKETS:-}}',
 };
 
 const app = {
@@ -200,11 +204,11 @@ export function compose(): string {
     ),
   ]);
   const volumes = Object.fromEntries([...shape.mongo.members, 's3', 'postgresql'].map((name) => [name, null]));
-  const balanced = { bind: ':3000', temporalBind: ':7233', docker: true };
+  // Docker Compose fills in the variable. HAProxy's own variables are of no use here: an empty one ends in an error.
+  const balanced = { bind: ':3000', temporalBind: ':7233', docker: true, proxies: '${TRUSTED_PROXIES:-}' };
   const configs = {
     'temporal-dynamic': { content: shape.dynamicConfig() },
-    // Docker Compose reads a single $ as the start of a variable.
-    haproxy: { content: shape.haproxyConfig(at, balanced).replaceAll('$', '$$$$') },
+    haproxy: { content: shape.haproxyConfig(at, balanced) },
   };
   const file = { name: 'support-platform', 'x-app': app, 'x-environment': environment, services, configs, volumes };
   return (

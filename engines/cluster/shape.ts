@@ -78,11 +78,13 @@ export function appEnvironment(at: (service: string, port: number) => string): R
  * The configuration of HAProxy, which balances the API and Temporal. A server that fails its health check gets no
  * requests until it passes again. The API's metrics cannot be read through the balancer. An answer must begin within 75
  * s; WebSockets and connections to Temporal may be silent for an hour. `docker`: container names are resolved again
- * while HAProxy runs, because their addresses change.
+ * while HAProxy runs, because their addresses change. `proxies`: the addresses of the proxies in front of HAProxy,
+ * separated by spaces. HAProxy keeps what these say in `X-Forwarded-For`. From others it removes the header, because a
+ * caller may write any address into it, and names the caller itself.
  */
 export function haproxyConfig(
   at: (service: string, port: number) => string,
-  { bind, temporalBind, docker }: { bind: string; temporalBind: string; docker: boolean },
+  { bind, temporalBind, docker, proxies }: { bind: string; temporalBind: string; docker: boolean; proxies: string },
 ): string {
   const resolved = docker ? ' resolvers docker init-addr none' : '';
   const servers = (names: readonly string[], port: number) =>
@@ -97,8 +99,8 @@ export function haproxyConfig(
 frontend api
   mode http
   bind ${bind}
-  option forwardfor
-  http-request del-header X-Forwarded-For
+  option forwardfor if-none
+  http-request del-header X-Forwarded-For unless { src -- ${proxies} }
   http-request deny deny_status 404 if { path -i /metrics /metrics/ }
   default_backend api
 backend api

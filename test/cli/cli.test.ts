@@ -3,8 +3,7 @@
  * test run.
  */
 import { spawn } from 'node:child_process';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { PassThrough } from 'node:stream';
@@ -14,6 +13,7 @@ import { afterAll, beforeAll, describe, it, expect } from '@jest/globals';
 import { run } from '../../cli/program.ts';
 import { freePort } from '../../engines/ports.ts';
 import { system, until, type TestOrg } from '../kit/harness.ts';
+import { listening } from '../kit/listening.ts';
 import { page, startSite } from '../kit/sites.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -132,9 +132,9 @@ describe('support-platform register, login, logout', () => {
       seen.push(request.url ?? '');
       response.end('{}');
     });
-    const url = await listen(other);
+    const { url, close } = await listening(other);
     const ended = await cli(['org', 'list'], { env: { ...env, SUPPORT_URL: url } });
-    other.close();
+    await close();
     expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('You are not logged in') });
     expect(seen).toEqual([]);
   });
@@ -340,7 +340,9 @@ describe('support-platform docs, ask, gaps', () => {
       code: 1,
       stderr: expect.stringContaining('no such document'),
     });
-    expect((await json('gaps')).gaps).toContainEqual(expect.objectContaining({ question, count: 2, status: 'open' }));
+    const gap = expect.objectContaining({ question, count: 2, status: 'open' });
+    expect((await json('gaps')).gaps).toContainEqual(gap);
+    expect((await json('gaps', '--limit', '200')).gaps).toContainEqual(gap);
   });
 
   it('when some of several files fail, the others are added and the exit code is 1', async () => {
@@ -423,7 +425,8 @@ describe('support-platform docs, ask, gaps', () => {
       if (request.url?.includes('failing')) response.writeHead(500).end(JSON.stringify({ error: evil, code: evil }));
       else response.end(JSON.stringify({ ...answer, documents: [document], count: 1, cursor: null }));
     });
-    const env = { SUPPORT_URL: await listen(server), SUPPORT_API_KEY: key, SUPPORT_ORG: 'org_1' };
+    const { url, close } = await listening(server);
+    const env = { SUPPORT_URL: url, SUPPORT_API_KEY: key, SUPPORT_ORG: 'org_1' };
     const outputs = [added];
     for (const args of [
       ['docs', 'list'],
@@ -432,7 +435,7 @@ describe('support-platform docs, ask, gaps', () => {
     ]) {
       outputs.push(await cli(args, { env }), await cli([...args, '--json'], { env }));
     }
-    server.close();
+    await close();
     for (const { stdout, stderr } of outputs) {
       expect(stdout + stderr).toContain('\\u001b');
       expect(stdout + stderr).not.toMatch(obeyed);
@@ -476,12 +479,6 @@ describe('every support-platform command', () => {
     expect(await start(bin, ['nothing'], { cwd: tmpdir() })).toMatchObject({ code: 2 });
   });
 });
-
-/** Listens on a free port of 127.0.0.1; returns the URL. */
-async function listen(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 describe('crawl and pages', () => {
   it('the commands crawl and pages crawl a site and wait for the end, list, tag and remove its pages, and prune', async () => {

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, it, expect } from '@jest/globals';
 import { z } from 'zod';
 import { allPages, createClient, type Method, type RequestOptions } from '../../cli/client.ts';
 import { detailLines, table, visible, visibleJson, wrap } from '../../cli/output.ts';
+import { listening } from '../kit/listening.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 type Seen = { method: string; url: string; key: string | undefined; authorization: string | undefined; body: string };
@@ -38,10 +38,9 @@ async function against(answers: Answer[], method: Method, options: RequestOption
       answers[Math.min(seen.length, answers.length) - 1]!(request, response, body);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const { url, close } = await listening(server);
   const client = createClient({
-    url,
+    url: `${url}/v1`,
     token: 'secret',
     onWarning: (message) => warnings.push(message),
     sleep: async (ms) => slept.push(ms),
@@ -50,8 +49,7 @@ async function against(answers: Answer[], method: Method, options: RequestOption
     const result = await client.request(method, '/things', reply, options).catch((error: unknown) => error);
     return { result, seen, slept, warnings };
   } finally {
-    server.closeAllConnections();
-    server.close();
+    await close();
   }
 }
 

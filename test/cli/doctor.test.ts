@@ -67,14 +67,6 @@ it.each([
   expect(finding).toMatchObject({ said: expect.stringMatching(said), mend: expect.stringMatching(/\w{3}/) });
 });
 
-it('the doctor warns of variables that are not read any more, and names what to set instead', async () => {
-  const { found } = await examine({ CRAWL_CONCURRENCY: '4' });
-  expect(found.find(({ check }) => check === 'configuration')).toMatchObject({
-    state: 'warning',
-    said: expect.stringContaining('CRAWL_CONCURRENCY (set requests_per_site in LIMITS)'),
-  });
-});
-
 it('the doctor reads the schedules of a deployment that encrypts what it gives to Temporal', async () => {
   const { TEMPORAL_ADDRESS: address, SECRET_KEY } = systemEnv('shared');
   const secretKeys = [Buffer.from(SECRET_KEY!, 'hex')] as const;

@@ -24,6 +24,7 @@ import { isAlive } from '../../engines/takelock.mjs';
 import { startTemporal } from '../../engines/temporal.ts';
 import { connectMongo } from '../../models/base/connect.ts';
 import { everyRecord } from '../../models/base/define.ts';
+import { listening } from '../kit/listening.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const silent = (): void => undefined;
@@ -109,11 +110,9 @@ describe('a download', () => {
   });
 
   it('a download is aborted when the host accepts the connection and never answers', async () => {
-    const server = createServer(silent).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as { port: number };
+    const { port, close } = await listening(createServer(silent));
     await expect(download(`http://127.0.0.1:${port}/`, join(folder, 'file'), 100)).rejects.toThrow(/abort/i);
-    server.close();
+    void close();
   });
 
   it('the error for a full disk is a clear sentence, even when another program reports the full disk', async () => {
@@ -331,6 +330,43 @@ describe('ports', () => {
   });
 });
 
+describe('findMongod', () => {
+  const { PATH, XDG_CACHE_HOME } = process.env;
+  /** Puts a program on PATH that says that it is this version of mongod, and a folder for each version in the cache. */
+  async function machineWith(onPath: string, ...cachedVersions: string[]): Promise<void> {
+    await writeFile(join(folder, 'mongod'), `#!/bin/sh\necho db version v${onPath}\n`, { mode: 0o755 });
+    for (const version of cachedVersions)
+      await mkdir(join(folder, 'support-platform', 'engines', `mongod-${version}`), { recursive: true });
+    Object.assign(process.env, { PATH: folder, XDG_CACHE_HOME: folder });
+  }
+  afterEach(() => {
+    Object.assign(process.env, { PATH, XDG_CACHE_HOME });
+    if (XDG_CACHE_HOME === undefined) delete process.env['XDG_CACHE_HOME'];
+  });
+
+  it.each<[string, string | undefined, string, string]>([
+    ['a new folder takes the one on PATH', undefined, '8.0.4', 'PATH'],
+    ['data of the version on PATH take that one', '8.0', '8.0.4', 'PATH'],
+    ['data of the version before take the one on PATH', '7.0', '8.0.4', 'PATH'],
+    ['data that are too old for the one on PATH take an older one', '6.0', '8.0.4', '6.0.5'],
+    ['data that are too new for the one on PATH take a newer one', '8.0', '7.0.14', '8.0.13'],
+  ])('a mongod is chosen that opens the data: %s', async (_label, data, onPath, expected) => {
+    await machineWith(onPath, '8.0.13', '6.0.5');
+    if (data !== undefined) await writeFile(join(folder, 'mongod.version'), data);
+    const cachedAt = (version: string): string => join(folder, 'support-platform', 'engines', `mongod-${version}`);
+    const path = expected === 'PATH' ? join(folder, 'mongod') : join(cachedAt(expected), 'mongod');
+    expect(await findMongod(silent, folder)).toBe(path);
+  });
+
+  it('where no mongod opens the data, a sentence names the version to install', async () => {
+    await machineWith('6.0.5', '8.0.13', '6.0.5');
+    await writeFile(join(folder, 'mongod.version'), '8.2');
+    await expect(findMongod(silent, folder)).rejects.toThrow(
+      `The data in ${folder} are of MongoDB 8.2, and no mongod that opens them could be had. Install MongoDB 8.2, so that its mongod is on PATH.`,
+    );
+  });
+});
+
 describe('startMongod', () => {
   it('MongoDB finds its data when it starts on another port', async () => {
     for (const expected of [0, 1]) {
@@ -343,6 +379,10 @@ describe('startMongod', () => {
         // With `indexedOnly`, as in all tests, a query without an index fails unless it asks for a collection scan.
         await expect(things.findOne({ a: 1 })).rejects.toThrow('notablescan');
         expect(await things.findOne({ a: 1 }, everyRecord)).not.toBeNull();
+        // A later start needs a mongod that opens data of this version.
+        const { version } = await client.db('admin').command({ buildInfo: 1 });
+        const [series] = /^\d+\.\d+/.exec(String(version)) ?? [];
+        expect(await readFile(join(folder, 'mongod.version'), 'utf8')).toBe(series);
       } finally {
         await client.close();
         await mongod.stop();
@@ -351,11 +391,9 @@ describe('startMongod', () => {
   });
 
   it('the error for a taken MongoDB port is a clear sentence', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as { port: number };
+    const { port, close } = await listening(createServer());
     await expect(startMongod({ dataDir: folder, port, report: silent })).rejects.toThrow(EngineError);
-    server.close();
+    void close();
   });
 });
 
@@ -436,11 +474,9 @@ describe('findChromium', () => {
 
 describe('startTemporal', () => {
   it('the error for a taken Temporal port is a clear sentence', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as { port: number };
+    const { port, close } = await listening(createServer());
     await expect(startTemporal({ port, report: silent })).rejects.toThrow(EngineError);
-    server.close();
+    void close();
   });
 
   it('Temporal uses a write-ahead log in its folder, and continues with the stored data', async () => {
@@ -454,15 +490,13 @@ describe('startTemporal', () => {
   });
 
   it('Temporal tries another port when its port is taken during the start', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const { port: uiPort } = other.address() as { port: number };
+    const { port: uiPort, close } = await listening(createServer());
     const told: string[] = [];
     const temporal = await startTemporal({
       uiPort,
       report: (line) => {
         told.push(line);
-        other.close();
+        void close();
       },
     });
     await temporal.stop();

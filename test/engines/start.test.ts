@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { until } from '../kit/harness.ts';
+import { listening } from '../kit/listening.ts';
 import { giveBuilt } from '../kit/processes.ts';
 import { freePort } from '../../engines/ports.ts';
 import { restartPause } from '../../engines/supervisor.ts';
@@ -198,15 +199,14 @@ it('a process that keeps dying is restarted after 1, 2, 4 … 30 s, and after 1 
 });
 
 it('npm start names a port that is taken', async () => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const taken = String((server.address() as { port: number }).port);
+  const { port, close } = await listening(createServer());
+  const taken = String(port);
   const one = start({ PORT: taken, DATA_DIR: join(folder, 'taken') });
   expect([await one.ended, one.output()]).toEqual([
     1,
     expect.stringMatching(`^Port ${taken} is taken by another program`),
   ]);
-  server.close();
+  await close();
 });
 
 it('npm start fails with an error that names the HOST when this machine does not have that address', async () => {

@@ -9,7 +9,7 @@ import { describe, it, expect } from '@jest/globals';
 import { parse } from 'yaml';
 import { drainSeconds, environment } from '../../config.ts';
 import { compose as made } from '../../engines/cluster/compose.ts';
-import { appEnvironment } from '../../engines/cluster/shape.ts';
+import { appEnvironment, haproxyConfig } from '../../engines/cluster/shape.ts';
 import { fleets } from '../../workers/fleets.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -27,7 +27,7 @@ type Service = {
 type Compose = {
   services: Record<string, Service>;
   volumes: Record<string, unknown>;
-  configs: Record<string, unknown>;
+  configs: Record<string, { content: string }>;
 };
 
 const compose = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'), { merge: true }) as Compose;
@@ -85,6 +85,29 @@ describe('docker-compose.yml', () => {
     'docker-compose.yml sets for %s only variables that the configuration knows',
     (_name, { environment: env }) => {
       expect(Object.keys(env ?? {}).filter((name) => !(name in environment.shape))).toEqual([]);
+    },
+  );
+
+  it('the balancer believes the X-Forwarded-For of TRUSTED_PROXIES alone, and by default of nobody', () => {
+    const believing = (proxies: string): string[] => [
+      'option forwardfor if-none',
+      `http-request del-header X-Forwarded-For unless { src -- ${proxies} }`,
+    ];
+    const linesOf = (config: string): string[] => config.split('\n').map((line) => line.trim());
+    expect(linesOf(compose.configs['haproxy']?.content ?? '')).toEqual(
+      expect.arrayContaining(believing('${TRUSTED_PROXIES:-}')),
+    );
+    const config = haproxyConfig((name) => name, { bind: ':1', temporalBind: ':2', docker: false, proxies: '' });
+    expect(linesOf(config)).toEqual(expect.arrayContaining(believing('')));
+    // Docker Compose reads every $ as the start of a variable, and HAProxy's configuration has none of its own.
+    expect(config).not.toContain('$');
+  });
+
+  it.each(stored)(
+    'docker-compose.yml gives %s no bucket of mails while the index is in its own S3',
+    (_name, { environment: env }) => {
+      expect(env?.['SEARCH_URI']).toMatch(/^\$\{SEARCH_URI:-/);
+      expect(env?.['INBOUND_BUCKETS']).toBe('${SEARCH_URI:+${INBOUND_BUCKETS:-}}');
     },
   );
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError, defaultLimits, defaultServices, environment, readConfig, removed } from '../../config.ts';
+import { ConfigError, defaultLimits, defaultServices, environment, readConfig } from '../../config.ts';
 import { rateLimit, rateNames, rates } from '../../models/rules/base/rates.ts';
 
 let folder: string;
@@ -151,26 +151,6 @@ describe('readConfig', () => {
     const chosen = { MEETING_BOT_SERVICE: 'attendee', MEETING_BOT_WEBHOOK_SECRET: 'QmFzZTY0IHdpdGhvdXQgcHJlZml4' };
     const attendee = readConfig({ DATA_DIR: folder, ...chosen });
     expect(attendee.meetingBots.apiUrl).toBe(defaultServices.attendee);
-  });
-
-  it('a removed variable that is set is named in a sentence that says what to set instead', () => {
-    const env = { DATA_DIR: folder, CRAWL_CONCURRENCY: '4', RATE_WRITES_PER_MINUTE: '9', REPLY_SEPARATOR: '' };
-    const { removedSentence, crawlConcurrency } = readConfig(env);
-    expect(removedSentence).toContain('CRAWL_CONCURRENCY (set requests_per_site in LIMITS)');
-    expect(removedSentence).toContain('RATE_WRITES_PER_MINUTE (set the limit of that name in LIMITS)');
-    expect(removedSentence).not.toContain('REPLY_SEPARATOR');
-    expect(crawlConcurrency).toBe(2);
-    expect(readConfig({ DATA_DIR: folder }).removedSentence).toBeUndefined();
-  });
-
-  it('no removed variable is read, and the setting that replaces each of them exists', () => {
-    expect(Object.keys(removed).filter((name) => Object.hasOwn(environment.shape, name))).toEqual([]);
-    for (const what of Object.values(removed)) {
-      for (const [name] of what.matchAll(/\b[A-Z_]+\b/g)) expect(environment.shape).toHaveProperty(name);
-      const [, named, variable] = /^set (\w+).* in (\w+)$/.exec(what) ?? [];
-      const known = variable === 'LIMITS' ? defaultLimits : defaultServices;
-      if (named !== undefined && named !== 'the') expect([named, Object.hasOwn(known, named)]).toEqual([named, true]);
-    }
   });
 
   it('an empty variable counts as unset', () => {

@@ -23,14 +23,6 @@ describe('the 71 endpoints of the specification', () => {
   });
 });
 
-describe('an envelope', () => {
-  it('exactly the routes that only the dashboard calls wrap their answers in an envelope', () => {
-    const dashboards = routes.filter(({ auth }) => ['open', 'jwt', 'member'].includes(auth.kind));
-    const enveloped = routes.filter(({ envelope }) => envelope === true);
-    expect(enveloped.map(({ name }) => name)).toEqual(dashboards.map(({ name }) => name));
-  });
-});
-
 describe('GET /v1/openapi.json', () => {
   it('GET /v1/openapi.json is a valid OpenAPI 3.1 document', async () => {
     const { status, body } = await system().request('GET', '/openapi.json');

@@ -65,6 +65,8 @@ export const rooms: readonly Room[] = [
       'providers/mail/sns.ts',
       'providers/teams/connect.ts',
       'clients/knowledge/search/reader.ts',
+      // Resumes are read by the program that workers build for reading files.
+      'workers/readers.ts',
     ],
     packages: 'any',
     node: true,

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { Model } from '../../models/base/define.ts';
 import type { RecrawlSchedules } from '../../activities/crawl/recrawl.ts';
+import type { Starter } from '../../providers/base/handled.ts';
 import type { MailSettings } from '../../providers/mail/settings.ts';
 import type { Bot } from '../../providers/recall/bot.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
@@ -17,20 +18,13 @@ import type { TeamsBot } from '../../providers/teams/client.ts';
 import type { Slack } from '../../providers/slack/client.ts';
 import type { Sites } from '../../clients/crawl/site/site.ts';
 import type { Intelligence } from '../../intelligence/intelligence.ts';
-import type { Intent, Launchable } from '../../models/base/pending.ts';
+import type { Launchable } from '../../models/base/pending.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import type { Quotas } from '../../models/rules/knowledge/quota.ts';
 import type { Queue } from '../../models/rules/base/work.ts';
 
-/** Starts the workflows of a saved record at once. Never fails: the sweeper starts what could not be started. */
-export type StartSaved = <T extends Launchable>(
-  model: Model<T>,
-  record: Launchable,
-  intents: readonly Intent[],
-) => Promise<void>;
-
 /** The dependencies of activities; tests pass their own. */
-export type WorkerDeps = {
+export type WorkerDeps = Starter & {
   files: Files;
   sites: Sites;
   search: Search;
@@ -58,12 +52,11 @@ export type WorkerDeps = {
   publicUrl: string;
   /** Private hosts that requests may reach. */
   egressAllow: readonly string[];
-  start: StartSaved;
   /**
    * Starts workflows as `start` does, for work that a customer waits for. If possible, a worker of this process runs
    * the workflow.
    */
-  startNear: StartSaved;
+  startNear: Starter['start'];
   quotas: Quotas;
   testRepliesPerMinute: number;
   testConversationsPerMonth: number;
