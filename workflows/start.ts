@@ -215,7 +215,7 @@ export async function temporalAnswers({ temporal }: Pick<Starter, 'temporal'>): 
 export type CommandOptions<A extends unknown[]> = {
   /**
    * The idempotency key of the update. A workflow carries out only one update with a given id, and answers repetitions
-   * with the same result. For a request that clients may retry, the key is derived from the request's `commandId`. The
+   * with the same result. For a request that clients may retry, the key is derived from the request's `commandIds`. The
    * update of a request that timed out may have been carried out, and a retry must not carry it out again.
    */
   id: string;

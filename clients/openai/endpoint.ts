@@ -2,6 +2,7 @@
  * Requests to an OpenAI-compatible endpoint. They are retried when that may help, within a time budget, and aborted
  * when the caller is gone.
  */
+import { setTimeout } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { inSpan } from '../base/tracing.ts';
 import { count, observe } from '../base/meter.ts';
@@ -36,7 +37,7 @@ export function createEndpoint({
   timeoutMs,
   budgetMs,
   asked,
-  sleep = sleepFor,
+  sleep = (ms, signal) => setTimeout(ms, undefined, { signal }),
 }: EndpointOptions): Endpoint {
   // `persist` decides on retries and time limits, so the library retries nothing and its own limit is the whole budget.
   const api = new OpenAI({
@@ -70,22 +71,12 @@ export function createEndpoint({
             const wait = retryDelay(error, attempt);
             if (wait === undefined || attempt >= maxAttempts || Date.now() + wait >= deadline)
               throw failed(error, asked);
-            await sleep(wait, outer ?? AbortSignal.timeout(budgetMs * 2));
+            await sleep(wait, outer ?? AbortSignal.timeout(budgetMs * 2)).catch((aborted: unknown) => {
+              outer?.throwIfAborted();
+              throw aborted;
+            });
           }
         }
       }),
   };
-}
-
-async function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const onAbort = (): void => reject(signal.reason as Error);
-  signal.addEventListener('abort', onAbort, { once: true });
-  const timer = setTimeout(resolve, ms);
-  try {
-    await promise;
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
-  }
 }

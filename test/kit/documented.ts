@@ -2,7 +2,7 @@
 
 /** A code span or a line that starts with one of these names is a command. */
 const programs = new Set(
-  'bash curl docker git go kubectl mongosh mvn node npm npx openssl pip python3 sh support-platform temporal'.split(
+  'bash curl docker git go kubectl mongodump mongorestore mongosh mvn node npm npx openssl pip python3 sh support-platform temporal'.split(
     ' ',
   ),
 );

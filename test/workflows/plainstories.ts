@@ -140,7 +140,7 @@ export const plainStories: Readonly<Record<Kind, PlainStory>> = {
     meanwhile: once(removeNow),
   },
   memberDeparted: {
-    ref: { ...org, userId: 'usr_1' },
+    ref: { ...org, userId: 'usr_1', leftAt: '2030-01-01T00:00:00.000Z' },
     activities: () => ({ endGrants: nothing, giveUpTasks: nothing }),
   },
   notices: { ref: { ...org, convId: 'conv_1' }, activities: () => ({ tellMembers: nothing }) },

@@ -116,8 +116,8 @@ const made: {
   ]),
   memberDeparted: [
     [
-      memberDepartedWork('o', 'd', { userId: 'u', keepKeysFor: undefined, leftAt: undefined }),
-      'tasks departure:d - [{"orgId":"o","userId":"u"}]',
+      memberDepartedWork('o', 'd', { userId: 'u', keepKeysFor: undefined, leftAt: new Date(0) }),
+      'tasks departure:d - [{"orgId":"o","userId":"u","leftAt":"1970-01-01T00:00:00.000Z"}]',
     ],
     [
       memberDepartedWork('o', 'd', { userId: 'u', keepKeysFor: 'v', leftAt: new Date(0) }),

@@ -11,7 +11,7 @@ const { tell, now } = stories();
 it('a departed member loses grants and tasks at once, and five minutes later loses those that requests in flight have added', async () => {
   const begun = await now();
   const at: number[] = [];
-  const { calls } = await tell(memberDeparted, [{ orgId: 'org_1', userId: 'usr_1' }], {
+  const { calls } = await tell(memberDeparted, [{ orgId: 'org_1', userId: 'usr_1', leftAt: '2030-01-01' }], {
     endGrants: async () => undefined,
     giveUpTasks: async () => void at.push(await now()),
   });
