@@ -15,7 +15,7 @@ import { findPageLinks } from '../../models/knowledge/pagelinks.ts';
 import { findPagesByUrl } from '../../models/crawl/pageset.ts';
 import { explain } from '../../models/rules/crawl/crawlreason.ts';
 import { countSeries, isTrap, placeOf, type Found, type SeriesCounts } from '../../models/rules/crawl/frontier.ts';
-import { isFileUrl, pageKey } from '../../models/rules/crawl/url.ts';
+import { inScope, isFileUrl, pageKey } from '../../models/rules/crawl/url.ts';
 
 /** The maximum number of pages in flight: waiting for the site, or being read. */
 const pagesAtOnce = 12;
@@ -48,14 +48,20 @@ export type Round = {
 type Bounds = { room: number; unasked: number; until: number };
 
 export function createPageFetch({ clock }: { clock: () => Date }) {
-  /** The links of unchanged pages, as they were when the pages were last read. */
-  async function linksOf(entries: Frontier[], unchanged: readonly string[], known: Map<string, Page>) {
+  /**
+   * The links of unchanged pages, as they were when the pages were last read. They are filtered, because the crawl that
+   * read the pages may have had another scope.
+   */
+  async function linksOf(site: Site, entries: Frontier[], unchanged: readonly string[], known: Map<string, Page>) {
     const pages = entries.flatMap(({ url, depth }) => {
       const page = unchanged.includes(url) ? known.get(url) : undefined;
       return page ? [{ _id: page._id, depth }] : [];
     });
     const links = await findPageLinks(pages.map(({ _id }) => _id));
-    return pages.map(({ _id, depth }) => sortLinks(links.get(_id) ?? [], depth + 1));
+    return pages.map(({ _id, depth }) => {
+      const within = (links.get(_id) ?? []).filter((url) => inScope(site.scope, url));
+      return sortLinks(within, depth + 1);
+    });
   }
 
   /**
@@ -114,7 +120,8 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
       countSeries(counts, entry.url);
       const seen = await visit(crawl, site, entry, known.get(entry.url), clock, signal);
       characters += seen.fresh?.content.textLength ?? 0;
-      characters += [...seen.next, ...seen.files].reduce((sum, { url }) => sum + url.length, 0);
+      const links = seen.fresh?.links ?? [...seen.next, ...seen.files].map(({ url }) => url);
+      characters += links.reduce((sum, url) => sum + url.length, 0);
       if (seen.later?.host) left = true;
       return seen;
     };
@@ -165,7 +172,7 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
     await putBack(delays.map(({ entry }) => entry));
     const settled = visits.flatMap((one) => one.settled ?? []);
     const unchanged = settled.filter(({ outcome }) => outcome === 'unchanged').map(({ url }) => url);
-    const found = [...visits, ...(await linksOf(taken, unchanged, known))];
+    const found = [...visits, ...(await linksOf(site, taken, unchanged, known))];
     return {
       taken,
       fresh: visits.flatMap(({ fresh }) => fresh ?? []),

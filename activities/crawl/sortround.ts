@@ -11,7 +11,7 @@ import { inScope, pageKey } from '../../models/rules/crawl/url.ts';
 
 export type FreshPage = {
   url: string;
-  /** Canonical URLs within the site. */
+  /** Canonical URLs on the page's host, also outside the scope of the crawl. */
   links: string[];
   content: PageContent;
   etag?: string | undefined;

@@ -33,12 +33,18 @@ export function sortLinks(urls: readonly string[], depth: number): { next: Found
   return sorted;
 }
 
-/** The canonical URLs of a page's links that stay within the site. */
-function linksWithin(site: Site, { links }: PageContent): string[] {
-  return links.flatMap((link) => {
+/**
+ * The canonical URLs of a page's links that stay on its host: `within` the scope of the crawl, or `outside` it.
+ */
+function linksOnHost({ scope }: Site, { links }: PageContent): { within: string[]; outside: string[] } {
+  const host = { ...scope, prefix: '/' };
+  const sorted: { within: string[]; outside: string[] } = { within: [], outside: [] };
+  for (const link of links) {
     const { url } = link.nofollow ? {} : canonicalUrl(link.url);
-    return url !== undefined && inScope(site.scope, url) ? [url] : [];
-  });
+    if (url === undefined || !inScope(host, url)) continue;
+    (inScope(scope, url) ? sorted.within : sorted.outside).push(url);
+  }
+  return sorted;
 }
 
 /** The URL that a page names as canonical instead of itself; undefined when the page itself is to be indexed. */
@@ -73,7 +79,8 @@ function readVisit(
 ): Visit {
   const { crawl, site, entry } = of;
   const { content } = fetched;
-  const found = sortLinks(linksWithin(site, content), entry.depth + 1);
+  const { within, outside } = linksOnHost(site, content);
+  const found = sortLinks(within, entry.depth + 1);
   if (content.noindex) return leftOut(of, found, 'noindex');
   const canonical = canonicalOf(crawl, site, entry, content);
   if (canonical !== undefined) return leftOut(of, found, 'canonical', canonical, canonical);
@@ -83,7 +90,10 @@ function readVisit(
   const { next, files } = found;
   // The links are in `found` already; dropping them here saves memory, because two rounds are in memory.
   const page = { ...fetched, content: { ...content, links: [] } };
-  return { ...found, fresh: { url: entry.url, links: [...next, ...files].map(({ url }) => url), ...page } };
+  // A later crawl with a wider scope needs the links outside this one, if the page is unchanged then. They come last,
+  // because only the first links of a page are stored.
+  const links = [...[...next, ...files].map(({ url }) => url), ...outside];
+  return { ...found, fresh: { url: entry.url, links, ...page } };
 }
 
 /** Fetches and reads one URL. */

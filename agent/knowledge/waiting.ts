@@ -3,6 +3,7 @@ import { answerQuestion } from './answer.ts';
 import type { AgentDeps } from './deps.ts';
 import type { Owner } from '../../models/knowledge/embedding.ts';
 import { listWaitingGaps, settleGap } from '../../models/knowledge/gap.ts';
+import { segmentsAgain } from '../../models/rules/knowledge/segments.ts';
 
 /** The number of questions that are loaded together. */
 const askedTogether = 50;
@@ -11,11 +12,8 @@ const askedTogether = 50;
 export async function askWaiting(deps: AgentDeps, { org_id: orgId, mode }: Owner): Promise<void> {
   for (;;) {
     const waiting = await listWaitingGaps(orgId, mode, askedTogether);
-    for (const {
-      _id,
-      question: query,
-      waiting: { segments = [] },
-    } of waiting) {
+    for (const { _id, question: query, waiting: asked } of waiting) {
+      const segments = segmentsAgain(asked.segments);
       const { has_context } = await answerQuestion(deps, { orgId, mode, query, segments, history: [], tried: true });
       await settleGap(orgId, _id, has_context);
     }

@@ -261,7 +261,11 @@ export async function restartDocument(
   generation: number,
   now: Date,
   intent: Intent,
-  rewritten?: { basedOn: string; to: Pick<Document, 'filename' | 'text' | 'file_size' | 'sha256'> },
+  rewritten?: {
+    basedOn: string;
+    to: Pick<Document, 'text' | 'file_size' | 'sha256'> &
+      Partial<Pick<Document, 'filename' | 'file_type' | 'mime_type'>>;
+  },
 ): Promise<Document | null> {
   return collectionOf(DocumentModel).findOneAndUpdate(
     {

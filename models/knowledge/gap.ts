@@ -68,8 +68,8 @@ const GapModel = defineModel(
     status: oneOf(gapStatuses),
     /**
      * Set while some passages have no vectors yet, because one of them may answer the question. `segments`: the
-     * segments in which the question was asked; absent: all segments. A waiting gap is not shown. When the vectors are
-     * stored, its question is asked again.
+     * result of `askedSegments` for the question; absent: all segments. A waiting gap is not shown. When the vectors
+     * are stored, its question is asked again.
      */
     waiting: optional(mixed<{ segments?: string[] }>()),
   },

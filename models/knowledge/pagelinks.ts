@@ -1,5 +1,5 @@
 /**
- * Links of pages within their site. When a site answers "unchanged" (304), the response has no links, but the linked
+ * Links of pages to their own host. When a site answers "unchanged" (304), the response has no links, but the linked
  * pages must still be visited. The links have a collection of their own, because every question reads the page records.
  */
 import type { ClientSession } from 'mongoose';

@@ -343,6 +343,13 @@ describe('the metadata of a page', () => {
     expect(parseDirectives(value, 'supportbot')).toEqual({ noindex, nofollow });
   });
 
+  it('a crawler’s name in one X-Robots-Tag header does not apply to the next header', () => {
+    const read = (...headers: string[]) => parseDirectives(headers.join('\n'), 'supportbot');
+    expect(read('otherbot: noarchive', 'noindex')).toEqual({ noindex: true, nofollow: false });
+    expect(read('otherbot: noindex, nofollow', 'noarchive')).toEqual({ noindex: false, nofollow: false });
+    expect(read('noindex', 'otherbot: nofollow')).toEqual({ noindex: true, nofollow: false });
+  });
+
   it.each<[string, string | undefined]>([
     ['0; url=/en/', 'https://bank.example/en/'],
     ["0;URL='/en/?a=1;b'", 'https://bank.example/en/?a=1;b'],

@@ -54,9 +54,9 @@ function newIndex() {
 }
 const noModel = { model: undefined };
 
-async function begin(orgId = newId('org'), mode: Mode = 'test'): Promise<Crawl> {
+async function begin(orgId = newId('org'), mode: Mode = 'test', url = 'https://a.example/'): Promise<Crawl> {
   const crawl = newCrawl(
-    { url: 'https://a.example/', max_pages: 50, replace: false },
+    { url, max_pages: 50, replace: false },
     { _id: newId('crawl'), org_id: orgId, mode, started_by: 'test', started_at: new Date() },
   );
   await createCrawl(crawl, async () => undefined);
@@ -448,6 +448,43 @@ it('the stored links of a page with an ETag are those that were last read, also 
   await store.save(crawl, { fresh: [{ ...read(url, 'one'), etag: '"2"', links }], settled: [] });
   const { _id } = (await PageModel.findOne({ org_id: crawl.org_id }).lean())!;
   expect((await findPageLinks([_id])).get(_id)).toEqual(links);
+});
+
+it('the links of an unchanged page are followed within the scope of the crawl, also when the page was read by a crawl with another scope', async () => {
+  const clock = () => new Date();
+  const store = createPageStore({ search: newIndex().search, embedding: noModel, quotas, clock });
+  const orgId = newId('org');
+  const all = 'https://a.example/';
+  const help = `${all}help`;
+  const linked: Record<string, string[]> = {
+    [all]: [help],
+    [help]: [`${help}/one`, `${all}about`, 'https://b.example/'],
+  };
+  const contentOf = (url: string) => ({
+    ...read(url, url).content,
+    links: (linked[url] ?? []).map((to) => ({ url: to, nofollow: false })),
+    textLength: 10,
+  });
+  const requestedBy = async (start: string) => {
+    const crawl = await begin(orgId, 'test', start);
+    const requested: string[] = [];
+    const site: Site = {
+      scope: crawlStart(start).scope,
+      waitMs: () => 0,
+      listSitemaps: async () => ({ urls: [], files: [], forbidden: [], problems: [] }),
+      async fetch(url, { etag }) {
+        requested.push(url);
+        return etag === undefined ? { kind: 'page', content: contentOf(url), etag: '"1"' } : { kind: 'unchanged' };
+      },
+    };
+    const batch = createCrawlBatch({ sites: { open: async () => site }, store, clock });
+    while ((await batch({ orgId, crawlId: crawl._id }, signal)).state !== 'done');
+    await end(crawl);
+    return requested.toSorted();
+  };
+  expect(await requestedBy(help)).toEqual([help, `${help}/one`]);
+  expect(await requestedBy(all)).toEqual([all, `${all}about`, help, `${help}/one`]);
+  expect(await requestedBy(help)).toEqual([help, `${help}/one`]);
 });
 
 describe('the frontier of a crawl', () => {

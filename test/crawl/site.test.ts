@@ -203,6 +203,24 @@ describe('a page’s response', () => {
     expect(await opened.fetch(`${site.url}/a`, since)).toEqual({ kind: 'unchanged' });
   });
 
+  it('an unchanged page (304) whose headers forbid indexing is refused, whichever of several headers says so', async () => {
+    const tagged =
+      (...tags: string[]): Reply =>
+      (_, response) =>
+        void response.writeHead(304, { 'x-robots-tag': tags }).end();
+    const site = await siteOf({
+      '/one': tagged('noindex'),
+      '/several': tagged('otherbot: noarchive', 'noindex'),
+      '/us': tagged('TestBot: none'),
+      '/other': tagged('otherbot: noindex', 'noarchive'),
+    });
+    const opened = await crawlerOf(site).open(`${site.url}/`, signal);
+    const ask = (path: string) => opened.fetch(site.url + path, { etag: '"1"', signal });
+    for (const path of ['/one', '/several', '/us'])
+      expect(await ask(path)).toEqual({ kind: 'refused', reason: 'noindex' });
+    expect(await ask('/other')).toEqual({ kind: 'unchanged' });
+  });
+
   it.each([
     ['for a while', {}, false],
     ['for good when it is to be found no more', { noindex: true }, true],

@@ -117,6 +117,30 @@ describe('GET and PUT /orgs/{orgId}/documents/{docId}/text', () => {
     }
   });
 
+  it('a text file that is renamed to a Markdown name is read as Markdown, and one that keeps its name as plain text', async () => {
+    const { org, token, at, indexed } = await fresh();
+    const upload = { name: 'note.txt', content: 'The vault opens at nine.' };
+    let { document } = (await api.upload(org.orgId, token, upload)).body;
+    const { doc_id: docId } = document;
+    const headingAfter = async (generation: number, change: { text: string; name?: string }) => {
+      await indexed(docId);
+      const changed = await at('PUT', `/documents/${docId}/text`, { ...change, based_on: document.sha256 });
+      ({ document } = changed.body);
+      await indexed(docId);
+      const [passage] = await findPassages(org.orgId, 'test', [`${docId}:${generation}:0`]);
+      return { type: document.mime_type, name: document.filename, heading: passage?.heading };
+    };
+    const text = '# Opening hours\n\nThe vault opens at ten.';
+    const kept = await headingAfter(2, { text });
+    expect(kept).toMatchObject({
+      type: 'text/plain',
+      name: 'note.txt',
+      heading: expect.not.stringMatching(/^Opening/),
+    });
+    const renamed = await headingAfter(3, { text: `${text} It closes at five.`, name: 'Vault' });
+    expect(renamed).toEqual({ type: 'text/markdown', name: 'Vault.md', heading: 'Opening hours' });
+  });
+
   it('replacing a text by that of another document gets 409, and a request of another organization gets 404', async () => {
     const { at, write, indexed } = await fresh();
     const one = (await write({ name: 'Boxes', text: boxes })).body.document;

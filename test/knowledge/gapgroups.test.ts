@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import mongoose from 'mongoose';
 import { modelsIn } from '../kit/database.ts';
 import { until } from '../kit/harness.ts';
+import type { AgentDeps } from '../../agent/knowledge/deps.ts';
+import { askWaiting } from '../../agent/knowledge/waiting.ts';
 import { createEmbedding, type Embedding } from '../../clients/embedding/embedding.ts';
 import { newId } from '../../models/base/ids.ts';
 import { recordCustomerGap } from '../../models/chat/customergap.ts';
@@ -18,7 +20,9 @@ import {
   type Asked,
   type GapGroup,
 } from '../../models/knowledge/gap.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 import { gapGroup } from '../../models/rules/knowledge/gap.ts';
+import { segmentFilter, type SegmentFilter } from '../../models/rules/knowledge/segments.ts';
 import { terms } from '../../models/rules/language/words.ts';
 import { everyRecord } from '../../models/base/define.ts';
 
@@ -133,5 +137,46 @@ describe('unanswered questions', () => {
     expect(await gaps.findOne({ question }, everyRecord)).toMatchObject({ vector_model: model, count: 1 });
     await forgetGaps(orgId, customerId);
     expect(await gaps.findOne({ question }, everyRecord)).toBeNull();
+  });
+});
+
+describe('a question that waits for vectors', () => {
+  it('a question that waits for vectors is asked again with the same filter, also when it named only segments that cannot be tags', async () => {
+    const owner = { org_id: newId('org'), mode: 'test' } as const;
+    const filters = new Map<string, SegmentFilter | undefined>();
+    const deps = {
+      search: {
+        query: async (_: unknown, { text, filter }: { text: string; filter: SegmentFilter | undefined }) => {
+          filters.set(text, filter);
+          return { candidates: [], background: [] };
+        },
+        tiers: async () => [],
+      },
+      intelligence: {
+        read: async ({ body: text }: { body: string }) => ({
+          intent: 'question',
+          language: 'en',
+          searched: text,
+          askings: [{ text, readings: [{ text, questions: [text] }], settles: true }],
+          context: [],
+          degraded: false,
+        }),
+      },
+      embedding: { model: undefined },
+      clock: () => new Date(),
+    } as unknown as AgentDeps;
+    const asked = { 'Where is the vault?': [], 'Where is the desk?': ['business'], 'Where is the door?': undefined };
+    for (const [question, segments] of Object.entries(asked)) {
+      const waiting = defined({ segments });
+      const gap = { question, group: question, why: 'nothing_found', now: new Date(), waiting } as const;
+      await recordGap(owner.org_id, owner.mode, gap);
+    }
+    await askWaiting(deps, owner);
+    expect([...filters].toSorted()).toEqual(
+      Object.entries(asked)
+        .map(([question, segments]) => [question, segmentFilter(segments, false)])
+        .toSorted(),
+    );
+    expect((await listGaps(owner.org_id, [owner.mode], { limit: 9, now: new Date() })).count).toBe(3);
   });
 });

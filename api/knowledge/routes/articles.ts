@@ -18,7 +18,7 @@ import {
 import { setGapStatus } from '../../../models/knowledge/gap.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
-import { articleName, fileTypeOfName, maxTextLength } from '../../../models/rules/knowledge/document.ts';
+import { articleName, fileTypeOfName, maxTextLength, mimeTypes } from '../../../models/rules/knowledge/document.ts';
 import { normalizeSegments } from '../../../models/rules/knowledge/segments.ts';
 import { processDocumentWork } from '../../../models/rules/knowledge/work.ts';
 
@@ -29,6 +29,13 @@ const sizedText = (text: string) => ({
   size: Buffer.byteLength(text),
   sha256: createHash('sha256').update(text).digest('hex'),
 });
+
+/** The name of an article, and the type that it has by this name. */
+function namedFile(title: string) {
+  const filename = articleName(title);
+  const file_type = fileTypeOfName(filename) ?? 'md';
+  return { filename, file_type, mime_type: mimeTypes[file_type] };
+}
 
 /** The text of a document. @throws Problem CONFLICT when the text cannot be changed here */
 async function textOf(document: Document): Promise<string> {
@@ -60,9 +67,9 @@ export const articleRoutes = [
     reply: contract.articleReply,
     errors: ['SANDBOX_LIMIT', 'BETA_LIMIT_REACHED'],
     async handle({ params: { orgId }, body, principal }, ctx) {
-      const filename = articleName(body.name);
+      const { filename, file_type: type } = namedFile(body.name);
       const tags = { segments: normalizeSegments(body.segments ?? []), ...defined({ authority: body.authority }) };
-      const upload = { ...sizedText(body.text), filename, type: fileTypeOfName(filename) ?? 'md', tags };
+      const upload = { ...sizedText(body.text), filename, type, tags };
       const { document, duplicate } = await storeUpload(ctx, orgId, principal, upload);
       const resolved = await setGapStatus(orgId, [document.mode], body.gap_ids ?? [], 'resolved');
       const reply = { document: view(document, ctx), resolved };
@@ -100,12 +107,8 @@ export const articleRoutes = [
         throw conflict('Somebody has changed this text meanwhile; read it again and put your change into it.');
       await textOf(found);
       const { text, size, sha256 } = sizedText(body.text);
-      const to = {
-        text,
-        file_size: size,
-        sha256,
-        filename: body.name === undefined ? found.filename : articleName(body.name),
-      };
+      // The type follows the name, because it decides how the text is read.
+      const to = { text, file_size: size, sha256, ...(body.name === undefined ? {} : namedFile(body.name)) };
       const generation = found.generation + 1;
       const work = processDocumentWork(orgId, docId, generation, { crowded: await isCrowded(found) });
       const changed = await launch(ctx, DocumentModel, [work], ([intent]) =>

@@ -6,7 +6,8 @@
 import type { Ask, Fetched, Redirect } from './fetched.ts';
 import { createHosts, maxSleepMs } from './hosts.ts';
 import type { PageContent, Pages } from './pages.ts';
-import { readPage } from './readpage.ts';
+import { parseDirectives } from './pages/robots.ts';
+import { readPage, robotsTagOf } from './readpage.ts';
 import { createPageRendering, type RenderPage } from './renderpage.ts';
 import { createPageRequests, type AskPage } from './request.ts';
 import { createRobotsReader, type NoRules, type RulesOf } from './robots.ts';
@@ -57,7 +58,8 @@ const samePageHops = 5;
 /** At most this many characters of a redirect target with a bad scheme are shown: it may contain a whole document. */
 const maxShownLocation = 200;
 
-type Parts = { pages: Pages; rulesOf: RulesOf; ask: AskPage; render: RenderPage | undefined };
+/** `agent`: the crawler's name in lower case. */
+type Parts = { pages: Pages; rulesOf: RulesOf; ask: AskPage; render: RenderPage | undefined; agent: string };
 /** A redirect to another spelling of the same page's URL. */
 type SamePage = { kind: 'same_page'; at: string };
 
@@ -66,6 +68,7 @@ export function createSites({ http, pages, renderer, agent, clock, concurrency =
   const rulesOf = createRobotsReader({ http, hosts, agent });
   const ask = createPageRequests({ http, hosts, clock });
   const render = renderer && createPageRendering({ http, hosts, pages, rulesOf, renderer });
+  const parts: Parts = { pages, rulesOf, ask, render, agent: agent.toLowerCase() };
 
   return {
     async open(startUrl, signal) {
@@ -80,7 +83,7 @@ export function createSites({ http, pages, renderer, agent, clock, concurrency =
           const wait = hosts.of(origin).waitMs();
           return wait > maxSleepMs ? wait : 0;
         },
-        fetch: (url, request) => fetchPage({ pages, rulesOf, ask, render }, scope, url, request),
+        fetch: (url, request) => fetchPage(parts, scope, url, request),
         listSitemaps: (limit, listSignal) =>
           listSitemapPages({ http, hosts, clock }, { origin, scope, robots, limit, signal: listSignal }),
       };
@@ -116,7 +119,7 @@ async function fetchPage(parts: Parts, scope: Scope, url: string, request: Ask):
 type Hop = { url: string; at: string; scope: Scope; maxWaitMs: number };
 
 async function fetchHop(parts: Parts, hop: Hop, request: Ask): Promise<Fetched | SamePage> {
-  const { pages, rulesOf, ask, render } = parts;
+  const { pages, rulesOf, ask, render, agent } = parts;
   const { url, at, scope, maxWaitMs } = hop;
   const { signal } = request;
   // The origin of another spelling (https, `www.`) has its own robots.txt.
@@ -127,7 +130,10 @@ async function fetchHop(parts: Parts, hop: Hop, request: Ask): Promise<Fetched |
   if ('kind' in reply) return reply;
   if (reply.status === 304) {
     const asked = request.etag !== undefined || request.lastModified !== undefined;
-    return asked ? { kind: 'unchanged' } : { kind: 'refused', reason: 'protocol' };
+    if (!asked) return { kind: 'refused', reason: 'protocol' };
+    // A site may forbid indexing in the header alone, without a change of the page.
+    const { noindex } = parseDirectives(robotsTagOf(reply.headers) ?? '', agent);
+    return noindex ? { kind: 'refused', reason: 'noindex' } : { kind: 'unchanged' };
   }
   if (reply.status >= 300) return redirectOf(url, at, reply);
   const page = await readPage(pages, reply, signal);

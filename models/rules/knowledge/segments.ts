@@ -60,6 +60,14 @@ export function askedSegments(values: readonly (string | null | undefined)[]): s
   return [...new Set(named.map((value) => normalizeSegment(String(value))))].filter((value) => value !== '');
 }
 
+/**
+ * Values that `askedSegments` reads as these segments, so that a question can be asked again as it was. The dash is not
+ * a tag: it stands for an empty list.
+ */
+export function segmentsAgain(asked: readonly string[] | undefined): readonly string[] {
+  return asked?.length === 0 ? ['-'] : (asked ?? []);
+}
+
 /** The segment filter of an index search. `undefined` means no filter. */
 export type SegmentFilter = {
   /** A source passes when it has one of these tags. */

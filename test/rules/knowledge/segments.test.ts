@@ -7,6 +7,7 @@ import {
   normalizeSegments,
   reachable,
   segmentFilter,
+  segmentsAgain,
   sharedSegments,
 } from '../../../models/rules/knowledge/segments.ts';
 
@@ -90,6 +91,15 @@ describe('askedSegments', () => {
   ])('the requested segments %j are read as %j', (values, expected) => {
     expect(askedSegments(values)).toEqual(expected);
   });
+});
+
+describe('segmentsAgain', () => {
+  it.each<[string[] | undefined]>([[undefined], [[]], [['business']], [['business', 'r_and_d']]])(
+    'a question that was asked in the segments %j is asked again in the same ones',
+    (asked) => {
+      expect(askedSegments(segmentsAgain(asked))).toEqual(asked);
+    },
+  );
 });
 
 describe('reachable', () => {

@@ -18,7 +18,7 @@ export type PageInput = {
   url: string;
   /** The `Content-Type` header. */
   contentType?: string;
-  /** The `X-Robots-Tag` header; several headers are joined by commas. */
+  /** The `X-Robots-Tag` header; several headers are joined by line breaks. */
   robotsTag?: string;
 };
 
