@@ -1,4 +1,7 @@
-/** Removes the closing of a letter: the formula, the name and the sender's details below. Pure. */
+/**
+ * Removes the closing of a letter: the formula, the name and the sender's details below. Keeps a postscript below it.
+ * Pure.
+ */
 
 type Language = 'en' | 'de' | 'fr' | 'es';
 
@@ -71,4 +74,22 @@ export function withoutClosing(text: string): string {
     if (isSender && above !== '') return above;
   }
   return text;
+}
+
+/**
+ * The beginning of a postscript: `PS`, `P.S.`, `PPS` or `NB` at the beginning of a paragraph. Inside a paragraph, and for
+ * the Spanish `PD`, a colon has to follow, because initials and titles look the same in a signature.
+ */
+const postscript = /^(?:(?:P\.?[ -]?){1,3}S|N\.? ?B)\b|(?:^|\n)(?:(?:P\.?[ -]?){1,3}[SD]|N\.? ?B)\.? ?:/iu;
+
+/** Appends the postscripts of the text that `cut` lacks, because they are below the closing or in the signature. */
+export function withPostscripts(cut: string, text: string): string {
+  let kept = cut;
+  for (const paragraph of text.split('\n\n')) {
+    const at = paragraph.search(postscript);
+    if (at === -1) continue;
+    const said = withoutClosing(paragraph.slice(at).trim());
+    if (!kept.includes(said)) kept += `\n\n${said}`;
+  }
+  return kept;
 }

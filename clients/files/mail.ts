@@ -13,7 +13,7 @@ import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import { maxMailBytes, type ReadMail } from './mailformat.ts';
 import { domainOf } from '../../models/rules/access/mailbox.ts';
 import { tellingHeaders, type MailHeader } from '../../models/rules/events/mailin.ts';
-import { withoutClosing } from './closings.ts';
+import { withoutClosing, withPostscripts } from './closings.ts';
 import { markerLine, messageIdsIn } from '../../models/rules/events/mailout.ts';
 
 /**
@@ -109,15 +109,32 @@ const bounded = (text: string): string =>
     .join('\n')
     .slice(0, maxText);
 
-/** The text without quoted history and signature. When nothing is left, only the quoted lines are removed. */
+/**
+ * The text without quoted history and signature, with the postscripts below them. When nothing is left, only the quoted
+ * lines are removed.
+ */
 function authored(text: string): string {
-  const said = tidy(aboveMarker(new EmailReplyParser().read(bounded(text)).getVisibleText()));
-  if (said !== '') return withoutClosing(said);
+  const mail = new EmailReplyParser().read(bounded(text));
+  const said = tidy(aboveMarker(mail.getVisibleText()));
+  if (said !== '') return withPostscripts(withoutClosing(said), `${said}\n\n${aboveQuotation(mail.getFragments())}`);
   // The reply is below the quotation; the line above the quotation only introduces it.
   const lines = text.split('\n');
   const isQuoted = (line: string): boolean => /^\s*>/.test(line);
   const below = lines.slice(Math.max(0, lines.findIndex(isQuoted)));
-  return withoutClosing(tidy(below.filter((line) => !isQuoted(line) && !markerLine.test(line)).join('\n')));
+  const own = tidy(below.filter((line) => !isQuoted(line) && !markerLine.test(line)).join('\n'));
+  return withPostscripts(withoutClosing(own), own);
+}
+
+type Fragment = ReturnType<ReturnType<EmailReplyParser['read']>['getFragments']>[number];
+
+/**
+ * The text above the first quotation, with the signatures. Below a quotation, a signature may be that of the quoted
+ * mail.
+ */
+function aboveQuotation(fragments: readonly Fragment[]): string {
+  const at = fragments.findIndex((fragment) => fragment.isQuoted());
+  const above = at === -1 ? fragments : fragments.slice(0, at);
+  return tidy(aboveMarker(above.map((fragment) => fragment.getContent()).join('\n\n')));
 }
 
 /** The text above the marker line with which our own mails begin. */

@@ -49,7 +49,8 @@ async function findPosted(
   const found = messages.find(
     ({ metadata, user, text: said }) =>
       (wanted.length > 0 && wanted.every(([name, value]) => metadata?.event_payload?.[name] === value)) ||
-      (user === bot && said === text),
+      // Another event may have the same text, so the text counts only for a message without a mark.
+      (metadata?.event_payload === undefined && user === bot && said === text),
   );
   return found?.ts;
 }

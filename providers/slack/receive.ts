@@ -46,6 +46,8 @@ const body = z.object({
 });
 /** Only the type is read at first, because events of some types have channels and users in other formats. */
 const anyEvent = z.object({ event: z.object({ type: z.string() }).nullish() });
+/** Slack gives the time of an event in seconds. */
+const timed = z.object({ event_time: z.number().nullish() });
 const revocation = z.object({
   event: z.object({ tokens: z.object({ bot: z.array(z.string()).nullish() }).nullish() }),
 });
@@ -76,6 +78,11 @@ export async function handleSlack(inbound: Inbound, deps: SlackDeps): Promise<Ha
     if (!revoked.includes(credentials.bot_user_id)) return { ignored: 'The token of the bot was not revoked.' };
   }
   if (type === 'app_uninstalled' || type === 'tokens_revoked') {
+    const { event_time: seconds } = understood(timed, payload);
+    const at = typeof seconds === 'number' ? seconds * 1000 : inbound.received_at.getTime();
+    // The event may arrive late. Then it is about an earlier connection, and the current one works.
+    if (integration.connected_at && at < integration.connected_at.getTime())
+      return { ignored: 'The event is older than the connection.' };
     await breakConnection(integration, `Slack says: ${type}`, deps);
     return { outcome: 'The connection is broken, and the members were told.' };
   }

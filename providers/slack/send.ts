@@ -33,16 +33,23 @@ const marked = ({ event_id }: Delivery, post: Omit<SlackPost, 'metadata'>): Slac
   metadata: { event_type: markType, event_payload: { event_id } },
 });
 
-/** The message of a delivery, with the currently configured channel. */
-async function postOf(delivery: Delivery, payload: Exclude<Payload, Response>): Promise<SlackPost> {
+/**
+ * The message of a delivery, with the currently configured channel. A ticket's thread counts only in the connected
+ * workspace, because the connection reaches no thread of another workspace.
+ */
+async function postOf(
+  delivery: Delivery,
+  payload: Exclude<Payload, Response>,
+  integration: Integration | null,
+): Promise<SlackPost> {
   const { org_id: orgId, subject } = delivery;
   if (!('ticket' in payload)) return marked(delivery, payload);
   const link = subject.ticket_id === undefined ? null : await findLinkOf(orgId, 'slack', subject.ticket_id);
   if (link) {
-    const [, channel, thread_ts] = link.external.split(':');
-    return marked(delivery, { channel: channel!, thread_ts: thread_ts!, text: payload.text });
+    const [team, channel, thread_ts] = link.external.split(':');
+    if (team === integration?.settings['team_id'])
+      return marked(delivery, { channel: channel!, thread_ts: thread_ts!, text: payload.text });
   }
-  const integration = await findIntegration(orgId, 'slack');
   const channel = integration?.settings['channel_id'];
   if (typeof channel !== 'string') throw new DeliveryRefused('No channel of Slack is chosen for tickets.');
   return marked(delivery, { channel, text: payload.text });
@@ -91,7 +98,10 @@ export const slack: DeliverySender = {
 
   async preview(delivery, deps) {
     const payload = delivery.payload as Payload;
-    if (!('response_url' in payload)) return requestOf(await postOf(delivery, payload), deps);
+    if (!('response_url' in payload)) {
+      const integration = await findIntegration(delivery.org_id, 'slack');
+      return requestOf(await postOf(delivery, payload, integration), deps);
+    }
     const { response_url: url, text, privately } = payload;
     const body = deps.slack.response(text, privately);
     return { method: 'POST', url, headers: { 'content-type': 'application/json' }, body };
@@ -101,7 +111,7 @@ export const slack: DeliverySender = {
     const payload = delivery.payload as Payload;
     if ('response_url' in payload) return respond(payload, deps, signal);
     const { integration } = await connection(delivery.org_id, 'slack', deps);
-    const post = await postOf(delivery, payload);
+    const post = await postOf(delivery, payload, integration);
     const request = requestOf(post, deps);
     try {
       const since = delivery.attempts.length > 0 ? delivery.created_at : undefined;

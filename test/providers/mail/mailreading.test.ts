@@ -108,6 +108,34 @@ const signature = (d: string, more = ''): string =>
 const own = 'dkim=pass header.i=@customer.example';
 const evil = 'dkim=pass header.i=@evil.example';
 
+describe('a postscript', () => {
+  const quotation = 'On Sun, 22 Nov 2026 at 10:00, Bank <a@b.example> wrote:\n\n> old\n>\n> PS: older';
+  const outlook = 'From: Bank <a@b.example>\nSent: Sunday\n\nold\n\nKind regards,\nBob\n\nPS: older';
+  it.each([
+    ['English', 'My answer\n\nKind regards,\nAlice\n\nPS: It is 4711.', 'PS: It is 4711.'],
+    ['right below the name', 'My answer\n\nKind regards,\nAlice\nPS: It is 4711.', 'PS: It is 4711.'],
+    ['German', 'My answer\n\nViele Grüße\nAnna\n\nP.S. Es ist 4711.', 'P.S. Es ist 4711.'],
+    ['French', 'My answer\n\nCordialement,\nAmélie\n\nP.-S. : 4711', 'P.-S. : 4711'],
+    ['Spanish', 'My answer\n\nSaludos\nLucía\n\nPD: Es 4711.', 'PD: Es 4711.'],
+    ['two', 'My answer\n\nViele Grüße\nAnna\n\nPS: Eins\n\nPPS: Zwei', 'PS: Eins\n\nPPS: Zwei'],
+    ['a note', 'My answer\n\nBest wishes\nAlice\n\nNB It is 4711.\n\nSent from my iPhone', 'NB It is 4711.'],
+    ['above the closing', 'My answer\n\nPS: It is 4711.\nLG, Anna', 'PS: It is 4711.'],
+    ['above a quotation', `My answer\n\nKind regards,\nAlice\n\nPS: It is 4711.\n\n${quotation}`, 'PS: It is 4711.'],
+    ['above a mail of Outlook', `My answer\n\nViele Grüße\nAnna\n\nPS: 4711\n\n${outlook}`, 'PS: 4711'],
+  ])('a postscript below the closing is kept once, without that of a quoted mail: %s', async (_, body, postscript) =>
+    expect((await read(plain, utf8(body))).text).toBe(`My answer\n\n${postscript}`),
+  );
+
+  it.each([
+    ['of a quoted mail', `My answer\n\nKind regards,\nAlice\n\n${quotation}`],
+    ['of a quoted mail of Outlook', `My answer\n\nKind regards,\nAlice\n\n${outlook}`],
+    ['that is a company', 'My answer\n\nKind regards,\nAlice\nPS Consulting'],
+    ['that is a title', 'My answer\n\nViele Grüße\n\nPD Dr. Anna Müller'],
+  ])('nothing is added for a postscript %s', async (_, body) =>
+    expect((await read(plain, utf8(body))).text).toBe('My answer'),
+  );
+});
+
 describe('lines that look like a closing', () => {
   it.each([
     'Yours is broken, mine is not',

@@ -1,6 +1,6 @@
 /**
  * Expiring Slack tokens used by many processes at once. Each token is renewed once, and no process gets an expired one.
- * And a message that is posted again, with a stand-in for the client.
+ * Messages that are posted again or to another workspace, and late events, with a stand-in for the client.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pino from 'pino';
@@ -9,10 +9,23 @@ import { until } from '../../kit/harness.ts';
 import { box } from '../../kit/inbound.ts';
 import { slackApp, startSlackService, type Sent, type Service } from '../../kit/services.ts';
 import { withSlackToken, type SlackTokenDeps } from '../../../providers/slack/token.ts';
+import { handleSlack, type SlackDeps } from '../../../providers/slack/receive.ts';
+import { threadExternal } from '../../../providers/slack/rules.ts';
+import { slack as slackSender } from '../../../providers/slack/send.ts';
+import type { SenderDeps } from '../../../providers/base/sender.ts';
 import { createHttp } from '../../../clients/http/http.ts';
-import { createSlack, SlackError, type Slack } from '../../../providers/slack/client.ts';
+import {
+  createSlack,
+  SlackError,
+  type Slack,
+  type SlackMessage,
+  type SlackPost,
+} from '../../../providers/slack/client.ts';
 import { postOnce } from '../../../providers/slack/message.ts';
 import { newId } from '../../../models/base/ids.ts';
+import type { Delivery } from '../../../models/events/delivery.ts';
+import type { Inbound } from '../../../models/events/inbound.ts';
+import { createLink } from '../../../models/events/link.ts';
 import {
   connectIntegration,
   findIntegration,
@@ -163,5 +176,80 @@ describe('a message that is posted again', () => {
     ['Slack does not answer', new SlackError('Slack could not be reached.')],
   ])('a message is not posted again unseen when %s', async (_, refusal) => {
     expect(await posted(refusal)).toEqual([]);
+  });
+
+  const mine: SlackMessage = { ts: '1.5', user: 'U0BOT', text: 'Write your question.' };
+  const markOf = (event_id: string) => ({ event_type: 'support_delivery', event_payload: { event_id } });
+  it.each<[string, SlackMessage, string]>([
+    ['the same mark is found', { ...mine, metadata: markOf('e2') }, '1.5'],
+    ['the same text without a mark is found', mine, '1.5'],
+    ['the same text with the mark of another event is not found', { ...mine, metadata: markOf('e1') }, '2.0'],
+    ['the same text of another person is not found', { ...mine, user: 'U1' }, '2.0'],
+  ])('before a message is posted again, %s', async (_, earlier, ts) => {
+    const slack = {
+      messages: async () => [earlier],
+      post: async () => ({ channel: 'C1', ts: '2.0' }),
+    } as unknown as Slack;
+    const post = { channel: 'C1', thread_ts: '1.0', text: 'Write your question.', metadata: markOf('e2') };
+    expect(await postOnce(slack, { token: 'xoxb-1', bot_user_id: 'U0BOT' }, post, start)).toBe(ts);
+  });
+});
+
+/** Connects Slack to this workspace, with a token that does not expire. */
+function connect(team: string, at: Date) {
+  const sealed = sealCredentials({ org_id: orgId, provider: 'slack' }, { token: team, bot_user_id: 'U0BOT' }, box);
+  const settings = { team_id: team, channel_id: `C${team}`, channel_name: 'support' };
+  return connectIntegration(orgId, 'slack', { account: 'Demo', settings, sealed, workspace: team }, at);
+}
+
+describe('a ticket whose thread is in another workspace', () => {
+  it('after Slack is connected to another workspace, the events of a ticket open one thread there', async () => {
+    await connect('T2', start);
+    const ticketId = newId('ticket');
+    const link = { org_id: orgId, mode: 'live', provider: 'slack', kind: 'ticket', subject_id: ticketId } as const;
+    await createLink({ ...link, external: threadExternal('T1', 'CT1', '1.0'), created_at: new Date(0) });
+    const posts: SlackPost[] = [];
+    const slack = {
+      request: ({ channel }: SlackPost) => ({ url: 'https://slack.com/', body: channel }),
+      post: async (_token: string, post: SlackPost) => {
+        posts.push(post);
+        return { channel: post.channel, ts: `${orgId}.${posts.length}` };
+      },
+    } as unknown as Slack;
+    const deps = { slack, secrets: box, clock: () => now, log: pino({ level: 'silent' }) } as unknown as SenderDeps;
+    const deliveryOf = (event_id: string) => {
+      const payload = { ticket: true, text: 'Resolved.' };
+      const subject = { ticket_id: ticketId };
+      return { org_id: orgId, mode: 'live', event_id, subject, payload, attempts: [] } as unknown as Delivery;
+    };
+    expect((await slackSender.preview(deliveryOf('e1'), deps)).body).toBe('CT2');
+    for (const id of ['e1', 'e2']) await slackSender.send(deliveryOf(id), deps, new AbortController().signal);
+    expect(posts.map(({ channel, thread_ts }) => [channel, thread_ts])).toEqual([
+      ['CT2', undefined],
+      ['CT2', `${orgId}.1`],
+    ]);
+  });
+});
+
+describe('an event about the end of a connection', () => {
+  const seconds = start.getTime() / 1000;
+  const late = new Date(start.getTime() + hours(1));
+  it.each<[string, string, number | undefined, Date, string]>([
+    ['an earlier app_uninstalled is ignored', 'app_uninstalled', seconds - 60, late, 'connected'],
+    ['an earlier tokens_revoked is ignored', 'tokens_revoked', seconds - 60, late, 'connected'],
+    ['a later app_uninstalled breaks the connection', 'app_uninstalled', seconds + 60, late, 'broken'],
+    ['a later tokens_revoked breaks the connection', 'tokens_revoked', seconds + 60, late, 'broken'],
+    ['without a time, one that arrived before is ignored', 'app_uninstalled', undefined, new Date(0), 'connected'],
+    ['without a time, one that arrives later breaks the connection', 'app_uninstalled', undefined, late, 'broken'],
+  ])('of the events about the end of a connection, %s', async (_, type, event_time, received_at, status) => {
+    await connect('T1', new Date(start.getTime() - hours(1)));
+    await connect('T1', start);
+    const payload = { event: { type, tokens: { bot: ['U0BOT'] } }, event_time };
+    const body = JSON.stringify({ kind: 'event', team: 'T1', payload });
+    const inbound = { _id: newId('inbound'), org_id: orgId, mode: 'live', body, received_at } as Inbound;
+    const deps = { secrets: box, clock: () => now, log: pino({ level: 'silent' }) } as unknown as SlackDeps;
+    const handled = await handleSlack(inbound, deps);
+    expect('ignored' in handled).toBe(status === 'connected');
+    expect((await findIntegration(orgId, 'slack'))!.status).toBe(status);
   });
 });
