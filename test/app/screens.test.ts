@@ -6,12 +6,14 @@ import { startChromium } from '../kit/chromium.ts';
 import { sharedDatabase } from '../kit/database.ts';
 import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { StaffClient } from '../kit/staffsocket.ts';
+import { cancel, shopping } from '../kit/toolshop.ts';
 import { buildApp } from '../../api/http/apppage.ts';
 import type { ToolCall } from '../../models/mcp/call.ts';
 import { newId } from '../../models/base/ids.ts';
 
 const api = system();
 const db = sharedDatabase();
+const shops = shopping(api);
 let browser: Browser;
 let app: AppPage;
 let org: TestOrg;
@@ -175,6 +177,91 @@ describe('the page /app', () => {
     );
     await until(async () => (await usable()) === 2 * calls, 'two buttons for each call');
     await member.lacks('More');
+  });
+
+  it('approving a tool approves the definition that is shown, keeps the tool’s other settings, and leaves the other tools as they stand on the server by then', async () => {
+    const track = { ...cancel, name: 'track_parcel', description: 'Tracks a parcel.' };
+    const shop = await shops.opened([
+      { tool: cancel, risk_tier: 'admin_approve', auth_scope: 'verified_visitor', timeout_ms: 5_000 },
+      { tool: track, risk_tier: 'read_public' },
+    ]);
+    const approved = async (): Promise<{ source_name: string }[]> =>
+      (await shop.request('GET', '/server')).body.server.approved_tools;
+    const own = await openApp(browser, api.url, shop.org.owner);
+    const click = (words: string) =>
+      own.page.evaluate(
+        `[...document.querySelectorAll('button')].find(({ textContent }) => textContent === '${words}').click()`,
+      );
+    await own.open('/app/tools');
+    await own.shows('Tracks a parcel.');
+    shop.mcp.tools = [{ ...cancel, description: 'Cancels any order.' }, track];
+    await click('Ask the server for its tools');
+    await own.shows('Cancels any order.');
+    // Meanwhile the other tool is suspended, and somebody else discovers another definition of this one.
+    const approved_tools = (await approved()).map((tool) => ({ ...tool, suspended: tool.source_name === track.name }));
+    expect((await shop.request('PUT', '/server', { body: { approved_tools } })).status).toBe(200);
+    shop.mcp.tools = [{ ...cancel, description: 'Cancels every order.' }, track];
+    expect((await shop.request('POST', '/discover')).status).toBe(200);
+
+    await click('Approve cancel_order');
+    await own.page.waitForSelector('dialog[open] select');
+    expect(
+      await own.page.evaluate("[...document.querySelectorAll('dialog select')].map(({ value }) => value)"),
+    ).toEqual(['admin_approve', 'verified_visitor']);
+    await own.page.click('dialog button[type=submit]');
+    await own.shows('Approved.');
+    expect(await approved()).toMatchObject([
+      { source_name: track.name, risk_tier: 'read_public', suspended: true },
+      {
+        source_name: cancel.name,
+        description: 'Cancels any order.',
+        risk_tier: 'admin_approve',
+        auth_scope: 'verified_visitor',
+        timeout_ms: 5_000,
+        suspended: false,
+      },
+    ]);
+    expect(own.faults).toEqual([]);
+  });
+
+  it('a result that a screen shows is gone after a change of the mode', async () => {
+    await app.open('/app/tools/audit');
+    await app.shows('Check the chain');
+    await app.page.evaluate(
+      "[...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Check the chain').click()",
+    );
+    await app.shows('entries checked');
+    await app.page.click('.self button:last-child');
+    await app.page.waitForSelector('dialog[open]');
+    await app.page.select('dialog label:nth-of-type(2) select', 'live');
+    await app.lacks('entries checked');
+    await app.page.select('dialog label:nth-of-type(2) select', 'test');
+    await app.press('Escape');
+  });
+
+  it('an active key and a pending invitation are shown however many ended ones are newer', async () => {
+    const email = 'grace@staff.example';
+    await api.request('POST', `/orgs/${org.orgId}/members`, {
+      token: org.owner.token,
+      body: { email, role: 'member' },
+    });
+    type Ended = { _id: string; org_id: string };
+    const add = async (name: 'keys' | 'invitations', ended: (id: string) => object) => {
+      const stored = db().collection<Ended>(name);
+      const standing = (await stored.findOne({ org_id: org.orgId }))!;
+      await stored.insertMany(
+        Array.from({ length: 101 }, () => {
+          const _id = newId(name === 'keys' ? 'key' : 'invitation');
+          return { ...standing, _id, ...ended(_id) };
+        }),
+      );
+    };
+    await add('keys', (id) => ({ token_hash: id, revoked_at: new Date() }));
+    await add('invitations', (id) => ({ hash: id, link_hash: id, status: 'revoked' }));
+    await app.open('/app/settings/keys');
+    await app.shows('test key');
+    await app.open('/app/settings/members');
+    await app.shows(email);
   });
 
   it('the page’s scripts and styles are under 120 KB compressed on the first load, and under 130 KB in all', async () => {

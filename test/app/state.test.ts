@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { InboxConversation } from '../../web/app/api/operations.ts';
 
 /** A call of the page that waits for its response. */
-type Waiting = { method: string; url: string; answer: (body: object, status?: number) => Promise<void> };
+type Waiting = { method: string; url: string; sent: unknown; answer: (body: object, status?: number) => Promise<void> };
 const calls: Waiting[] = [];
 const page = Object.assign(new EventTarget(), { hidden: false });
 let hear: (event: { data: string }) => void = () => undefined;
@@ -37,11 +37,12 @@ Object.assign(globalThis, {
   history: { pushState: (_state: unknown, _title: string, path: string) => (place.pathname = path) },
   window: new EventTarget(),
   WebSocket: Socket,
-  fetch: (url: string, { method }: { method: string }) =>
+  fetch: (url: string, { method, body: sent }: { method: string; body?: unknown }) =>
     new Promise((resolve) => {
       calls.push({
         method,
         url,
+        sent: typeof sent === 'string' ? (JSON.parse(sent) as unknown) : sent,
         async answer(body, status = 200) {
           const text = JSON.stringify(body);
           resolve({ ok: status < 300, status, headers: new Headers(), text: () => Promise.resolve(text) });
@@ -58,6 +59,8 @@ const inbox = await load('inbox');
 const state = await load('conversation');
 const notices = await load('notices');
 const route = await load('route');
+const tags = await load('tags');
+const { oneAtATime } = await load('../screens/frame/loaded');
 
 /** Takes the first waiting call of this method whose URL contains `part`. */
 function take(method: string, part: string): Waiting {
@@ -256,5 +259,57 @@ describe('the list of the inbox', () => {
     await take('GET', '/conv_a?').answer(found('conv_a'));
     expect([listed(), inbox.waiting.value]).toEqual([['conv_a'], 0]);
     expect(calls).toEqual([]);
+  });
+});
+
+describe('the team’s tags', () => {
+  const [urgent, billing] = ['urgent', 'billing'].map((name) => ({ name, colour: 'grey' }));
+  const reply = (...all: unknown[]) => ({ success: true, data: { tags: all } });
+  const add = () => tags.changeTags((all: object[]) => [...all, billing]);
+
+  it('a change of the tags keeps the tags that others have saved since the page read them', async () => {
+    const changed = add();
+    await take('GET', '/tags').answer(reply(urgent));
+    const saved = take('PUT', '/tags');
+    expect(saved.sent).toEqual({ tags: [urgent, billing] });
+    await saved.answer(reply(urgent, billing));
+    await changed;
+    expect(tags.teamTags.value).toEqual([urgent, billing]);
+  });
+
+  it('a change of the tags is not saved when the tags of the server cannot be read', async () => {
+    const changed = expect(add()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await take('GET', '/tags').answer({ error: 'Try again.', code: 'UNAVAILABLE' }, 503);
+    await changed;
+    expect(calls).toEqual([]);
+  });
+
+  it('the tags of one organization are never shown or saved as those of another', async () => {
+    const before = tags.readTags();
+    const changed = add();
+    const [first, second] = [take('GET', '/org_1/tags'), take('GET', '/org_1/tags')];
+    await first.answer(reply(urgent));
+    session.organizations.value = [{ org_id: 'org_2', name: 'Shop', role: 'owner' }];
+    expect(tags.teamTags.value).toEqual([]);
+    const current = tags.readTags();
+    await take('GET', '/org_2/tags').answer(reply(billing));
+    await second.answer(reply(urgent));
+    await take('PUT', '/org_1/tags').answer(reply(urgent, billing));
+    await Promise.all([before, changed, current]);
+    expect(tags.teamTags.value).toEqual([billing]);
+  });
+});
+
+describe('a read that is repeated', () => {
+  it('a read that takes longer than the time between two reads is not begun again before it ends', async () => {
+    const ends: (() => void)[] = [];
+    const tick = oneAtATime(() => new Promise<void>((resolve) => ends.push(resolve)));
+    tick();
+    tick();
+    expect(ends).toHaveLength(1);
+    ends[0]!();
+    await settled();
+    tick();
+    expect(ends).toHaveLength(2);
   });
 });

@@ -8,7 +8,7 @@ import { SignIn } from './signin/signin.tsx';
 import { InboxScreen } from './inbox/inbox.tsx';
 import { link } from '../state/live.ts';
 import { address } from '../state/route.ts';
-import { org, signedOut, user } from '../state/session.ts';
+import { mode, org, orgId, signedOut, user } from '../state/session.ts';
 import { attempt } from '../state/toast.ts';
 import type { Screen } from '../rules/address.ts';
 import { texts } from '../texts/texts.ts';
@@ -44,7 +44,9 @@ export function App() {
 
 function Open({ screen }: { screen: Screen }) {
   const Found = loaded.value[screen];
-  if (Found) return <Found />;
+  // What a screen holds, such as a new key or an answer, belongs to one organization and mode, so a change of either
+  // shows the screen anew. The state of the inbox is kept outside of its screen.
+  if (Found) return <Found key={screen === 'inbox' ? screen : `${screen} ${orgId.value} ${mode.value}`} />;
   if (screen !== 'inbox')
     void attempt(async () => {
       const { default: screenOf } = await loads[screen]();

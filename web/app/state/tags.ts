@@ -1,5 +1,5 @@
 /** The tags that the team uses, and their colours. */
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { call } from '../api/call.ts';
 import { listTeamTags, setTeamTags } from '../api/operations.ts';
 import { orgId } from './session.ts';
@@ -8,15 +8,31 @@ import { attempt } from './toast.ts';
 type Reply = NonNullable<NonNullable<(typeof listTeamTags)['types']>['reply']>;
 export type TeamTag = Reply['tags'][number];
 
-export const teamTags = signal<readonly TeamTag[]>([]);
+/** The tags that were read, by organization, so that one organization's tags are never taken for another's. */
+const read = signal<ReadonlyMap<string, readonly TeamTag[]>>(new Map());
+export const teamTags = computed(() => read.value.get(orgId.value) ?? []);
 export const colourOf = (name: string): string => teamTags.value.find((tag) => tag.name === name)?.colour ?? 'grey';
 
-const params = () => ({ orgId: orgId.value });
+type At = { orgId: string };
 
-export const readTags = (): Promise<boolean> =>
-  attempt(async () => (teamTags.value = (await call(listTeamTags, { params: params() })).tags));
+async function keep({ orgId: id }: At, reply: Promise<Reply>): Promise<TeamTag[]> {
+  const { tags } = await reply;
+  read.value = new Map(read.value).set(id, tags);
+  return tags;
+}
 
-/** @throws CallError */
-export async function saveTags(tags: TeamTag[]): Promise<void> {
-  teamTags.value = (await call(setTeamTags, { params: params(), body: { tags } })).tags;
+export function readTags(): Promise<boolean> {
+  const params = { orgId: orgId.value };
+  return attempt(() => keep(params, call(listTeamTags, { params })));
+}
+
+/**
+ * Changes the tags. A change replaces the whole list on the server, so the list is read directly before, and what
+ * others have changed since this page read it stays.
+ * @throws CallError
+ */
+export async function changeTags(change: (tags: readonly TeamTag[]) => TeamTag[]): Promise<void> {
+  const params = { orgId: orgId.value };
+  const standing = await keep(params, call(listTeamTags, { params }));
+  await keep(params, call(setTeamTags, { params, body: { tags: change(standing) } }));
 }

@@ -46,11 +46,24 @@ export function useLoaded<T>(
   return { data: data.value, error: error.value, again, put: (found) => (data.value = found) };
 }
 
-/** Calls `act` every `ms` milliseconds while `when` is true. */
+/**
+ * A function that calls `act`, except while its earlier call is pending. A read that begins ends the one before, so
+ * reads that are repeated faster than they are answered would never show anything.
+ */
+export function oneAtATime(act: () => Promise<void>): () => void {
+  let pending = false;
+  return () => {
+    if (pending) return;
+    pending = true;
+    void act().finally(() => (pending = false));
+  };
+}
+
+/** Calls `act` every `ms` milliseconds while `when` is true, but never while its earlier call is pending. */
 export function useEvery(ms: number, when: boolean, act: () => Promise<void>): void {
   useEffect(() => {
     if (!when) return undefined;
-    const timer = setInterval(() => void act(), ms);
+    const timer = setInterval(oneAtATime(act), ms);
     return () => clearInterval(timer);
   }, [when]);
 }

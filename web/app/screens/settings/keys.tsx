@@ -4,6 +4,7 @@ import { call } from '../../api/call.ts';
 import { createKey, listKeys, revokeKey, rotateKey, type Key } from '../../api/operations.ts';
 import { Form } from '../frame/form.tsx';
 import { useLoaded } from '../frame/loaded.ts';
+import { readPages } from '../frame/more.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Field, textOf } from '../../parts/field.tsx';
 import { Secret } from '../../parts/secret.tsx';
@@ -23,7 +24,13 @@ const scopes: readonly Key['scopes'][number][] = [
 export function Keys() {
   const t = texts.value.settings;
   const params = { orgId: orgId.value };
-  const { data, error, again } = useLoaded(() => call(listKeys, { params, query: { limit: 100 } }));
+  // All pages are read, because an active key may stand behind any number of revoked ones, and must be revocable here.
+  const { data, error, again } = useLoaded(() =>
+    readPages(Infinity, async (cursor) => {
+      const { keys, cursor: next } = await call(listKeys, { params, query: { limit: 100, cursor } });
+      return { entries: keys, cursor: next };
+    }),
+  );
   const token = useSignal('');
   const revoking = useSignal<Key | undefined>(undefined);
   const create = async (form: HTMLFormElement) => {
@@ -45,7 +52,7 @@ export function Keys() {
   const time = (iso: string | null) => (iso ? moment(iso, new Date(), locale.value) : t.never);
   return (
     <>
-      {data.keys.length === 0 && <p>{t.noKeys}</p>}
+      {data.entries.length === 0 && <p>{t.noKeys}</p>}
       {token.value && (
         <section role="status">
           <p>{t.shownOnce}</p>
@@ -57,7 +64,7 @@ export function Keys() {
           />
         </section>
       )}
-      {data.keys.length > 0 && (
+      {data.entries.length > 0 && (
         <div class="scroll">
           <table>
             <thead>
@@ -72,7 +79,7 @@ export function Keys() {
               </tr>
             </thead>
             <tbody>
-              {data.keys
+              {data.entries
                 .filter(({ status }) => status === 'active')
                 .map((key) => (
                   <tr key={key.key_id}>

@@ -12,6 +12,7 @@ import {
 } from '../../api/operations.ts';
 import { Form } from '../frame/form.tsx';
 import { useLoaded } from '../frame/loaded.ts';
+import { readPages } from '../frame/more.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Field, textOf } from '../../parts/field.tsx';
 import { Secret } from '../../parts/secret.tsx';
@@ -22,12 +23,20 @@ import { texts } from '../../texts/texts.ts';
 export function Members() {
   const t = texts.value.settings;
   const params = { orgId: orgId.value };
+  const pending = async () => {
+    // All pages are read, because a pending invitation may stand behind any number of others.
+    const { entries } = await readPages(Infinity, async (cursor) => {
+      const { invitations, cursor: next } = await call(listInvitations, { params, query: { limit: 100, cursor } });
+      return { entries: invitations, cursor: next };
+    });
+    return entries.filter(({ status }) => status === 'pending');
+  };
   const { data, error, again } = useLoaded(async () => {
     const [{ members }, invitations] = await Promise.all([
       call(listMembers, { params }),
-      isAdmin.value ? call(listInvitations, { params, query: { limit: 100 } }).then((found) => found.invitations) : [],
+      isAdmin.value ? pending() : [],
     ]);
-    return { members, invitations: invitations.filter(({ status }) => status === 'pending') };
+    return { members, invitations };
   });
   const link = useSignal('');
   const removing = useSignal<Member | undefined>(undefined);

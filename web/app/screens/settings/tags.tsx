@@ -2,16 +2,17 @@
 import { Form } from '../frame/form.tsx';
 import { Field, textOf } from '../../parts/field.tsx';
 import { isAdmin } from '../../state/session.ts';
-import { saveTags, teamTags, type TeamTag } from '../../state/tags.ts';
+import { changeTags, teamTags, type TeamTag } from '../../state/tags.ts';
 import { attempt } from '../../state/toast.ts';
 import { texts } from '../../texts/texts.ts';
 
 export function TeamTags() {
   const t = texts.value.settings;
-  const without = (name: string) => teamTags.value.filter((tag) => tag.name !== name);
+  const without = (tags: readonly TeamTag[], name: string) => tags.filter((tag) => tag.name !== name);
   const add = async (form: HTMLFormElement) => {
     const name = textOf(form, 'name').trim();
-    await saveTags([...without(name), { name, colour: textOf(form, 'colour') as TeamTag['colour'] }]);
+    const colour = textOf(form, 'colour') as TeamTag['colour'];
+    await changeTags((tags) => [...without(tags, name), { name, colour }]);
     form.reset();
   };
   return (
@@ -22,7 +23,7 @@ export function TeamTags() {
           <li key={name} class="line">
             <span class={`tag ${colour}`}>{name}</span>
             {isAdmin.value && (
-              <button type="button" onClick={() => void attempt(() => saveTags(without(name)))}>
+              <button type="button" onClick={() => void attempt(() => changeTags((tags) => without(tags, name)))}>
                 {texts.value.remove}
                 <span class="hidden"> {name}</span>
               </button>

@@ -8,16 +8,22 @@ import { texts } from '../../texts/texts.ts';
 
 type Reply = NonNullable<NonNullable<(typeof discoverTools)['types']>['reply']>;
 export type Discovered = Awaited<ReturnType<typeof call<object, object, object, Reply>>>['tools'][number];
-type Approved = ToolServer['approved_tools'][number];
-type Chosen = { source_name: string } & Pick<Approved, 'risk_tier' | 'auth_scope'>;
+export type Approved = ToolServer['approved_tools'][number];
+export type Chosen = Pick<Approved, 'risk_tier' | 'auth_scope'>;
 
-type Given = { tool: Discovered; approve: (tool: Chosen) => Promise<void>; closed: () => void };
+type Given = {
+  tool: Discovered;
+  /** The earlier approval of the tool; its tier and scope are preselected. */
+  standing: Approved | undefined;
+  approve: (chosen: Chosen) => Promise<void>;
+  closed: () => void;
+};
 
-export function Approve({ tool: { source_name, description }, approve, closed }: Given) {
+export function Approve({ tool: { source_name, description }, standing, approve, closed }: Given) {
   const t = texts.value.tools;
   const send = async (form: HTMLFormElement) => {
     const risk_tier = textOf(form, 'tier') as Approved['risk_tier'];
-    await approve({ source_name, risk_tier, auth_scope: textOf(form, 'scope') as Approved['auth_scope'] });
+    await approve({ risk_tier, auth_scope: textOf(form, 'scope') as Approved['auth_scope'] });
     closed();
   };
   const options = (names: Record<string, string>, usual: string) =>
@@ -42,10 +48,10 @@ export function Approve({ tool: { source_name, description }, approve, closed }:
         {() => (
           <>
             <Field label={t.tier}>
-              <select name="tier">{options(t.tiers, 'customer_confirm')}</select>
+              <select name="tier">{options(t.tiers, standing?.risk_tier ?? 'customer_confirm')}</select>
             </Field>
             <Field label={t.scope}>
-              <select name="scope">{options(t.scopes, 'verified_customer')}</select>
+              <select name="scope">{options(t.scopes, standing?.auth_scope ?? 'verified_customer')}</select>
             </Field>
           </>
         )}

@@ -8,7 +8,7 @@ import {
   putToolServer,
   type ToolServer,
 } from '../../api/operations.ts';
-import { Approve, type Discovered } from './approve.tsx';
+import { Approve, type Approved, type Chosen, type Discovered } from './approve.tsx';
 import { Form } from '../frame/form.tsx';
 import { useLoaded } from '../frame/loaded.ts';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -17,26 +17,37 @@ import { here, isAdmin } from '../../state/session.ts';
 import { attempt } from '../../state/toast.ts';
 import { texts } from '../../texts/texts.ts';
 
-type Approved = ToolServer['approved_tools'][number];
+type Body = NonNullable<(typeof putToolServer)['types']>['body'];
+type Sent = NonNullable<Body['approved_tools']>[number];
 
 export function Server() {
   const t = texts.value.tools;
-  const { data, error, put } = useLoaded(() => call(getToolServer, here()));
+  const at = here();
+  const { data, error, put } = useLoaded(() => call(getToolServer, at));
   const found = useSignal<readonly Discovered[] | undefined>(undefined);
   const approving = useSignal<Discovered | undefined>(undefined);
   const removing = useSignal(false);
   if (!data) return <p class={error && 'error'}>{error || texts.value.loading}</p>;
   const { server, authorization_url } = data;
-  const change = async (body: NonNullable<(typeof putToolServer)['types']>['body']) => {
-    put(await call(putToolServer, { ...here(), body }));
+  const change = async (body: Body) => {
+    put(await call(putToolServer, { ...at, body }));
   };
-  /** Sends the complete list of approved tools. Tools that are approved already keep the schemas that were approved. */
-  const approve = async (tools: readonly { source_name: string }[]) => {
-    await change({ approved_tools: tools.map((tool) => ({ ...tool })) });
-    if (found.value) found.value = (await call(discoverTools, { ...here(), body: {} })).tools;
+  const discover = async () => {
+    found.value = (await call(discoverTools, { ...at, body: {} })).tools;
   };
-  const without = (name: string) =>
-    (server?.approved_tools ?? []).filter(({ source_name }) => source_name !== name).map(kept);
+  const standingOf = (name: string, tools = server?.approved_tools) =>
+    tools?.find(({ source_name }) => source_name === name);
+  /**
+   * Sends the complete list of approved tools, in which `sent` takes the place of the tool with this name. The list is
+   * read directly before, so that what others have changed since this page read it stays. The other tools are sent back
+   * as they stand there, so that a suspended tool stays suspended.
+   */
+  const replace = async (name: string, sent: (standing: Approved | undefined) => Sent[]) => {
+    const tools = (await call(getToolServer, at)).server?.approved_tools ?? [];
+    const others = tools.filter(({ source_name }) => source_name !== name);
+    await change({ approved_tools: [...others, ...sent(standingOf(name, tools))] });
+    if (found.value) await discover();
+  };
   return (
     <>
       {!server && <p>{t.noServer}</p>}
@@ -66,7 +77,7 @@ export function Server() {
                   <p key={note}>{note}</p>
                 ))}
                 {isAdmin.value && (
-                  <button type="button" onClick={() => void attempt(() => approve(without(tool.source_name)))}>
+                  <button type="button" onClick={() => void attempt(() => replace(tool.source_name, () => []))}>
                     {t.withdraw}
                     <span class="hidden"> {tool.tool_name}</span>
                   </button>
@@ -76,13 +87,7 @@ export function Server() {
           </ul>
           {isAdmin.value && (
             <p class="line">
-              <button
-                type="button"
-                class="main"
-                onClick={() =>
-                  void attempt(async () => (found.value = (await call(discoverTools, { ...here(), body: {} })).tools))
-                }
-              >
+              <button type="button" class="main" onClick={() => void attempt(discover)}>
                 {t.discover}
               </button>
               <button type="button" class="danger" onClick={() => (removing.value = true)}>
@@ -131,7 +136,11 @@ export function Server() {
       {approving.value && (
         <Approve
           tool={approving.value}
-          approve={(tool) => approve([...without(tool.source_name), tool])}
+          standing={standingOf(approving.value.source_name)}
+          approve={(chosen) => {
+            const tool = approving.value!;
+            return replace(tool.source_name, (standing) => [approvalOf(tool, standing, chosen)]);
+          }}
           closed={() => (approving.value = undefined)}
         />
       )}
@@ -140,7 +149,7 @@ export function Server() {
           title={t.removeAsk}
           action={texts.value.remove}
           cancel={texts.value.cancel}
-          act={() => void attempt(async () => put(await call(deleteToolServer, here())))}
+          act={() => void attempt(async () => put(await call(deleteToolServer, at)))}
           closed={() => (removing.value = false)}
         />
       )}
@@ -148,13 +157,21 @@ export function Server() {
   );
 }
 
-/** An approved tool in the form in which it is sent back, so that it stays approved unchanged. */
-const kept = ({ suspended: _suspended, problem: _problem, notes: _notes, ...tool }: Approved) => tool;
+/**
+ * The approval of a tool with the definition that the member has seen. Another one may have been discovered meanwhile;
+ * the check before each call then suspends the tool. The settings of an earlier approval stay, such as its limits.
+ */
+function approvalOf(
+  { source_name, description, input_schema, output_schema }: Discovered,
+  standing: Approved | undefined,
+  chosen: Chosen,
+): Sent {
+  const { output_schema: _earlier, ...settings } = standing ?? {};
+  const definition = { source_name, description, input_schema, ...(output_schema ? { output_schema } : {}) };
+  return { ...settings, ...definition, ...chosen, suspended: false };
+}
 
-type Given = {
-  server: ToolServer | null;
-  change: (body: NonNullable<(typeof putToolServer)['types']>['body']) => Promise<void>;
-};
+type Given = { server: ToolServer | null; change: (body: Body) => Promise<void> };
 
 function Settings({ server, change }: Given) {
   const t = texts.value.tools;
