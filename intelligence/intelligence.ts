@@ -168,7 +168,9 @@ export type CallMade = {
   arguments: Readonly<Record<string, unknown>>;
   outcome: Outcome;
   unknown: boolean;
-  /** Whether a member approved the call. */
+  /** Whether the call has waited for somebody's approval or answer. */
+  asked: boolean;
+  /** Whether the call has waited for a member who did not approve it. */
   byMember: boolean;
   result?: ToolResult | undefined;
 };

@@ -144,7 +144,8 @@ const madeOf = ({ tool_name, risk_tier, outcome, unknown = false, awaited, resul
   arguments: JSON.parse(call.arguments) as Record<string, unknown>,
   outcome: outcome ?? 'error',
   unknown,
-  byMember: awaited === 'member',
+  asked: awaited !== undefined,
+  byMember: awaited === 'member' && call.agreed_sha256 === undefined,
   ...(result === undefined ? {} : { result: JSON.parse(result) as ToolResult }),
 });
 

@@ -82,13 +82,14 @@ export function createConnections({ secrets, http, egressAllow, publicUrl, clock
       if (sealed === undefined) return;
       const { tokens } = stateIn(orgId, sealed);
       if (tokens?.access_token !== token) return;
-      const scopes = end.why === 'scope' ? end.scopes : undefined;
-      if (!(await forgetOAuthState(orgId, connection, sealed, { scopes, moved: end.why === 'moved' }))) return;
       const kind = 'tool_server_signed_out';
       const body = `${endings[end.why]} Connect it again; until then no tool is called.`;
       // Because of this key, members are notified only once when a sign-in ends.
       const key = `${kind}:${connection}:${sha256(sealed).slice(0, 16)}`;
       await notifyMembers(orgId, { key, kind, title: 'The tool server is signed out', body, about: [] }, clock());
+      // The sign-in is forgotten last. If this process dies before that, the next request notifies members.
+      const scopes = end.why === 'scope' ? end.scopes : undefined;
+      await forgetOAuthState(orgId, connection, sealed, { scopes, moved: end.why === 'moved' });
     },
   });
 

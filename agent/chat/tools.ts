@@ -7,14 +7,20 @@ import type { AgentDeps } from '../knowledge/deps.ts';
 import { awayNote } from './away.ts';
 import type { Told, ToolStep } from './toolbox.ts';
 import type { Asked } from './turn.ts';
-import type { CallMade, Toolbox, Turns } from '../../intelligence/intelligence.ts';
+import type { CallMade, Toolbox, Turns, WrittenBy } from '../../intelligence/intelligence.ts';
 import { ownSentences } from '../../models/rules/language/escalation.ts';
 import type { Language } from '../../models/rules/language/language.ts';
 import { maxShownLength, shortened } from '../../models/rules/mcp/result.ts';
 import { isRead, titleOf, type Outcome } from '../../models/rules/mcp/tool.ts';
 
-/** A call with one of these outcomes is not told. If there is no other call, the documents answer. */
-const silent: readonly Outcome[] = ['suspended', 'rate_limited'];
+/** A call with one of these outcomes is silent, unless somebody was asked about it. */
+const droppedOnes: readonly Outcome[] = ['suspended', 'rate_limited'];
+/** Whether a call is silent, which means that it is not told. If there is no other call, the documents answer. */
+const isSilent = ({ outcome, unknown, asked }: CallMade): boolean =>
+  !unknown && !asked && droppedOnes.includes(outcome);
+/** The calls that changed something. */
+const changesIn = (made: readonly CallMade[]): CallMade[] =>
+  made.filter((call) => call.outcome === 'ok' && !isRead(call));
 
 export async function useTools(
   deps: AgentDeps,
@@ -38,7 +44,8 @@ export async function useTools(
   // After a call, the customer is not asked for arguments, because a tool's result could talk the model into requesting
   // more.
   if (!chosen || ('missing' in chosen && last)) return tell(deps, asked, made, language);
-  if (!('missing' in chosen)) return chosen;
+  if ('told' in chosen) return { told: servedBy(chosen.told, made, language) };
+  if ('call' in chosen) return chosen;
   // An answer from documents is better than asking for arguments: "How do I cancel an order?" wants instructions.
   let found: Found;
   try {
@@ -53,13 +60,13 @@ export async function useTools(
 }
 
 /**
- * Whether the turn ends with this call. After a success, a `silent` outcome or a failed read, another tool may be
- * called or the documents answer. After any other outcome, such as a refusal or a possible effect, the turn ends.
+ * Whether the turn ends with this call. After a success, a silent call or a failed read, another tool may be called or
+ * the documents answer. After any other outcome, such as a refusal or a possible effect, the turn ends.
  */
-function endsTurn({ outcome, unknown, ...call }: CallMade): boolean {
-  if (unknown) return true;
-  if (outcome === 'ok' || silent.includes(outcome)) return false;
-  return !(outcome === 'error' && isRead(call));
+function endsTurn(call: CallMade): boolean {
+  if (call.unknown) return true;
+  if (call.outcome === 'ok' || isSilent(call)) return false;
+  return !(call.outcome === 'error' && isRead(call));
 }
 
 /**
@@ -83,9 +90,18 @@ const askFor = (missing: readonly string[], language: Language): string =>
   `${ownSentences.needsMore[language]} ${missing.map((name) => titleOf(name).toLowerCase()).join(', ')}`;
 
 /**
- * What the customer is told of the calls: how the last one that is not `silent` ended. The results of earlier calls
+ * A model's answer from the results of tools. It counts as an answer. If sentences of it were removed, the results of
+ * the calls that changed something come first, because a removed sentence may have told of a change.
+ */
+function servedBy({ body, by }: { body: string; by: WrittenBy }, made: readonly CallMade[], language: Language): Told {
+  const changes = by.dropped === undefined ? [] : changesIn(made);
+  return { body: [...changes.map((call) => toldOf(call, language).body), body].join('\n\n'), by, counts: 'answered' };
+}
+
+/**
+ * What the customer is told of the calls: how the last one that is not silent ended. The results of earlier calls
  * that changed something come first, because the customer must not hear only that nothing was done. Undefined when all
- * calls are `silent`. When a person is called outside the team's hours, it also says when the team is back. It counts
+ * calls are silent. When a person is called outside the team's hours, it also says when the team is back. It counts
  * as an answer when one of the calls that it reports was successful.
  */
 async function tell(
@@ -94,10 +110,10 @@ async function tell(
   made: readonly CallMade[],
   language: Language,
 ): Promise<ToolStep> {
-  const at = made.findLastIndex(({ outcome, unknown }) => unknown || !silent.includes(outcome));
+  const at = made.findLastIndex((call) => !isSilent(call));
   const last = made[at];
   if (!last) return undefined;
-  const changes = made.slice(0, at).filter((call) => call.outcome === 'ok' && !isRead(call));
+  const changes = changesIn(made.slice(0, at));
   const told = toldOf(last, language);
   const away = told.escalate === undefined ? '' : await awayNote(orgId, language, deps.clock());
   const body = [...changes.map((call) => toldOf(call, language).body), told.body].join('\n\n') + away;
@@ -120,6 +136,8 @@ function toldOf({ tool_name, outcome, unknown, byMember, result }: CallMade, lan
     denied: 'signInFirst',
     error: 'actionFailed',
     timeout: 'actionFailed',
+    suspended: 'actionFailed',
+    rate_limited: 'actionFailed',
   } as const;
-  return { body: ownSentences[said[outcome as keyof typeof said]][language] };
+  return { body: ownSentences[said[outcome]][language] };
 }

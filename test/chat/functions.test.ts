@@ -133,5 +133,13 @@ describe('chooseFunction', () => {
       content: 'You decide for a support team whether one of its tools is used for a customer.',
     });
     await expect(choose()).rejects.toMatchObject({ code: 'MODEL_FAILED' });
+    server.script({ kind: 'reply', content: 'The tag is result-nonce0123456.' });
+    await expect(choose()).rejects.toMatchObject({ code: 'MODEL_FAILED' });
+  });
+
+  it('chooseFunction accepts an answer that tells the customer their own e-mail address in the words of the facts', async () => {
+    const content = 'Your own e-mail address is ada@customers.example.';
+    server.script({ kind: 'reply', content });
+    expect(await choose()).toEqual({ text: content });
   });
 });

@@ -5,8 +5,14 @@
  */
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import type { CallDeps } from '../../activities/chat/toolcall/deps.ts';
+import { checkPin } from '../../activities/chat/toolcall/policy.ts';
+import { createConnections, type ConnectionDeps } from '../../activities/mcp/connection.ts';
 import type { Context } from '../../api/context.ts';
 import { mcpRoutes } from '../../api/mcp/routes/mcp.ts';
+import type { OAuthState } from '../../clients/mcp/oauth.ts';
+import { listNotifications } from '../../models/access/notification.ts';
+import { createOrganization, newOrganization } from '../../models/access/organization.ts';
 import { collectionOf } from '../../models/base/define.ts';
 import { newId } from '../../models/base/ids.ts';
 import mongoose from 'mongoose';
@@ -55,6 +61,11 @@ beforeEach(() => {
 });
 const tally = (given: readonly unknown[]) => given.filter(Boolean).length;
 const times = <T>(count: number, what: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => what(at));
+
+/** The clock of a process that dies when it reads the time. */
+const dying = (): Date => {
+  throw new Error('The process dies.');
+};
 
 const oldKey = Buffer.alloc(32, 3);
 const secrets = createSecretBox([oldKey]);
@@ -442,6 +453,89 @@ describe('the record of a tool server', () => {
     expect((await findToolServer(orgId))!.oauth_state).toBe('new');
     expect(await forgetOAuthState(orgId, 7, 'new')).toBe(true);
     expect((await findToolServer(orgId))!.oauth_state).toBeUndefined();
+  });
+});
+
+describe('a process that dies while it reports the end of something', () => {
+  const member = 'usr_1';
+  const reported = async () =>
+    (await listNotifications(member, [orgId], { limit: 9, before: undefined, unread: undefined })).map(
+      ({ kind }) => kind,
+    );
+  const stored = async (more: Partial<ToolServer>) => {
+    await createOrganization(newOrganization(orgId, 'Shop', member, now));
+    const server: ToolServer = {
+      _id: orgId,
+      version: 0,
+      connection: 7,
+      server_label: '',
+      endpoint_url: 'https://tools.example.com/mcp',
+      auth_type: 'oauth2',
+      enabled: true,
+      rate_limit_per_min: 60,
+      tools: [],
+      created_at: now,
+      updated_at: now,
+      ...more,
+    };
+    await saveToolServer(server, 0);
+    return (await findToolServer(orgId))!;
+  };
+
+  it('the audit log and the members learn once that a tool was suspended, also when a process dies while it reports this', async () => {
+    const listed = { name: 'cancel', description: 'Cancels.', input_schema: { type: 'object' } };
+    const tool: ApprovedTool = {
+      ...listed,
+      source_name: 'cancel',
+      tool_name: 'cancel_order',
+      kind: 'action',
+      risk_tier: 'safe_write',
+      auth_scope: 'public',
+      enabled: true,
+      timeout_ms: 1_000,
+      allowed_channels: ['chat'],
+      pin: pinOf(listed),
+    };
+    const server = await stored({ tools: [tool] });
+    const { tool_name, pin, risk_tier, auth_scope } = tool;
+    const call = { org_id: orgId, mode: 'test', tool_name, pin, risk_tier, auth_scope } as ToolCall;
+    const check = (clock: () => Date) => {
+      const mcp = { listTools: async () => [{ ...listed, description: 'Cancels everything.' }] };
+      const audit = auditWriter({ clock: () => now, secrets });
+      const deps = { mcp, audit, addressOf: () => ({}), clock } as unknown as CallDeps;
+      return checkPin(deps, call, server, tool, new AbortController().signal);
+    };
+    let reads = 0;
+    // The time is read once for the notification and once for the suspension.
+    await expect(check(() => ((reads += 1) === 2 ? dying() : now))).rejects.toThrow('The process dies.');
+    for (let attempt = 0; attempt < 2; attempt += 1) expect(await check(() => now)).toBe('suspended');
+    expect((await findToolServer(orgId))!.tools[0]!.suspended).toBe(true);
+    const events = await listAudit(orgId, { modes: ['test'] }, { limit: 9 });
+    expect([events.map(({ action }) => action), await reported()]).toEqual([['tool_suspended'], ['tool_suspended']]);
+  });
+
+  it('members learn that a sign-in has ended, also when a process dies while it reports this', async () => {
+    const headers = { 'www-authenticate': 'Bearer error="insufficient_scope", scope="orders"' };
+    const open = async () => ({ status: 403, headers, body: new Response('').body });
+    const connectionsAt = (clock: () => Date) =>
+      createConnections({
+        secrets,
+        http: { open },
+        egressAllow: [],
+        publicUrl: '',
+        clock,
+      } as unknown as ConnectionDeps);
+    const state = { tokens: { access_token: 't', token_type: 'bearer' } } as OAuthState;
+    const server = await stored({ oauth_state: connectionsAt(dying).sealedState(orgId, state) });
+    const refuse = async (clock: () => Date) => {
+      const { addressOf, fetch } = connectionsAt(clock);
+      const reply = await fetch(server.endpoint_url, { method: 'POST', headers: { authorization: 'Bearer t' } });
+      await addressOf(server).auth!.onForbidden!(reply);
+    };
+    await expect(refuse(dying)).rejects.toThrow('The process dies.');
+    await refuse(() => now);
+    const { oauth_state, scopes_wanted } = (await findToolServer(orgId))!;
+    expect([oauth_state, scopes_wanted, await reported()]).toEqual([undefined, ['orders'], ['tool_server_signed_out']]);
   });
 });
 

@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import type { CallMade, Choice, Toolbox, WantedCall } from '../../intelligence/intelligence.ts';
+import { chooseByModel } from '../../intelligence/model/chat/tools.ts';
 import { createOffline } from '../../intelligence/offline/offline.ts';
 import { createToolUse } from '../../activities/chat/tooluse.ts';
 import { useTools } from '../../agent/chat/tools.ts';
@@ -15,6 +16,7 @@ import type { Conversation } from '../../models/chat/conversation.ts';
 import type { Message } from '../../models/chat/message.ts';
 import { ownSentences } from '../../models/rules/language/escalation.ts';
 import { callState, findToolCall, moveCall } from '../../models/mcp/call.ts';
+import type { CallMove } from '../../models/rules/mcp/call.ts';
 import { modelsIn } from '../kit/database.ts';
 import { withoutEmbedding } from '../kit/intelligence.ts';
 
@@ -88,6 +90,7 @@ const callOf = (tool_name: string, outcome: CallMade['outcome'], more: Partial<C
   arguments: {},
   outcome,
   unknown: false,
+  asked: false,
   byMember: false,
   ...more,
 });
@@ -122,6 +125,16 @@ describe('what the customer is told after tool calls', () => {
     expect(await useTools(agentChoosing(undefined), asking(), boxOf(made))).toBeUndefined();
   });
 
+  it.each(['suspended', 'rate_limited'] as const)(
+    'the customer is told that a call failed, and it does not count as an answer, when somebody was asked about the call and it was then dropped as %s',
+    async (outcome) => {
+      const deps = agentChoosing(undefined);
+      deps.intelligence.chooseTool = () => Promise.reject(new Error('The model was asked.'));
+      const told = await useTools(deps, asking(), boxOf([callOf('refund', outcome, { asked: true })]));
+      expect(told).toEqual({ told: { body: ownSentences.actionFailed.en } });
+    },
+  );
+
   it('when a tool call calls a person outside the team’s hours, the customer is told that nobody is there', async () => {
     const closed = { timezone: 'UTC', week: {}, closed: [], away_message: 'We are back in spring.' };
     const shopId = newId('org');
@@ -136,6 +149,68 @@ describe('what the customer is told after tool calls', () => {
       told: { body: expect.stringMatching(/reply here\.\n\nWe are back in spring\.$/u), escalate: 'unknown_outcome' },
     });
     expect(await tell(callOf('refund', 'declined'))).toEqual({ told: { body: 'All right, nothing was done.' } });
+  });
+});
+
+describe('a model’s answer from the results of tools', () => {
+  const made = [
+    callOf('cancel_order', 'ok', { arguments: { order_number: 'A-7' }, ...returning('Done.') }),
+    callOf('list_orders', 'ok', { risk_tier: 'read_private', ...returning('A-77') }),
+  ];
+  const answered = (text: string) => {
+    const deps = agentChoosing(undefined);
+    const ai = { model: 'm', chooseFunction: async () => ({ text }) };
+    deps.intelligence.chooseTool = (wish) => chooseByModel({ ai, embedding: withoutEmbedding }, wish);
+    return useTools(deps, asking(), { offered: [], email: undefined, made });
+  };
+  const by = { generated_by: 'model', model: 'm' };
+
+  it('a model’s answer from the results of tools may name what was changed by the arguments of the call, and counts as an answer', async () => {
+    const body = 'Order A-7 has been cancelled. Your open order is A-77.';
+    expect(await answered(body)).toEqual({ told: { body, by, counts: 'answered' } });
+  });
+
+  it('the tool’s own text of a change comes before a model’s answer of which a sentence was removed', async () => {
+    const removed = 'Order A-7 has been cancelled and 900 EUR were paid.';
+    const told = await answered(`${removed} Your open order is A-77.`);
+    const body = 'Cancel order:\nDone.\n\nYour open order is A-77.';
+    expect(told).toEqual({ told: { body, by: { ...by, dropped: [removed] }, counts: 'answered' } });
+  });
+});
+
+describe('a call that waited for somebody', () => {
+  type Step = readonly [CallMove, Parameters<typeof moveCall>[3]];
+  const ask = (awaited: 'customer' | 'member'): Step => ['ask', { awaited, ask_until: now }];
+  const agree: Step = ['agree', { agreed_sha256: 'a', decided_by: 'usr_1' }];
+  const drop = (outcome: CallMade['outcome']): Step => ['drop', { outcome, ended_at: now }];
+  const refuse: Step = ['refuse', { outcome: 'denied', decided_by: 'usr_1', ended_at: now }];
+
+  it.each<[string, Step[], string]>([
+    ['a member refused', [ask('member'), refuse], ownSentences.actionRefused.en],
+    [
+      'a member approved, in a session revoked since',
+      [ask('member'), agree, drop('denied')],
+      ownSentences.signInFirst.en,
+    ],
+    [
+      'the customer confirmed, for a tool suspended since',
+      [ask('customer'), agree, drop('suspended')],
+      ownSentences.actionFailed.en,
+    ],
+  ])('the customer is told what came of a call that %s', async (_, steps, body) => {
+    const conversation = { _id: newId('conversation'), org_id: orgId, mode: 'test', customer_id: newId('customer') };
+    const message = { _id: newId('message'), calls: 1 } as Message;
+    const { begin, toolboxFor } = createToolUse({
+      startNear: async (_model, { _id }) => {
+        for (const [move, changes] of steps) await moveCall(orgId, _id, move, changes);
+      },
+      clock: () => now,
+      ...long,
+    });
+    const wanted = { tool, arguments: {} } as unknown as WantedCall;
+    await begin(conversation as Conversation, message, wanted, boxOf([]));
+    const toolbox = (await toolboxFor(conversation as Conversation, message))!;
+    expect(await useTools(agentChoosing(undefined), asking(), toolbox)).toEqual({ told: { body } });
   });
 });
 

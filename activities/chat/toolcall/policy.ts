@@ -11,7 +11,7 @@ import { findSession } from '../../../models/access/session.ts';
 import { countHeldBack, type ToolCall } from '../../../models/mcp/call.ts';
 import { pinOf } from '../../../models/mcp/hash.ts';
 import { takeCall } from '../../../models/mcp/limit.ts';
-import { suspendTool, type ToolServer } from '../../../models/mcp/server.ts';
+import { findToolServer, suspendTool, type ToolServer } from '../../../models/mcp/server.ts';
 import { identityOf, type Identity } from '../../../models/rules/mcp/policy.ts';
 import { isUsable, servesMode, titleOf, type ApprovedTool, type Outcome } from '../../../models/rules/mcp/tool.ts';
 
@@ -76,7 +76,7 @@ export async function limit(
 
 /**
  * Compares the approved definition of the tool with the server's current one, and returns undefined when they are
- * equal. Otherwise the tool is suspended, members are notified, and the call's outcome is returned. A server that is
+ * equal. Otherwise members are notified, the tool is suspended, and the call's outcome is returned. A server that is
  * not reached gives the outcome `timeout` or `error`.
  */
 export async function checkPin(
@@ -98,25 +98,30 @@ export async function checkPin(
   const live = listed.find(({ name }) => name === tool.source_name);
   if (live && pinOf(live) === tool.pin) return undefined;
   const { org_id: orgId, mode } = call;
-  if (await suspendTool(orgId, tool.tool_name, tool.pin, deps.clock())) {
-    const { tool_name, risk_tier, auth_scope } = tool;
-    await deps.audit({
-      org_id: orgId,
-      mode,
-      kind: 'config',
-      actor: 'agent',
-      action: 'tool_suspended',
-      tool: tool_name,
-      risk_tier,
-      auth_scope,
-    });
-    const body = `${titleOf(tool_name)} is not what was approved any more. Look at what changed, and approve it again.`;
-    const kind = 'tool_suspended';
-    await notifyMembers(
-      orgId,
-      { key: `${kind}:${tool.pin}:${server.version}`, kind, title: 'A tool was suspended', body, about: [] },
-      deps.clock(),
-    );
-  }
+  const standing = await findToolServer(orgId);
+  // Meanwhile another call may have suspended the tool, or a member may have approved its new definition.
+  if (!standing || !approvedFor(call, standing)) return 'suspended';
+  const { tool_name, pin, risk_tier, auth_scope } = tool;
+  const kind = 'tool_suspended';
+  // The suspension is stored last. If this process dies before that, the next attempt reports the tool again, under the
+  // same id and the same key.
+  await deps.audit({
+    _id: `aud_${kind}_${orgId}_${pin}_${standing.version}`,
+    org_id: orgId,
+    mode,
+    kind: 'config',
+    actor: 'agent',
+    action: kind,
+    tool: tool_name,
+    risk_tier,
+    auth_scope,
+  });
+  const body = `${titleOf(tool_name)} is not what was approved any more. Look at what changed, and approve it again.`;
+  await notifyMembers(
+    orgId,
+    { key: `${kind}:${pin}:${standing.version}`, kind, title: 'A tool was suspended', body, about: [] },
+    deps.clock(),
+  );
+  await suspendTool(orgId, tool_name, pin, deps.clock());
   return 'suspended';
 }

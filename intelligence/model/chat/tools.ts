@@ -12,7 +12,7 @@ import { describedAs } from '../../offline/mcp/fit.ts';
 import type { Embedding } from '../../../clients/embedding/embedding.ts';
 import { plainReply } from '../../replytext.ts';
 import { canonicalJson } from '../../../models/rules/mcp/canonical.ts';
-import type { ApprovedTool } from '../../../models/rules/mcp/tool.ts';
+import { isRead, type ApprovedTool } from '../../../models/rules/mcp/tool.ts';
 
 type Choosing = { ai: Pick<Ai, 'model' | 'chooseFunction'>; embedding: Pick<Embedding, 'local'> };
 
@@ -32,7 +32,7 @@ export async function chooseByModel(
   const { made, email } = toolbox;
   const offered = await nearest(embedding, asked.body, stillOffered(toolbox));
   const told = [...asked.history.filter(({ role }) => role === 'customer').map(({ body }) => body), asked.body];
-  const results = made.filter(({ outcome }) => outcome === 'ok').map(({ result }) => result?.text ?? '');
+  const results = resultsOf(made);
   const grounds: ArgumentGrounds = { told, results, email, days: daysIn(told, now) };
   const toolOf = (name: string): ApprovedTool => offered.find(({ tool_name }) => tool_name === name)!;
   const ask: FunctionsAsk = {
@@ -50,7 +50,7 @@ export async function chooseByModel(
   };
   if (ask.tools.length === 0 && results.length === 0) return undefined;
   const reply = await ai.chooseFunction(ask, { signal });
-  if ('text' in reply) return tellResults(ai.model, reply.text, results, told);
+  if ('text' in reply) return tellResults(ai.model, reply.text, made, told);
   const tool = toolOf(reply.call.name);
   const { arguments: given, missing } = borneArguments(reply.call.arguments, tool, grounds);
   if (missing.length > 0) return { missing };
@@ -99,6 +99,9 @@ function problemOf(tool: ApprovedTool, wanted: Record<string, unknown>, grounds:
 const isSame = (a: Readonly<Record<string, unknown>>, b: Readonly<Record<string, unknown>>): boolean =>
   canonicalJson(a) === canonicalJson(b);
 
+const isDone = ({ outcome }: CallMade): boolean => outcome === 'ok';
+const resultsOf = (made: readonly CallMade[]): string[] => made.filter(isDone).map(({ result }) => result?.text ?? '');
+
 const resultTold = ({ outcome, result }: CallMade): string =>
   result && result.text !== '' ? result.text : outcome === 'ok' ? 'Done; nothing was returned.' : `Failed: ${outcome}.`;
 
@@ -114,10 +117,14 @@ function daysIn(told: readonly string[], now: Date): string[] {
  * The model's answer from results of tools, without sentences that the results do not support; undefined when no
  * sentence is left.
  */
-function tellResults(model: string, text: string, results: readonly string[], told: readonly string[]): Choice {
+function tellResults(model: string, text: string, made: readonly CallMade[], told: readonly string[]): Choice {
+  const results = resultsOf(made);
   // Without a result of a tool, the model's text is not used, because only documents may answer.
   if (results.length === 0 || text === '') return undefined;
-  const held = holdAgainst(text, { cited: results, told });
+  // The arguments of a change count too, because a result such as "Done." does not repeat what was changed.
+  const changes = made.filter((call) => isDone(call) && !isRead(call));
+  const changed = changes.map((call) => JSON.stringify(Object.values(call.arguments)));
+  const held = holdAgainst(text, { cited: [...results, ...changed], told });
   const body = plainReply(held.text, [...results, ...told]).trim();
   if (body === '') return undefined;
   const { dropped } = held;
