@@ -106,7 +106,7 @@ export async function checkPin(
   // The suspension is stored last. If this process dies before that, the next attempt reports the tool again, under the
   // same id and the same key.
   await deps.audit({
-    _id: `aud_${kind}_${orgId}_${pin}_${standing.version}`,
+    _id: `aud_${kind}_${orgId}_${pin.slice(0, 16)}_${standing.version}`,
     org_id: orgId,
     mode,
     kind: 'config',
