@@ -382,6 +382,21 @@ describe('the rate limit of tool calls', () => {
   });
 });
 
+const serverWith = (more: Partial<ToolServer>): ToolServer => ({
+  _id: orgId,
+  version: 0,
+  connection: 7,
+  server_label: '',
+  endpoint_url: 'https://tools.example.com/mcp',
+  auth_type: 'oauth2',
+  enabled: true,
+  rate_limit_per_min: 60,
+  tools: [],
+  created_at: now,
+  updated_at: now,
+  ...more,
+});
+
 describe('the record of a tool server', () => {
   const listed = { name: 'cancel', description: 'Cancels.', input_schema: { $ref: '#/$defs/x', 'a.b': 1 } };
   const tool: ApprovedTool = {
@@ -397,19 +412,7 @@ describe('the record of a tool server', () => {
     allowed_channels: ['chat'],
     pin: pinOf(listed),
   };
-  const server = (): ToolServer => ({
-    _id: orgId,
-    version: 0,
-    connection: 7,
-    server_label: '',
-    endpoint_url: 'https://tools.example.com/mcp',
-    auth_type: 'oauth2',
-    enabled: true,
-    rate_limit_per_min: 60,
-    tools: [tool],
-    created_at: now,
-    updated_at: now,
-  });
+  const server = (): ToolServer => serverWith({ tools: [tool] });
 
   it('the record of a tool server keeps schemas unchanged, and accepts one of several concurrent changes (optimistic locking)', async () => {
     const saved = await Promise.all(
@@ -464,21 +467,7 @@ describe('a process that dies while it reports the end of something', () => {
     );
   const stored = async (more: Partial<ToolServer>) => {
     await createOrganization(newOrganization(orgId, 'Shop', member, now));
-    const server: ToolServer = {
-      _id: orgId,
-      version: 0,
-      connection: 7,
-      server_label: '',
-      endpoint_url: 'https://tools.example.com/mcp',
-      auth_type: 'oauth2',
-      enabled: true,
-      rate_limit_per_min: 60,
-      tools: [],
-      created_at: now,
-      updated_at: now,
-      ...more,
-    };
-    await saveToolServer(server, 0);
+    await saveToolServer(serverWith(more), 0);
     return (await findToolServer(orgId))!;
   };
 
