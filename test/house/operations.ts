@@ -1,121 +1,98 @@
 /**
- * `npm run operations` writes `web/app/api/operations.ts` from the OpenAPI document. The page `/app` calls the API by
- * its constants: one for each operation that a member may call, with the types of its parameters, body and reply.
+ * `npm run operations` writes `web/app/api/operations.ts`: the operations of the API, and the types, that files of the
+ * page `/app` import from it. The types are those of the schemas that `api/<slice>/contract/` exports.
  */
-import { writeFile } from 'node:fs/promises';
+import { globSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
-import { openApiDocument } from '../../api/http/openapi.ts';
+import { z } from 'zod';
+import type { Route } from '../../api/http/route.ts';
 import { routeGroups } from '../../api/routes.ts';
+import { slices } from './imports.ts';
 
-export const operationsFile = fileURLToPath(new URL('../../web/app/api/operations.ts', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
+export const operationsFile = join(root, 'web/app/api/operations.ts');
 
-type Schema = {
-  $ref?: string;
-  type?: string | string[];
-  enum?: unknown[];
-  const?: unknown;
-  anyOf?: Schema[];
-  oneOf?: Schema[];
-  allOf?: Schema[];
-  items?: Schema;
-  properties?: Record<string, Schema>;
-  required?: string[];
-  additionalProperties?: boolean | Schema;
-  format?: string;
-};
-type Content = Record<string, { schema: Schema }>;
-type Described = {
-  operationId: string;
-  security: Record<string, unknown>[];
-  parameters?: { in: string; name: string; required?: boolean; schema: Schema }[];
-  requestBody?: { content: Content };
-  responses: Record<string, { content?: Content }>;
-};
+/** A schema that a contract exports, and the expression of its type in `operationsFile`: `typeof hours.hoursReply`. */
+type Exported = { schema: z.ZodType; type: string };
 
-const nameOf = ($ref: string): string => $ref.slice($ref.lastIndexOf('/') + 1);
+const filesLike = (pattern: string): string[] => globSync(pattern, { cwd: root }).sort();
 
-/** The members of a union, each once. `string` replaces all string literals, because it includes them. */
-function membersOf(schema: Schema): string[] {
-  const { type } = schema;
-  const either =
-    schema.anyOf ?? schema.oneOf ?? (Array.isArray(type) ? type.map((one) => ({ ...schema, type: one })) : undefined);
-  const members = schema.enum?.map((value) => JSON.stringify(value)) ?? either?.flatMap(membersOf) ?? [typeOf(schema)];
-  const unique = [...new Set(members)];
-  return unique.includes('string') ? unique.filter((one) => !one.startsWith('"')) : unique;
+/** The names that files of the page import from `operationsFile`. */
+async function importedNames(): Promise<Set<string>> {
+  const files = filesLike('web/app/**/*.{ts,tsx}');
+  const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')));
+  const lists = texts.flatMap((text) => [
+    ...text.matchAll(/^import (?:type )?\{([^}]*)\} from '[./]*api\/operations\.ts'/gm),
+  ]);
+  const names = lists.flatMap(([, list]) => [...list!.matchAll(/(?:type )?(\w+)(?: as \w+)?/g)]);
+  return new Set(names.map(([, name]) => name!));
 }
 
-function typeOf(schema: Schema): string {
-  if (schema.$ref !== undefined) return nameOf(schema.$ref);
-  if (schema.const !== undefined) return JSON.stringify(schema.const);
-  if (schema.allOf) return schema.allOf.map((one) => `(${typeOf(one)})`).join(' & ');
-  if (schema.enum ?? schema.anyOf ?? schema.oneOf ?? Array.isArray(schema.type)) return membersOf(schema).join(' | ');
-  if (schema.type === 'array') return `(${typeOf(schema.items ?? {})})[]`;
-  if (schema.type === 'object') return objectOf(schema);
-  if (schema.type === 'integer') return 'number';
-  if (schema.format === 'binary') return 'Blob';
-  return schema.type ?? 'unknown';
-}
+const membersOf = (schema: z.ZodType | undefined): [name: string, member: unknown][] =>
+  schema instanceof z.ZodObject ? Object.entries(schema.shape) : [];
 
-function objectOf({ properties = {}, required = [], additionalProperties }: Schema): string {
-  const fields = Object.entries(properties).map(
-    ([name, schema]) => `${JSON.stringify(name)}${required.includes(name) ? '' : '?'}: ${typeOf(schema)};`,
-  );
-  if (fields.length > 0) return `{ ${fields.join(' ')} }`;
-  return `Record<string, ${typeof additionalProperties === 'object' ? typeOf(additionalProperties) : 'unknown'}>`;
+function operationOf(route: Route, exported: readonly Exported[]): string {
+  const byKey = route.auth.kind === 'key';
+  // `route()` makes new schemas of the query, and of the reply to a key. It adds these members and keeps the others.
+  const added = byKey ? ['mode', 'environment', 'warning'] : [];
+  const ownMembers = (schema: z.ZodType) => new Map(membersOf(schema).filter(([name]) => !added.includes(name)));
+  const typeOf = (schema: z.ZodType): string => {
+    const own = ownMembers(schema);
+    const isLike = (other: z.ZodType): boolean => {
+      const others = ownMembers(other);
+      return (
+        own.size > 0 && others.size === own.size && [...own].every(([name, member]) => others.get(name) === member)
+      );
+    };
+    const found = exported.find((one) => one.schema === schema) ?? exported.find((one) => isLike(one.schema));
+    if (!found) throw new Error(`${route.name} has a schema that no contract exports.`);
+    return found.type;
+  };
+  const params = membersOf(route.params).map(([name]) => `'${name}'`);
+  const query = ownMembers(route.query).size > 0 ? typeOf(route.query) : 'None';
+  const body = route.upload ? 'FormData' : route.raw ? 'Blob' : route.body ? typeOf(route.body) : 'None';
+  const types = [params.join(' | ') || 'never', query, body, typeOf(route.reply)].join(', ');
+  const value = [route.method, route.path, ...(route.envelope ? [true] : [])].map((one) => JSON.stringify(one));
+  return `export const ${route.name}: ${byKey ? 'InMode' : 'OperationOf'}<${types}> = [${value.join(', ')}];`;
 }
-
-function parametersOf({ parameters = [] }: Described, where: string): string {
-  const wanted = parameters.filter((one) => one.in === where);
-  const required = wanted.filter((one) => one.required).map(({ name }) => name);
-  // The API refuses unknown parameters.
-  if (wanted.length === 0) return 'Record<string, never>';
-  return objectOf({ properties: Object.fromEntries(wanted.map(({ name, schema }) => [name, schema])), required });
-}
-
-function operationOf(method: string, path: string, described: Described): string {
-  const form = described.requestBody?.content['multipart/form-data'];
-  const json = described.requestBody?.content['application/json'];
-  const body = form ? 'FormData' : json ? typeOf(json.schema) : described.requestBody ? 'Blob' : 'undefined';
-  const reply = Object.entries(described.responses).find(([status]) => status.startsWith('2'))?.[1].content?.[
-    'application/json'
-  ]?.schema;
-  const data = reply?.properties?.['success'] && reply.properties['data'];
-  const types = [parametersOf(described, 'path'), parametersOf(described, 'query'), body, typeOf(data ?? reply ?? {})];
-  const value = [method.toUpperCase(), path, ...(data ? [true] : [])].map((one) => JSON.stringify(one)).join(', ');
-  return `export const ${described.operationId}: Operation<${types.join(', ')}> = [${value}];`;
-}
-
-/**
- * Whether the team page may call an operation. The operation does not redirect, and is for members or needs no
- * credential.
- */
-const isOfPage = ({ security, responses }: Described): boolean =>
-  !('302' in responses) && (security.length === 0 || security.some((one) => 'dashboardLogin' in one));
 
 /** The text of `operationsFile`. */
 export async function operations(): Promise<string> {
-  const document = openApiDocument(routeGroups, { version: '' }) as unknown as {
-    paths: Record<string, Record<string, Described>>;
-    components: { schemas: Record<string, Schema> };
-  };
-  const called = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, one]) => (isOfPage(one) ? [operationOf(method, path, one)] : [])),
-  );
-  const schemas = Object.entries(document.components.schemas);
-  const used = (name: string, lines: readonly string[]) => lines.some((line) => new RegExp(`\\b${name}\\b`).test(line));
-  const types = new Map<string, string>();
-  for (let size = -1; size < types.size;) {
-    size = types.size;
-    for (const [name, schema] of schemas)
-      if (!types.has(name) && used(name, [...called, ...types.values()])) types.set(name, typeOf(schema));
-  }
+  const exported: Exported[] = [];
+  const imports = new Map<string, string>();
+  // A contract may export schemas of lower slices again, so the lowest slice comes first.
+  for (const slice of slices)
+    for (const file of filesLike(`api/${slice}/contract/*.ts`)) {
+      const module = basename(file, '.ts');
+      imports.set(module, `import type * as ${module} from '../../../${file}';`);
+      for (const [name, schema] of Object.entries((await import(join(root, file))) as Record<string, unknown>))
+        if (schema instanceof z.ZodType) exported.push({ schema, type: `typeof ${module}.${name}` });
+    }
+  const routes: Route[] = Object.values(routeGroups).flat();
+  const exports = [...(await importedNames())].sort().map((name) => {
+    const route = routes.find((one) => one.name === name);
+    if (route) {
+      const { auth } = route;
+      const ofPage = ['open', 'jwt', 'member'].includes(auth.kind) || (auth.kind === 'key' && !auth.keyOnly);
+      if (!ofPage) throw new Error(`The page may not call ${name}.`);
+      return operationOf(route, exported);
+    }
+    const named = exported.find(({ schema }) => z.globalRegistry.get(schema)?.id === name);
+    if (named) return `export type ${name} = z.output<${named.type}>;`;
+    throw new Error(`The page imports ${name}, which is no operation, and no schema that a contract exports.`);
+  });
   const text = [
     '/** Written by `npm run operations`; not edited by hand. */',
-    "import type { Operation } from './call.ts';",
-    ...[...types].map(([name, type]) => `export type ${name} = ${type};`),
-    ...called,
-  ].join('\n\n');
+    "import type { z } from 'zod';",
+    ...[...imports].flatMap(([module, line]) =>
+      exports.some((one) => one.includes(`typeof ${module}.`)) ? [line] : [],
+    ),
+    "import type { InMode, None, OperationOf } from './call.ts';\n",
+    ...exports,
+  ].join('\n');
   return format(text, { ...(await resolveConfig(operationsFile)), parser: 'typescript' });
 }
 

@@ -16,8 +16,26 @@ export type ViewEvents = { consented(accepted: boolean): void; said(body: string
 const maxBody = 8000;
 
 export function createView(main: HTMLElement, on: ViewEvents) {
-  const parts = build(main);
-  const { title, progress, bar, notice, log, note, form, input, agree, decline, end, suggestions } = parts;
+  const title = make('h1', {});
+  const end = make('button', { type: 'button', class: 'end', hidden: true });
+  const count = make('p', { id: 'count' });
+  const bar = make('progress', { 'aria-labelledby': 'count', max: 1, value: 0 });
+  const progress = make('div', { class: 'progress', hidden: true }, count, bar);
+  const explanation = make('p', {});
+  const agree = make('button', { type: 'button', class: 'agree' });
+  const decline = make('button', { type: 'button', class: 'decline' });
+  const choices = make('div', { class: 'choices', hidden: true }, agree, decline);
+  const heading = make('h2', {});
+  const notice = make('section', { class: 'notice', hidden: true }, heading, explanation, choices);
+  const log = make('div', { class: 'log', role: 'log', tabindex: 0 });
+  const note = make('p', { class: 'note', role: 'status' });
+  const suggestions = make('section', { class: 'suggestions', 'aria-live': 'polite', hidden: true });
+  const input = make('textarea', { id: 'answer', rows: 3, maxlength: maxBody, dir: 'auto' });
+  const label = make('label', { for: 'answer' });
+  const send = make('button', { type: 'submit', class: 'send' });
+  const form = make('form', { hidden: true }, label, make('div', { class: 'compose' }, input, send));
+  main.replaceChildren(make('header', {}, title, end), notice, progress, log, suggestions, note, form);
+
   /** The elements of the log, by the client's id of the message or else by the server's id. */
   const shown = new Map<string, HTMLElement>();
   let mayEnd = false;
@@ -33,7 +51,7 @@ export function createView(main: HTMLElement, on: ViewEvents) {
     end.textContent = mayEnd ? words.endAgain : words.end;
     agree.textContent = words.agree;
     decline.textContent = words.decline;
-    parts.send.textContent = words.send;
+    send.textContent = words.send;
     input.placeholder = words.placeholder;
     notice.ariaLabel = words.about;
     log.ariaLabel = words.interview;
@@ -104,17 +122,17 @@ export function createView(main: HTMLElement, on: ViewEvents) {
       title.textContent = welcome ? words.interviewFor(welcome.title) : words.interview;
       document.title = title.textContent;
       notice.hidden = welcome === undefined || over;
-      parts.heading.textContent = welcome?.mode === 'solo' ? words.speaksWithAi : words.aiTakesPart;
-      parts.words.textContent = running ? words.recorded : (welcome?.notice ?? '');
-      parts.label.textContent = welcome?.mode === 'solo' ? words.answer : words.message;
-      parts.choices.hidden = !asks || welcome.role !== 'candidate';
+      heading.textContent = welcome?.mode === 'solo' ? words.speaksWithAi : words.aiTakesPart;
+      explanation.textContent = running ? words.recorded : (welcome?.notice ?? '');
+      label.textContent = welcome?.mode === 'solo' ? words.answer : words.message;
+      choices.hidden = !asks || welcome.role !== 'candidate';
       for (const button of [agree, decline]) button.disabled = busy;
       const counts = question !== undefined && welcome?.mode === 'solo' && !over;
       progress.hidden = !counts;
       if (counts) {
         bar.max = question.total;
         bar.value = question.index - 1;
-        parts.count.textContent = words.progress(question.index, question.total);
+        count.textContent = words.progress(question.index, question.total);
       }
       showEntries(room.entries, welcome?.role);
       form.hidden = !running || !leads;
@@ -159,55 +177,4 @@ function showSuggestions(place: HTMLElement, list: readonly Suggestion[], words:
     ),
   );
   place.replaceChildren(make('h2', {}, words.suggestionsForYou), make('ul', {}, ...items));
-}
-
-function build(main: HTMLElement) {
-  const title = make('h1', {});
-  const end = make('button', { type: 'button', class: 'end', hidden: true });
-  const count = make('p', { id: 'count' });
-  const bar = make('progress', { 'aria-labelledby': 'count', max: 1, value: 0 });
-  const progress = make('div', { class: 'progress', hidden: true }, count, bar);
-  const words = make('p', {});
-  const agree = make('button', { type: 'button', class: 'agree' });
-  const decline = make('button', { type: 'button', class: 'decline' });
-  const choices = make('div', { class: 'choices', hidden: true }, agree, decline);
-  const heading = make('h2', {});
-  const notice = make('section', { class: 'notice', hidden: true }, heading, words, choices);
-  const log = make('div', { class: 'log', role: 'log', tabindex: 0 });
-  const note = make('p', { class: 'note', role: 'status' });
-  const suggestions = make('section', {
-    class: 'suggestions',
-    'aria-live': 'polite',
-    hidden: true,
-  });
-  const input = make('textarea', {
-    id: 'answer',
-    rows: 3,
-    maxlength: maxBody,
-    dir: 'auto',
-  });
-  const label = make('label', { for: 'answer' });
-  const send = make('button', { type: 'submit', class: 'send' });
-  const form = make('form', { hidden: true }, label, make('div', { class: 'compose' }, input, send));
-  main.replaceChildren(make('header', {}, title, end), notice, progress, log, suggestions, note, form);
-  return {
-    title,
-    end,
-    progress,
-    bar,
-    count,
-    notice,
-    heading,
-    words,
-    label,
-    agree,
-    decline,
-    choices,
-    log,
-    note,
-    form,
-    input,
-    send,
-    suggestions,
-  };
 }

@@ -57,184 +57,6 @@ const maxBody = 8000;
 
 export function createView(options: Options, on: ViewEvents): View {
   const words: Texts = texts[options.locale];
-  const parts = build(options, words);
-  const { host, root, panel, launcher, badge, input, endButton, link, person, compose } = parts;
-  const log = createLog(words, options.locale, {
-    earlier: () => on.earlier(),
-    asked: (question) => on.said(question),
-    decided(ask, approved) {
-      on.decided(ask, approved);
-      // The pressed button has disappeared, so the input gets the focus.
-      input.focus();
-    },
-    replied(ask, action, content) {
-      on.replied(ask, action, content);
-      input.focus();
-    },
-    prove: (ask) => on.prove(ask),
-  });
-  const rating = createRating(words, { send: rate, back: () => showForm('compose') });
-  const contact = createContact(words, {
-    given: (email) => on.contacted(email),
-    later() {
-      on.contacted(undefined);
-      input.focus();
-    },
-  });
-  parts.bar.after(log.element);
-  compose.before(contact.element);
-  compose.after(rating.element);
-  const covers = window.matchMedia(coversScreen);
-
-  const isOpen = (): boolean => !panel.hidden;
-
-  function open(focus: boolean): void {
-    panel.hidden = false;
-    panel.toggleAttribute('data-open', true);
-    panel.setAttribute('aria-modal', String(covers.matches));
-    launcher.setAttribute('aria-expanded', 'true');
-    log.toEnd();
-    on.opened();
-    if (focus) input.focus();
-  }
-
-  function close(): void {
-    if (!isOpen()) return;
-    const focused = host.shadowRoot?.activeElement != null;
-    panel.hidden = true;
-    panel.removeAttribute('data-open');
-    launcher.setAttribute('aria-expanded', 'false');
-    showForm('compose');
-    on.closed();
-    if (focused) launcher.focus();
-  }
-
-  function showForm(which: 'compose' | 'rating'): void {
-    const hadFocus = rating.element.contains(root.activeElement);
-    compose.hidden = which === 'rating';
-    rating.element.hidden = which === 'compose';
-    if (which === 'rating') rating.open();
-    else if (hadFocus && isOpen()) input.focus();
-  }
-
-  function rate(stars: number | undefined): void {
-    showForm('compose');
-    on.ended(stars);
-  }
-
-  function send(): void {
-    const body = input.value.trim();
-    if (body === '') return;
-    input.value = '';
-    direct();
-    on.said(body);
-  }
-
-  /** The typed text decides its direction; an empty input has the widget's direction. */
-  const direct = (): void => {
-    input.dir = input.value === '' ? options.dir : 'auto';
-  };
-  input.addEventListener('input', direct);
-  input.addEventListener('input', () => input.value !== '' && on.typed());
-  launcher.addEventListener('click', () => (isOpen() ? close() : open(true)));
-  parts.closeButton.addEventListener('click', close);
-  endButton.addEventListener('click', () => showForm('rating'));
-  compose.addEventListener('submit', (event) => {
-    event.preventDefault();
-    send();
-    input.focus();
-  });
-  input.addEventListener('keydown', (event) => {
-    // With an input method (IME), Enter may only confirm a word.
-    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
-    event.preventDefault();
-    send();
-  });
-  panel.addEventListener('keydown', (event) => {
-    // Typing in the widget must not trigger the page's keyboard shortcuts.
-    event.stopPropagation();
-    if (event.key === 'Escape') close();
-    else if (event.key === 'Tab' && covers.matches) keepInside(event, panel, root);
-  });
-  const covered = (): void => panel.setAttribute('aria-modal', String(covers.matches));
-  covers.addEventListener('change', covered);
-  document.body.append(host);
-
-  return {
-    get isOpen() {
-      return isOpen();
-    },
-    open,
-    close,
-    dress(look) {
-      parts.accent.replaceSync(look.accent ? accentCss(look.accent) : '');
-      for (const standing of parts.bar.querySelectorAll('img')) standing.remove();
-      if (look.logo !== undefined) {
-        const logo = picture(look.logo, () => logo.remove());
-        parts.bar.prepend(logo);
-      }
-      parts.hours.textContent = hoursSentence(look, options.locale, words, new Date());
-      log.dress(look);
-    },
-    show(shown) {
-      contact.show(shown.contact);
-      launcher.hidden = !shown.offered && !isOpen();
-      log.show(shown.conversation);
-      setText(link, linkSentence(shown.link, words));
-      setText(person, personSentence(shown, words));
-      const over = shown.link === 'ended' || shown.link === 'refused';
-      input.disabled = over;
-      parts.sendButton.disabled = over;
-      for (const button of log.element.querySelectorAll<HTMLButtonElement>('.offers button, .ask button'))
-        button.disabled = over;
-      endButton.hidden = over || !shown.conversation.entries.some(({ id }) => id !== undefined) || isResolved(shown);
-      const unread = isOpen() ? 0 : countUnread(shown.conversation, shown.readUpTo);
-      badge.hidden = unread === 0;
-      badge.textContent = unread > 9 ? '9+' : String(unread);
-      launcher.setAttribute(
-        'aria-label',
-        isOpen() ? words.close : unread === 0 ? words.open : words.openUnread(unread),
-      );
-    },
-    remove() {
-      covers.removeEventListener('change', covered);
-      host.remove();
-    },
-  };
-}
-
-const isResolved = ({ conversation }: Shown): boolean => conversation.status === 'resolved';
-
-/** Sets a text only when it differs, because screen readers announce every change. */
-function setText(element: HTMLElement, text: string): void {
-  if (element.textContent !== text) element.textContent = text;
-}
-
-function linkSentence(state: LinkState, words: Texts): string {
-  if (state === 'lost') return navigator.onLine ? words.reconnecting : words.offline;
-  if (state === 'connecting') return navigator.onLine ? words.connecting : words.offline;
-  if (state === 'slow') return words.tooFast;
-  return state === 'ended' ? words.ended : state === 'refused' ? words.unavailable : '';
-}
-
-function personSentence(shown: Shown, words: Texts): string {
-  if (shown.conversation.status === 'escalated') return words.escalated;
-  if (!isResolved(shown)) return '';
-  return shown.rated ? `${words.thanks} ${words.resolved}` : words.resolved;
-}
-
-/** Keeps the focus inside the panel when it covers the whole page. */
-function keepInside(event: KeyboardEvent, panel: HTMLElement, root: ShadowRoot): void {
-  const stops = [...panel.querySelectorAll<HTMLElement>('button, textarea, a[href], input, [tabindex="0"]')].filter(
-    (each) => each.checkVisibility() && !each.matches(':disabled'),
-  );
-  const edge = event.shiftKey ? stops[0] : stops.at(-1);
-  if (root.activeElement !== edge) return;
-  event.preventDefault();
-  (event.shiftKey ? stops.at(-1) : stops[0])?.focus();
-}
-
-function build(options: Options, words: Texts) {
   const host = document.createElement('support-widget');
   const root = host.attachShadow({ mode: 'open' });
   const sheet = new CSSStyleSheet();
@@ -303,21 +125,178 @@ function build(options: Options, words: Texts) {
       launcher,
     ),
   );
-  return {
-    host,
-    root,
-    accent,
-    panel,
-    bar,
-    hours,
-    launcher,
-    badge,
-    input,
-    sendButton,
-    endButton,
-    closeButton,
-    link,
-    person,
-    compose,
+
+  const log = createLog(words, options.locale, {
+    earlier: () => on.earlier(),
+    asked: (question) => on.said(question),
+    decided(ask, approved) {
+      on.decided(ask, approved);
+      // The pressed button has disappeared, so the input gets the focus.
+      input.focus();
+    },
+    replied(ask, action, content) {
+      on.replied(ask, action, content);
+      input.focus();
+    },
+    prove: (ask) => on.prove(ask),
+  });
+  const rating = createRating(words, { send: rate, back: () => showForm('compose') });
+  const contact = createContact(words, {
+    given: (email) => on.contacted(email),
+    later() {
+      on.contacted(undefined);
+      input.focus();
+    },
+  });
+  bar.after(log.element);
+  compose.before(contact.element);
+  compose.after(rating.element);
+  const covers = window.matchMedia(coversScreen);
+
+  const isOpen = (): boolean => !panel.hidden;
+
+  function open(focus: boolean): void {
+    panel.hidden = false;
+    panel.toggleAttribute('data-open', true);
+    panel.setAttribute('aria-modal', String(covers.matches));
+    launcher.setAttribute('aria-expanded', 'true');
+    log.toEnd();
+    on.opened();
+    if (focus) input.focus();
+  }
+
+  function close(): void {
+    if (!isOpen()) return;
+    const focused = host.shadowRoot?.activeElement != null;
+    panel.hidden = true;
+    panel.removeAttribute('data-open');
+    launcher.setAttribute('aria-expanded', 'false');
+    showForm('compose');
+    on.closed();
+    if (focused) launcher.focus();
+  }
+
+  function showForm(which: 'compose' | 'rating'): void {
+    const hadFocus = rating.element.contains(root.activeElement);
+    compose.hidden = which === 'rating';
+    rating.element.hidden = which === 'compose';
+    if (which === 'rating') rating.open();
+    else if (hadFocus && isOpen()) input.focus();
+  }
+
+  function rate(stars: number | undefined): void {
+    showForm('compose');
+    on.ended(stars);
+  }
+
+  function send(): void {
+    const body = input.value.trim();
+    if (body === '') return;
+    input.value = '';
+    direct();
+    on.said(body);
+  }
+
+  /** The typed text decides its direction; an empty input has the widget's direction. */
+  const direct = (): void => {
+    input.dir = input.value === '' ? options.dir : 'auto';
   };
+  input.addEventListener('input', direct);
+  input.addEventListener('input', () => input.value !== '' && on.typed());
+  launcher.addEventListener('click', () => (isOpen() ? close() : open(true)));
+  closeButton.addEventListener('click', close);
+  endButton.addEventListener('click', () => showForm('rating'));
+  compose.addEventListener('submit', (event) => {
+    event.preventDefault();
+    send();
+    input.focus();
+  });
+  input.addEventListener('keydown', (event) => {
+    // With an input method (IME), Enter may only confirm a word.
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    send();
+  });
+  panel.addEventListener('keydown', (event) => {
+    // Typing in the widget must not trigger the page's keyboard shortcuts.
+    event.stopPropagation();
+    if (event.key === 'Escape') close();
+    else if (event.key === 'Tab' && covers.matches) keepInside(event, panel, root);
+  });
+  const covered = (): void => panel.setAttribute('aria-modal', String(covers.matches));
+  covers.addEventListener('change', covered);
+  document.body.append(host);
+
+  return {
+    get isOpen() {
+      return isOpen();
+    },
+    open,
+    close,
+    dress(look) {
+      accent.replaceSync(look.accent ? accentCss(look.accent) : '');
+      for (const standing of bar.querySelectorAll('img')) standing.remove();
+      if (look.logo !== undefined) {
+        const logo = picture(look.logo, () => logo.remove());
+        bar.prepend(logo);
+      }
+      hours.textContent = hoursSentence(look, options.locale, words, new Date());
+      log.dress(look);
+    },
+    show(shown) {
+      contact.show(shown.contact);
+      launcher.hidden = !shown.offered && !isOpen();
+      log.show(shown.conversation);
+      setText(link, linkSentence(shown.link, words));
+      setText(person, personSentence(shown, words));
+      const over = shown.link === 'ended' || shown.link === 'refused';
+      input.disabled = over;
+      sendButton.disabled = over;
+      for (const button of log.element.querySelectorAll<HTMLButtonElement>('.offers button, .ask button'))
+        button.disabled = over;
+      endButton.hidden = over || !shown.conversation.entries.some(({ id }) => id !== undefined) || isResolved(shown);
+      const unread = isOpen() ? 0 : countUnread(shown.conversation, shown.readUpTo);
+      badge.hidden = unread === 0;
+      badge.textContent = unread > 9 ? '9+' : String(unread);
+      launcher.setAttribute(
+        'aria-label',
+        isOpen() ? words.close : unread === 0 ? words.open : words.openUnread(unread),
+      );
+    },
+    remove() {
+      covers.removeEventListener('change', covered);
+      host.remove();
+    },
+  };
+}
+
+const isResolved = ({ conversation }: Shown): boolean => conversation.status === 'resolved';
+
+/** Sets a text only when it differs, because screen readers announce every change. */
+function setText(element: HTMLElement, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+function linkSentence(state: LinkState, words: Texts): string {
+  if (state === 'lost') return navigator.onLine ? words.reconnecting : words.offline;
+  if (state === 'connecting') return navigator.onLine ? words.connecting : words.offline;
+  if (state === 'slow') return words.tooFast;
+  return state === 'ended' ? words.ended : state === 'refused' ? words.unavailable : '';
+}
+
+function personSentence(shown: Shown, words: Texts): string {
+  if (shown.conversation.status === 'escalated') return words.escalated;
+  if (!isResolved(shown)) return '';
+  return shown.rated ? `${words.thanks} ${words.resolved}` : words.resolved;
+}
+
+/** Keeps the focus inside the panel when it covers the whole page. */
+function keepInside(event: KeyboardEvent, panel: HTMLElement, root: ShadowRoot): void {
+  const stops = [...panel.querySelectorAll<HTMLElement>('button, textarea, a[href], input, [tabindex="0"]')].filter(
+    (each) => each.checkVisibility() && !each.matches(':disabled'),
+  );
+  const edge = event.shiftKey ? stops[0] : stops.at(-1);
+  if (root.activeElement !== edge) return;
+  event.preventDefault();
+  (event.shiftKey ? stops.at(-1) : stops[0])?.focus();
 }

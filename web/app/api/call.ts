@@ -2,6 +2,7 @@
  * Calls operations of the API as the member who is signed in to this browser. The browser adds the login cookie, which
  * no script can read.
  */
+import type { z } from 'zod';
 
 /**
  * An operation of the API: its method, its path below `/v1`, and whether the reply is wrapped as `{ success, data }`.
@@ -10,6 +11,27 @@
 export type Operation<P, Q, B, R> = readonly [method: string, path: string, wrapped?: boolean] & {
   readonly types?: { params: P; query: Q; body: B; reply: R };
 };
+
+/** Stands for the query or the body of an operation that has none. */
+export type None = undefined;
+type OutputOf<S, Otherwise> = S extends z.ZodType ? z.output<S> : Otherwise;
+type InputOf<S> = S extends z.ZodType ? z.input<S> : S;
+
+/** The operation with path parameters of these names, and with these schemas. Files and forms have no schema. */
+export type OperationOf<P extends string, Q, B, R extends z.ZodType> = Operation<
+  Record<P, string>,
+  OutputOf<Q, Record<string, never>>,
+  InputOf<B>,
+  z.output<R>
+>;
+
+/** Like `OperationOf`, for an operation that API keys may call too. Of a member it takes the mode. */
+export type InMode<P extends string, Q, B, R extends z.ZodType> = Operation<
+  Record<P, string>,
+  OutputOf<Q, unknown> & { mode?: 'test' | 'live' },
+  InputOf<B>,
+  z.output<R>
+>;
 
 export type Detail = { path?: (string | number)[]; message: string };
 

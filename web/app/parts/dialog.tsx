@@ -2,13 +2,13 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-type Given = { title: string; closed: () => void; children: ComponentChildren; wide?: boolean };
+type Given = { title: string; closed: () => void; children: ComponentChildren };
 
-export function Dialog({ title, closed, children, wide = false }: Given) {
+export function Dialog({ title, closed, children }: Given) {
   const ref = useRef<HTMLDialogElement>(null);
   useEffect(() => ref.current?.showModal(), []);
   return (
-    <dialog ref={ref} aria-label={title} class={wide ? 'wide' : ''} onClose={closed}>
+    <dialog ref={ref} aria-label={title} onClose={closed}>
       <h2>{title}</h2>
       {children}
     </dialog>

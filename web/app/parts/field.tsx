@@ -1,18 +1,91 @@
-/** A labelled form control, with the server's error about its value. */
-import type { ComponentChildren } from 'preact';
+/** Labelled form controls, each with the server's error about its value. */
+import { createContext, type ComponentChildren, type TextareaHTMLAttributes } from 'preact';
+import { useContext } from 'preact/hooks';
 
-type Given = { label: string; error?: string | undefined; hint?: string; children: ComponentChildren };
+/** Returns the server's error about a field of the request body. A form provides it to the controls in it. */
+export const Wrong = createContext<(field: string) => string | undefined>(() => undefined);
 
-export const Field = ({ label, error, hint, children }: Given) => (
-  <label class="field">
-    <span>{label}</span>
-    {children}
-    {hint && <small>{hint}</small>}
-    {error && (
-      <strong class="error" role="alert">
-        {error}
-      </strong>
-    )}
+type Given = {
+  label: string;
+  hint?: string | undefined;
+  /** The field of the request body whose error is shown here, if its name is not that of the control. */
+  of?: string | undefined;
+};
+
+export function Field({ label, hint, of = '', children }: Given & { children: ComponentChildren }) {
+  const error = useContext(Wrong)(of);
+  return (
+    <label class="field">
+      <span>{label}</span>
+      {children}
+      {hint && <small>{hint}</small>}
+      {error && (
+        <strong class="error" role="alert">
+          {error}
+        </strong>
+      )}
+    </label>
+  );
+}
+
+type Typed = Given &
+  Pick<TextareaHTMLAttributes, 'autocomplete' | 'defaultValue' | 'maxLength' | 'placeholder' | 'required' | 'value'> & {
+    name: string;
+    type?: 'color' | 'datetime-local' | 'email' | 'number' | 'password' | 'text' | 'time' | 'url';
+    /** The height in lines. Without it, the text is a single line. */
+    rows?: number;
+    min?: number;
+    change?: (text: string) => unknown;
+  };
+
+export function Text({ label, hint, of, type = 'text', change, ...more }: Typed) {
+  // The types of preact know one type of input at a time.
+  const kind = type as 'text';
+  const typed = ({ currentTarget }: { currentTarget: { value: string } }) => void change?.(currentTarget.value);
+  return (
+    <Field label={label} hint={hint} of={of ?? more.name}>
+      {more.rows ? <textarea {...more} onInput={typed} /> : <input type={kind} {...more} onInput={typed} />}
+    </Field>
+  );
+}
+
+type Chosen = { names: Readonly<Record<string, string>>; chosen?: string | undefined };
+
+/**
+ * The options of a `select`: a name for each value. `defaultSelected`, which preact's types lack, makes the chosen one
+ * the choice after a reset of the form.
+ */
+export const Options = ({ names, chosen }: Chosen) => (
+  <>
+    {Object.entries(names).map(([value, name]) => (
+      <option key={value} value={value} selected={value === chosen} {...{ defaultSelected: value === chosen }}>
+        {name}
+      </option>
+    ))}
+  </>
+);
+
+type Selected = Given & Chosen & { name: string; change?: (value: string) => unknown };
+
+export const Select = ({ label, hint, of, name, names, chosen, change }: Selected) => (
+  <Field label={label} hint={hint} of={of ?? name}>
+    <select name={name} onChange={({ currentTarget }) => void change?.(currentTarget.value)}>
+      <Options names={names} chosen={chosen} />
+    </select>
+  </Field>
+);
+
+type Ticked = { label: string; name?: string; checked?: boolean; change?: (on: boolean) => unknown };
+
+/** A checkbox. With a `name` it is a field of its form; with `change` it reports each change. */
+export const Tick = ({ label, name, checked, change }: Ticked) => (
+  <label>
+    {change ? (
+      <input type="checkbox" checked={checked} onChange={({ currentTarget }) => void change(currentTarget.checked)} />
+    ) : (
+      <input name={name} type="checkbox" defaultChecked={checked} />
+    )}{' '}
+    {label}
   </label>
 );
 

@@ -26,7 +26,7 @@ import { entryOf, put, suppose } from './inbox.ts';
 import { link, onFrame, tell } from './live.ts';
 import { people } from './people.ts';
 import { address, go } from './route.ts';
-import { mode, orgId, user, type Mode } from './session.ts';
+import { here, mode, orgId, user, type Mode } from './session.ts';
 import { attempt } from './toast.ts';
 import { mentionsIn } from '../rules/writing.ts';
 import { randomId } from '../../live/store.ts';
@@ -63,7 +63,7 @@ export const draft = computed(() => drafts.value.get(openId.value) ?? '');
 export const noteDrafts = signal<ReadonlyMap<string, string>>(new Map());
 export const noteDraft = computed(() => noteDrafts.value.get(openId.value) ?? '');
 
-const at = (convId = openId.value) => ({ params: { orgId: orgId.value, convId }, query: { mode: mode.value } });
+const at = (convId = openId.value) => here({ convId });
 
 function read(convId: string, cursor?: string) {
   const { params, query } = at(convId);
@@ -229,8 +229,8 @@ async function act<B>(operation: Act<B>, body: B, change: Partial<InboxConversat
 }
 
 export const assign = (userId: string | null) => act(assignConversation, { user_id: userId }, { assigned_to: userId });
-export const resolve = () => act(resolveConversation, {}, { status: 'resolved', waiting_since: null });
-export const reopen = () => act(reopenConversation, {}, { status: 'open' });
+export const resolve = () => act(resolveConversation, undefined, { status: 'resolved', waiting_since: null });
+export const reopen = () => act(reopenConversation, undefined, { status: 'open' });
 export const escalate = (reason?: string) =>
   act(escalateConversation, reason === undefined ? {} : { reason }, { status: 'escalated' });
 export const setTags = (tags: string[]) => act(setConversationTags, { tags }, { tags });
@@ -262,8 +262,7 @@ export async function writeNote(): Promise<void> {
 }
 export const dropNote = (noteId: string): Promise<boolean> =>
   attempt(async () => {
-    const { params, query } = at();
-    await call(removeNote, { params: { ...params, noteId }, query });
+    await call(removeNote, here({ convId: openId.value, noteId }));
     await readAgain();
   });
 
@@ -273,7 +272,7 @@ export const dropNote = (noteId: string): Promise<boolean> =>
  */
 export async function suggest(): Promise<boolean> {
   const convId = openId.value;
-  const { suggestion } = await call(suggestReply, { ...at(convId), body: {} });
+  const { suggestion } = await call(suggestReply, at(convId));
   if (suggestion) add(suggestion.body, convId);
   return suggestion !== null;
 }

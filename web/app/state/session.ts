@@ -29,8 +29,11 @@ export const mode = signal<Mode>('test');
 export const orgId = computed(() => org.value?.org_id ?? '');
 export const isAdmin = computed(() => org.value !== undefined && org.value.role !== 'member');
 
-/** The parameters and the mode that most calls take. */
-export const here = () => ({ params: { orgId: orgId.value }, query: { mode: mode.value } });
+/** The parameters and the mode that most calls take. `more`: the other parameters of the path. */
+export const here = <P extends object = object>(more?: P) => ({
+  params: { orgId: orgId.value, ...(more as P) },
+  query: { mode: mode.value },
+});
 
 whenSignedOut(() => {
   if (user.value) signedOut.value = true;

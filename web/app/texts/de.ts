@@ -89,7 +89,6 @@ export const de: Texts = {
   notSent: 'Nicht gesendet:',
   editAgain: 'Noch einmal bearbeiten',
   note: 'Notiz',
-  notes: 'Notizen',
   writeNote: 'Notiz für Kolleginnen und Kollegen; der Kunde sieht sie nicht. @ erwähnt jemanden.',
   suggest: 'Entwurf des Agenten',
   noSuggestion: 'Die Dokumente beantworten davon nichts.',

@@ -1,4 +1,8 @@
 /** The texts of the page in English. Most screens have a group of their own, such as `settings`. */
+
+/** Texts that are found by an id, such as the name of a state. */
+const byId = (names: Record<string, string>) => names;
+
 export const en = {
   title: 'Support',
   // Texts of the sign-in form.
@@ -35,14 +39,14 @@ export const en = {
   copy: 'Copy',
   copied: 'Copied.',
   // Texts of the rail and of the keyboard commands.
-  screens: {
+  screens: byId({
     inbox: 'Inbox',
     knowledge: 'Knowledge',
     tools: 'Tools',
     deliveries: 'Deliveries',
     settings: 'Settings',
     start: 'First steps',
-  } as Record<string, string>,
+  }),
   notices: 'Notifications',
   noNotices: 'Nothing new.',
   keys: 'Keyboard',
@@ -51,14 +55,14 @@ export const en = {
   here: 'here',
   away: 'away',
   // Texts of the inbox's list.
-  boxes: {
+  boxes: byId({
     waiting: 'Waiting',
     mine: 'Mine',
     unassigned: 'Unassigned',
     snoozed: 'Snoozed',
     resolved: 'Resolved',
     all: 'All',
-  } as Record<string, string>,
+  }),
   conversations: 'Conversations',
   noConversations: 'No conversation here.',
   chooseConversation: 'Choose a conversation.',
@@ -68,13 +72,10 @@ export const en = {
   unread: (count: number) => (count === 1 ? '1 unread message' : `${count} unread messages`),
   views: (names: string) => `${names} looks at this`,
   writes: (names: string) => `${names} writes`,
-  statuses: { open: 'Open', pending: 'Answered', escalated: 'Needs a person', resolved: 'Resolved' } as Record<
-    string,
-    string
-  >,
-  priorities: { urgent: 'Urgent', high: 'High', medium: 'Medium', low: 'Low' } as Record<string, string>,
-  roles: { customer: 'Customer', ai: 'Agent (AI)', agent: 'Team', system: 'System' } as Record<string, string>,
-  reasons: {
+  statuses: byId({ open: 'Open', pending: 'Answered', escalated: 'Needs a person', resolved: 'Resolved' }),
+  priorities: byId({ urgent: 'Urgent', high: 'High', medium: 'Medium', low: 'Low' }),
+  roles: byId({ customer: 'Customer', ai: 'Agent (AI)', agent: 'Team', system: 'System' }),
+  reasons: byId({
     asked: 'The customer asked for a person.',
     no_context: 'The documents had no answer twice in a row.',
     human_only: 'Only a person may do this.',
@@ -82,11 +83,11 @@ export const en = {
     member: 'A member took it over.',
     replied: 'The customer wrote back after a member had answered.',
     failed: 'The agent could not answer.',
-  } as Record<string, string>,
+  }),
   search: 'Search',
   found: (words: string) => `Found for ${words}`,
   foundNothing: 'Nothing has all of these words.',
-  places: { message: 'Message', note: 'Note', customer: 'Customer' } as Record<string, string>,
+  places: byId({ message: 'Message', note: 'Note', customer: 'Customer' }),
   // Texts of an open conversation.
   messages: 'Messages',
   reply: 'Reply',
@@ -96,7 +97,6 @@ export const en = {
   notSent: 'Not sent:',
   editAgain: 'Edit again',
   note: 'Note',
-  notes: 'Notes',
   writeNote: 'Note for colleagues; the customer does not see it. @ mentions somebody.',
   suggest: "Agent's draft",
   noSuggestion: 'The documents answer nothing of this.',
@@ -113,12 +113,12 @@ export const en = {
   markUnread: 'Unread for me',
   snooze: 'Snooze',
   wake: 'End the snooze',
-  snoozes: {
+  snoozes: byId({
     hour: 'In an hour',
     tomorrow: 'Tomorrow at 9',
     week: 'Monday at 9',
     reply: 'Until the customer writes',
-  } as Record<string, string>,
+  }),
   snoozedUntil: (when: string) => `Snoozed until ${when}`,
   snoozedReply: 'Snoozed until the customer writes',
   tags: 'Tags',
@@ -128,11 +128,8 @@ export const en = {
   whyTitle: 'Why the agent answered so',
   searchedFor: 'Searched for',
   nothingSearched: 'Nothing: a fixed sentence.',
-  confidences: { high: 'High', low: 'Low: offers only', none: 'None' } as Record<string, string>,
-  writers: { extractive: 'The passages’ own sentences', model: 'Language model', fixed: 'A fixed sentence' } as Record<
-    string,
-    string
-  >,
+  confidences: byId({ high: 'High', low: 'Low: offers only', none: 'None' }),
+  writers: byId({ extractive: 'The passages’ own sentences', model: 'Language model', fixed: 'A fixed sentence' }),
   passageGone: 'This passage is no longer among those that are found.',
   passages: 'Passages',
   passageShown: 'used',
@@ -147,12 +144,12 @@ export const en = {
   history: 'What happened',
   earlier: 'Other conversations',
   rating: (stars: number) => `Rated ${stars} of 5`,
-  eventNames: {
+  eventNames: byId({
     'ticket.created': 'A ticket was opened',
     'ticket.escalated': 'A person was called',
     'ticket.resolved': 'Resolved',
-  } as Record<string, string>,
-  nextKeys: {
+  }),
+  nextKeys: byId({
     j: 'Next conversation',
     k: 'Conversation before',
     Enter: 'Open it',
@@ -171,28 +168,28 @@ export const en = {
     '?': 'These keys',
     g: 'and i, k, t, d or s: another screen',
     Escape: 'Leave',
-  } as Record<string, string>,
+  }),
   deliveries: {
     destinations: 'Destinations',
-    kinds: {
+    kinds: byId({
       webhook: 'Webhook',
       slack: 'Slack',
       linear: 'Linear',
       github: 'GitHub',
       email: 'Mail',
       notification: 'Notices',
-    } as Record<string, string>,
-    destinationStates: { active: 'Works', failing: 'Fails', disabled: 'Disabled' } as Record<string, string>,
+    }),
+    destinationStates: byId({ active: 'Works', failing: 'Fails', disabled: 'Disabled' }),
     slow: 'slow',
     since: (when: string) => `since ${when}`,
     noDestinations: 'No destination has had a delivery yet.',
-    states: {
+    states: byId({
       pending: 'Waits',
       delivered: 'Delivered',
       retrying: 'Tried again',
       failed: 'Failed',
       suppressed: 'Not sent (test)',
-    } as Record<string, string>,
+    }),
     everyState: 'Every state',
     everyKind: 'Every kind',
     event: 'Event',
@@ -216,7 +213,7 @@ export const en = {
     took: (ms: number) => `${ms} ms`,
   },
   knowledge: {
-    tabs: { documents: 'Documents', pages: 'Pages', gaps: 'Gaps', ask: 'Ask' } as Record<string, string>,
+    tabs: byId({ documents: 'Documents', pages: 'Pages', gaps: 'Gaps', ask: 'Ask' }),
     upload: 'Upload files',
     dropHere: 'or drop them here: DOCX, TXT, MD, CSV, XLSX',
     uploading: (name: string) => `Uploading ${name} …`,
@@ -224,10 +221,7 @@ export const en = {
     write: 'Write an article',
     name: 'Name',
     state: 'State',
-    states: { uploaded: 'Waits', processing: 'Is being read', indexed: 'Answers', failed: 'Failed' } as Record<
-      string,
-      string
-    >,
+    states: byId({ uploaded: 'Waits', processing: 'Is being read', indexed: 'Answers', failed: 'Failed' }),
     byWords: 'by words only so far',
     segments: 'Segments',
     sourceTitle: 'Title that customers see',
@@ -236,7 +230,7 @@ export const en = {
     publicUrlHint: 'Empty: nowhere. Otherwise answers link to it.',
     segmentsHint: 'Separated by commas; none: for everybody.',
     authority: 'Priority',
-    authorities: { primary: 'Primary', normal: 'Normal', background: 'Background' } as Record<string, string>,
+    authorities: byId({ primary: 'Primary', normal: 'Normal', background: 'Background' }),
     change: 'Change',
     edit: 'Edit',
     again: 'Read again',
@@ -251,14 +245,14 @@ export const en = {
     maxPages: 'Pages at most',
     everyHours: 'Again every so many hours (empty: once)',
     start: 'Start',
-    crawlStates: {
+    crawlStates: byId({
       idle: 'No crawl yet',
       crawling: 'Crawling',
       completed: 'Completed',
       failed: 'Failed',
       cancelled: 'Cancelled',
       limit_reached: 'Ended at the limit of pages',
-    } as Record<string, string>,
+    }),
     crawled: (processed: number, unchanged: number, skipped: number, failed: number) =>
       `${processed} read, ${unchanged} unchanged, ${skipped} left out, ${failed} failed`,
     cancelCrawl: 'Cancel the crawl',
@@ -268,15 +262,15 @@ export const en = {
     noPages: 'No page yet. Crawl a site.',
     crawledAt: 'Crawled',
     // Texts of the tab for questions that no document answered.
-    gapStates: { open: 'Open', acknowledged: 'Seen', resolved: 'Resolved' } as Record<string, string>,
+    gapStates: byId({ open: 'Open', acknowledged: 'Seen', resolved: 'Resolved' }),
     question: 'Question',
     asked: (count: number) => (count === 1 ? 'once' : `${count} times`),
     lastAsked: 'Last asked',
-    reasons: {
+    reasons: byId({
       nothing_found: 'No passage has its words or meaning.',
       not_relevant: 'Passages come near, and none answers it.',
       out_of_segment: 'A passage of another segment would answer it.',
-    } as Record<string, string>,
+    }),
     nearest: 'Nearest passages',
     noGaps: 'No question without an answer here.',
     answerIt: 'Answer it',
@@ -302,7 +296,7 @@ export const en = {
     changedMeanwhile: 'Read the present text',
   },
   settings: {
-    tabs: {
+    tabs: byId({
       notices: 'My notices',
       members: 'Members',
       replies: 'Canned replies',
@@ -313,13 +307,10 @@ export const en = {
       integrations: 'Integrations',
       keys: 'Keys',
       live: 'Going live',
-    } as Record<string, string>,
+    }),
     noTags: 'None yet. A conversation may have any tag; those listed here have colours and are offered.',
     colour: 'Colour',
-    colours: { grey: 'Grey', red: 'Red', orange: 'Orange', green: 'Green', blue: 'Blue', purple: 'Purple' } as Record<
-      string,
-      string
-    >,
+    colours: byId({ grey: 'Grey', red: 'Red', orange: 'Orange', green: 'Green', blue: 'Blue', purple: 'Purple' }),
     openNow: 'Open now.',
     closedNow: 'Closed now.',
     opensAt: (when: string) => `Opens ${when}.`,
@@ -347,7 +338,7 @@ export const en = {
     name: 'Name',
     email: 'E-mail',
     role: 'Role',
-    roles: { owner: 'Owner', admin: 'Admin', member: 'Member' } as Record<string, string>,
+    roles: byId({ owner: 'Owner', admin: 'Admin', member: 'Member' }),
     unproven: 'address not proven',
     invite: 'Add or invite',
     invited: 'Invited by mail.',
@@ -383,34 +374,28 @@ export const en = {
     startersHint: 'At most four.',
     askEmail: 'Ask visitors for an e-mail address',
     askEmailHint: 'Replies are mailed to it when they have left. It needs a mail server.',
-    askEmails: { never: 'Never', on_escalation: 'When a person is called', first: 'From the beginning' } as Record<
-      string,
-      string
-    >,
+    askEmails: byId({ never: 'Never', on_escalation: 'When a person is called', first: 'From the beginning' }),
     outside: 'Outside your hours',
-    outsides: { show: 'The chat is there and says when you are back', hide: 'The chat is not there' } as Record<
-      string,
-      string
-    >,
+    outsides: byId({ show: 'The chat is there and says when you are back', hide: 'The chat is not there' }),
     pictures: { logo: 'Logo', avatar: 'Picture of the agent' },
     pictureHint: 'PNG, JPEG or WebP, at most 100 KB.',
     preview: 'The chat as it is saved',
     // Texts of the tab for connected services.
-    providers: {
+    providers: byId({
       slack: 'Slack',
       linear: 'Linear',
       github: 'GitHub',
       email: 'Mail server',
       teams: 'Microsoft Teams',
-    } as Record<string, string>,
-    statuses: { connected: 'Connected', broken: 'Broken', disconnected: 'Not connected' } as Record<string, string>,
+    }),
+    statuses: byId({ connected: 'Connected', broken: 'Broken', disconnected: 'Not connected' }),
     connect: 'Connect',
     disconnect: 'Disconnect',
     disconnectAsk: (name: string) => `Disconnect ${name}?`,
     test: 'Test',
     goOn: 'Go on at the service',
     teamsCode: (code: string) => `Send this to the bot in Teams: ${code}`,
-    fields: {
+    fields: byId({
       api_key: 'API key',
       team_id: 'Team id',
       webhook_secret: 'Secret of its webhook (optional)',
@@ -419,7 +404,7 @@ export const en = {
       channel_id: 'Channel id (optional)',
       smtp_url: 'SMTP address (smtps://user:password@host)',
       from: 'Sender',
-    } as Record<string, string>,
+    }),
     // Texts of the tab for secret API keys.
     scopes: 'May',
     newKey: 'New key',
@@ -443,28 +428,28 @@ export const en = {
   start: {
     lead: 'Five steps until customers get answers.',
     done: 'Done',
-    steps: {
+    steps: byId({
       upload: 'Give it something to answer from',
       ask: 'Ask it something',
       embed: 'Put the chat on a page',
       invite: 'Invite a colleague',
       live: 'Go live',
-    } as Record<string, string>,
-    says: {
+    }),
+    says: byId({
       upload: 'Upload a document, write an article, or crawl your help centre.',
       ask: 'Ask as a customer would, and see which passages answer.',
       embed: 'One script tag. Try it on the demonstration page first.',
       invite: 'Whoever answers customers needs an account here.',
       live: 'Test data and real customers are kept apart; going live opens the second.',
-    } as Record<string, string>,
+    }),
   },
   tools: {
-    tabs: { server: 'Server', approvals: 'Approvals', audit: 'Audit' } as Record<string, string>,
+    tabs: byId({ server: 'Server', approvals: 'Approvals', audit: 'Audit' }),
     noServer: 'No tool server yet. Connect one that speaks the Model Context Protocol.',
     label: 'Name',
     endpoint: 'Address',
     auth: 'Signs in',
-    auths: { none: 'not at all', bearer: 'with a token', oauth2: 'with OAuth 2' } as Record<string, string>,
+    auths: byId({ none: 'not at all', bearer: 'with a token', oauth2: 'with OAuth 2' }),
     token: 'Token',
     tokenKept: 'Empty: the stored one stays.',
     enabled: 'The agent may call its tools',
@@ -475,13 +460,13 @@ export const en = {
     notSignedIn: 'Not signed in.',
     removeAsk: 'Remove the server? The agent calls none of its tools any more.',
     discover: 'Ask the server for its tools',
-    statuses: { approved: 'Approved', new: 'New', changed: 'Changed', removed: 'Gone' } as Record<string, string>,
+    statuses: byId({ approved: 'Approved', new: 'New', changed: 'Changed', removed: 'Gone' }),
     suspended: 'Suspended: it differs from what was approved.',
     approveIt: 'Approve',
     approveAs: (tool: string) => `Approve ${tool}`,
     withdraw: 'Withdraw',
     tier: 'What it takes',
-    tiers: {
+    tiers: byId({
       read_public: 'Reads, for everybody',
       read_private: 'Reads what is the customer’s own',
       safe_write: 'Changes something harmless',
@@ -489,15 +474,15 @@ export const en = {
       step_up: 'The customer signs in once more',
       admin_approve: 'A member approves each call',
       human_only: 'Only a person does it',
-    } as Record<string, string>,
+    }),
     scope: 'For whom',
-    scopes: {
+    scopes: byId({
       public: 'Everybody',
       verified_visitor: 'Visitors with a signed e-mail',
       verified_customer: 'Customers whom your backend has identified',
-    } as Record<string, string>,
+    }),
     differences: 'What differs',
-    fields: { added: 'added', removed: 'removed', changed: 'changed' } as Record<string, string>,
+    fields: byId({ added: 'added', removed: 'removed', changed: 'changed' }),
     // Texts of the tab for calls that wait for an approval.
     noApprovals: 'No call waits.',
     until: 'Until',
@@ -513,18 +498,18 @@ export const en = {
     verify: 'Check the chain',
     intact: (count: number) => `Intact: ${count} entries checked.`,
     broken: (seq: number, reason: string) => `Broken at entry ${seq}: ${reason}.`,
-    breaks: {
+    breaks: byId({
       missing: 'it is missing',
       altered: 'it was altered',
       unlinked: 'it does not follow the one before',
       unsigned: 'it is not signed by this system',
-    } as Record<string, string>,
+    }),
     when: 'When',
     who: 'Who',
     what: 'What',
     tool: 'Tool',
     outcome: 'Outcome',
-    outcomes: {
+    outcomes: byId({
       ok: 'done',
       error: 'failed',
       timeout: 'outcome unknown',
@@ -534,7 +519,7 @@ export const en = {
       suspended: 'suspended',
       handed_off: 'given to a person',
       rate_limited: 'too many calls',
-    } as Record<string, string>,
+    }),
     everyOutcome: 'Every outcome',
     noEvents: 'Nothing here.',
   },

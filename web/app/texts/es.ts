@@ -89,7 +89,6 @@ export const es: Texts = {
   notSent: 'No enviado:',
   editAgain: 'Editar de nuevo',
   note: 'Nota',
-  notes: 'Notas',
   writeNote: 'Nota para colegas; el cliente no la ve. @ menciona a alguien.',
   suggest: 'Borrador del agente',
   noSuggestion: 'Los documentos no responden nada de esto.',

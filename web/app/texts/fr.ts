@@ -89,7 +89,6 @@ export const fr: Texts = {
   notSent: 'Non envoyé :',
   editAgain: 'Modifier à nouveau',
   note: 'Note',
-  notes: 'Notes',
   writeNote: 'Note pour les collègues ; le client ne la voit pas. @ mentionne quelqu’un.',
   suggest: 'Brouillon de l’agent',
   noSuggestion: 'Les documents ne répondent à rien de cela.',

@@ -4,19 +4,18 @@ import { getDelivery, redeliver } from '../../api/operations.ts';
 import { useEvery, useLoaded } from '../frame/loaded.ts';
 import { useKeys } from '../../parts/keys.ts';
 import { moment } from '../../rules/times.ts';
-import { mode, orgId } from '../../state/session.ts';
-import { attempt } from '../../state/toast.ts';
+import { here } from '../../state/session.ts';
 import { locale, texts } from '../../texts/texts.ts';
 
 export function DeliveryShown({ deliveryId, again: listAgain }: { deliveryId: string; again: () => Promise<void> }) {
   const t = texts.value.deliveries;
-  const at = { params: { orgId: orgId.value, deliveryId }, query: { mode: mode.value } };
-  const { data, error, again } = useLoaded(() => call(getDelivery, at), [deliveryId]);
+  const at = here({ deliveryId });
+  const { data, error, again, act } = useLoaded(() => call(getDelivery, at), [deliveryId]);
   const one = data?.delivery;
   useEvery(2_000, one?.status === 'pending' || one?.status === 'retrying', again);
   const send = async () => {
-    await attempt(() => call(redeliver, { ...at, body: {} }), t.sentAgain);
-    await Promise.all([again(), listAgain()]);
+    await act(() => call(redeliver, at), t.sentAgain);
+    await listAgain();
   };
   const isOver = one?.status === 'failed' || one?.status === 'delivered';
   useKeys({ s: () => (isOver ? void send() : false) });

@@ -4,6 +4,7 @@
 import type { ComponentChildren } from 'preact';
 import { useSignal } from '@preact/signals';
 import { CallError } from '../../api/call.ts';
+import { Wrong } from '../../parts/field.tsx';
 import { said, toast } from '../../state/toast.ts';
 
 type Given = {
@@ -13,8 +14,8 @@ type Given = {
   action: string;
   /** The message that is shown after success. */
   done?: string;
-  /** The fields. `wrong` returns the server's error about a field of the request body. */
-  children: (wrong: (field: string) => string | undefined) => ComponentChildren;
+  /** The fields. */
+  children: ComponentChildren;
   /** Shown beside the submit button. */
   beside?: ComponentChildren;
 };
@@ -43,7 +44,7 @@ export function Form({ send, action, done, children, beside }: Given) {
   };
   return (
     <form class="stack" onSubmit={(event) => void submit(event)}>
-      {children(wrong)}
+      <Wrong.Provider value={wrong}>{children}</Wrong.Provider>
       {failed.value !== undefined && (
         <p class="error" role="alert">
           {said(failed.value)}

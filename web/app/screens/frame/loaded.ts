@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { mode, orgId } from '../../state/session.ts';
-import { said } from '../../state/toast.ts';
+import { attempt, said } from '../../state/toast.ts';
 
 export type Loaded<T> = {
   /** Undefined until the data are read. */
@@ -11,6 +11,8 @@ export type Loaded<T> = {
   error: string;
   /** Reads the data again. */
   again: () => Promise<void>;
+  /** Makes a change, shows its error or else `done`, and reads the data again. */
+  act: (change: () => Promise<unknown>, done?: string) => Promise<void>;
   /** Replaces `data` with the server's response to a change. */
   put: (data: T) => void;
 };
@@ -43,7 +45,11 @@ export function useLoaded<T>(
     void again();
     return () => begun.peek()?.abort();
   }, [orgId.value, mode.value, ...given]);
-  return { data: data.value, error: error.value, again, put: (found) => (data.value = found) };
+  const act = async (change: () => Promise<unknown>, done?: string) => {
+    await attempt(change, done);
+    await again();
+  };
+  return { data: data.value, error: error.value, again, act, put: (found) => (data.value = found) };
 }
 
 /**

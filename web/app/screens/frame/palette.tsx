@@ -3,9 +3,12 @@
  * to another screen.
  */
 import { useSignal } from '@preact/signals';
+import type { To } from './link.tsx';
+import { Act } from '../../parts/act.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { Tick } from '../../parts/field.tsx';
 import { singleKeys, switchSingleKeys, useKeys } from '../../parts/keys.ts';
-import { screens, type Address, type Screen } from '../../rules/address.ts';
+import { screens } from '../../rules/address.ts';
 import { boxes } from '../../rules/inbox.ts';
 import { go } from '../../state/route.ts';
 import { texts } from '../../texts/texts.ts';
@@ -27,7 +30,7 @@ export function Palette() {
     'g d': () => go({ screen: 'deliveries' }),
     'g s': () => go({ screen: 'settings' }),
   });
-  const commands: { name: string; to: Partial<Address> & { screen: Screen } }[] = [
+  const commands: { name: string; to: To }[] = [
     ...screens.map((screen) => ({ name: t.screens[screen]!, to: { screen } })),
     ...boxes.map((box) => ({
       name: `${t.screens['inbox']}: ${t.boxes[box]}`,
@@ -35,7 +38,7 @@ export function Palette() {
     })),
   ];
   const fitting = commands.filter(({ name }) => name.toLowerCase().includes(typed.value.toLowerCase()));
-  const run = (to: Partial<Address> & { screen: Screen }) => {
+  const run = (to: To) => {
     closed();
     go(to);
   };
@@ -52,14 +55,7 @@ export function Palette() {
             </div>
           ))}
         </dl>
-        <label>
-          <input
-            type="checkbox"
-            checked={singleKeys.value}
-            onChange={({ currentTarget }) => switchSingleKeys(currentTarget.checked)}
-          />{' '}
-          {t.singleKeys}
-        </label>
+        <Tick label={t.singleKeys} checked={singleKeys.value} change={switchSingleKeys} />
         <form method="dialog">
           <button type="submit">{t.close}</button>
         </form>
@@ -84,9 +80,7 @@ export function Palette() {
       <ul class="told">
         {fitting.map(({ name, to }) => (
           <li key={name}>
-            <button type="button" onClick={() => run(to)}>
-              {name}
-            </button>
+            <Act name={name} act={() => run(to)} />
           </li>
         ))}
       </ul>

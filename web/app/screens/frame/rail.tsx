@@ -1,11 +1,13 @@
 /** The rail: the screens, the organization and its mode, and the member's notifications. */
 import { useSignal } from '@preact/signals';
+import { Link } from './link.tsx';
+import { Act } from '../../parts/act.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Link } from '../../parts/link.tsx';
+import { Select } from '../../parts/field.tsx';
 import { screens } from '../../rules/address.ts';
 import { waiting } from '../../state/inbox.ts';
-import { follow as open, notices, unread } from '../../state/notices.ts';
-import { address, follow } from '../../state/route.ts';
+import { follow, notices, unread } from '../../state/notices.ts';
+import { address } from '../../state/route.ts';
 import { choose, chooseMode, mode, org, organizations, signOut, user } from '../../state/session.ts';
 import { moment } from '../../rules/times.ts';
 import { locale, texts } from '../../texts/texts.ts';
@@ -19,7 +21,7 @@ export function Rail() {
       <ul>
         {screens.map((screen) => (
           <li key={screen}>
-            <Link to={{ screen }} follow={follow} aria-current={address.value.screen === screen ? 'page' : undefined}>
+            <Link to={{ screen }} aria-current={address.value.screen === screen ? 'page' : undefined}>
               {t.screens[screen]}
               {screen === 'inbox' && waiting.value > 0 && <span class="count">{waiting.value}</span>}
             </Link>
@@ -55,7 +57,7 @@ function Told({ closed }: { closed: () => void }) {
               class={one.read ? 'read' : ''}
               onClick={() => {
                 closed();
-                void open(one);
+                void follow(one);
               }}
             >
               <strong>{one.title}</strong>
@@ -76,27 +78,22 @@ function Mine({ closed }: { closed: () => void }) {
   const t = texts.value;
   return (
     <Dialog title={user.value!.name} closed={closed}>
-      <label class="field">
-        <span>{t.organization}</span>
-        <select value={org.value?.org_id} onChange={({ currentTarget }) => void choose(currentTarget.value)}>
-          {organizations.value.map(({ org_id, name }) => (
-            <option key={org_id} value={org_id}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label class="field">
-        <span>{t.mode}</span>
-        <select value={mode.value} onChange={({ currentTarget }) => chooseMode(currentTarget.value as 'test')}>
-          <option value="test">{t.test}</option>
-          <option value="live">{t.live}</option>
-        </select>
-      </label>
+      <Select
+        name="organization"
+        label={t.organization}
+        names={Object.fromEntries(organizations.value.map(({ org_id, name }) => [org_id, name]))}
+        chosen={org.value?.org_id}
+        change={choose}
+      />
+      <Select
+        name="mode"
+        label={t.mode}
+        names={{ test: t.test, live: t.live }}
+        chosen={mode.value}
+        change={(to) => chooseMode(to as 'test')}
+      />
       <form method="dialog">
-        <button type="button" onClick={() => void signOut()}>
-          {t.signOut}
-        </button>
+        <Act name={t.signOut} act={signOut} />
         <button type="submit">{t.close}</button>
       </form>
     </Dialog>

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useSignal } from '@preact/signals';
 import type { InboxConversation } from '../../api/operations.ts';
+import { Act } from '../../parts/act.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, textOf } from '../../parts/field.tsx';
 import { useKeys } from '../../parts/keys.ts';
@@ -37,45 +38,17 @@ export function Acts({ one, resolveAndNext }: { one: InboxConversation; resolveA
   return (
     <div class="acts">
       {one.status === 'resolved' ? (
-        <button type="button" onClick={() => void reopen()}>
-          {t.reopen}
-        </button>
+        <Act name={t.reopen} act={reopen} />
       ) : (
-        <button type="button" class="main" onClick={() => void resolveAndNext()}>
-          {t.resolve}
-        </button>
+        <Act name={t.resolve} kind="main" act={resolveAndNext} />
       )}
-      {one.status !== 'escalated' && one.status !== 'resolved' && (
-        <button type="button" onClick={() => void escalate()}>
-          {t.escalate}
-        </button>
-      )}
-      {one.assigned_to !== user.value!.userId && (
-        <button type="button" onClick={() => void assign(user.value!.userId)}>
-          {t.assignToMe}
-        </button>
-      )}
-      <button type="button" onClick={ask('assign')}>
-        {t.assign}
-      </button>
-      {one.snoozed ? (
-        <button type="button" onClick={() => void wake()}>
-          {t.wake}
-        </button>
-      ) : (
-        <button type="button" onClick={ask('snooze')}>
-          {t.snooze}
-        </button>
-      )}
-      <button type="button" onClick={() => void markUnread()}>
-        {t.markUnread}
-      </button>
-      <button type="button" onClick={ask('tags')}>
-        {t.tags}
-      </button>
-      <button type="button" onClick={ask('priority')}>
-        {t.priority}
-      </button>
+      {one.status !== 'escalated' && one.status !== 'resolved' && <Act name={t.escalate} act={() => escalate()} />}
+      {one.assigned_to !== user.value!.userId && <Act name={t.assignToMe} act={() => assign(user.value!.userId)} />}
+      <Act name={t.assign} act={ask('assign')} />
+      {one.snoozed ? <Act name={t.wake} act={wake} /> : <Act name={t.snooze} act={ask('snooze')} />}
+      <Act name={t.markUnread} act={markUnread} />
+      <Act name={t.tags} act={ask('tags')} />
+      <Act name={t.priority} act={ask('priority')} />
       {one.snoozed && (
         <small>
           {one.snoozed.until ? t.snoozedUntil(moment(one.snoozed.until, new Date(), locale.value)) : t.snoozedReply}

@@ -1,11 +1,11 @@
 /** A conversation in the list. */
 import type { InboxConversation } from '../../api/operations.ts';
-import { Link } from '../../parts/link.tsx';
+import { Link } from '../frame/link.tsx';
 import { moment, span } from '../../rules/times.ts';
 import { nameOf, viewers } from '../../state/people.ts';
 import { user } from '../../state/session.ts';
 import { colourOf } from '../../state/tags.ts';
-import { address, follow } from '../../state/route.ts';
+import { address } from '../../state/route.ts';
 import { locale, texts } from '../../texts/texts.ts';
 
 export const customerName = ({ name, email }: InboxConversation['customer']): string =>
@@ -46,7 +46,6 @@ export function Entry({ one, current }: { one: InboxConversation; current: boole
     <Link
       class={unread > 0 ? 'entry unread' : 'entry'}
       to={{ screen: 'inbox', id: conv_id, filters: address.value.filters }}
-      follow={follow}
       aria-current={current ? 'true' : undefined}
     >
       <span class="line">

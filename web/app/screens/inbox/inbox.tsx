@@ -3,13 +3,13 @@ import { useEffect } from 'preact/hooks';
 import { ConversationPane } from './conversation.tsx';
 import { Entry } from './entry.tsx';
 import { Hits, SearchBox } from './search.tsx';
+import { Link } from '../frame/link.tsx';
 import { useKeys } from '../../parts/keys.ts';
-import { Link } from '../../parts/link.tsx';
 import { Rows } from '../../parts/rows.tsx';
 import { boxes } from '../../rules/inbox.ts';
 import { open } from '../../state/conversation.ts';
 import { loading, readMore, readView, shown, step, total, view, waiting } from '../../state/inbox.ts';
-import { address, follow, go } from '../../state/route.ts';
+import { address, go } from '../../state/route.ts';
 import { mode, orgId } from '../../state/session.ts';
 import { texts } from '../../texts/texts.ts';
 
@@ -37,7 +37,6 @@ export function InboxScreen() {
             <li key={one}>
               <Link
                 to={{ screen: 'inbox', filters: { ...filters, box: one, q: '' } }}
-                follow={follow}
                 aria-current={one === box ? 'true' : undefined}
               >
                 {t.boxes[one]}

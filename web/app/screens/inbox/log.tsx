@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { Why } from './why.tsx';
 import type { InboxMessage, Note } from '../../api/operations.ts';
+import { Act } from '../../parts/act.tsx';
 import { moment } from '../../rules/times.ts';
 import {
   answering,
@@ -37,9 +38,7 @@ export function Log() {
     <ol>
       {older.value !== null && (
         <li>
-          <button type="button" onClick={() => void readOlder()}>
-            {t.older}
-          </button>
+          <Act name={t.older} act={readOlder} />
         </li>
       )}
       {all.map(({ id, shown }) => (
@@ -56,12 +55,8 @@ export function Log() {
                   <strong class="error" role="alert">
                     {t.notSent} {one.failed}
                   </strong>{' '}
-                  <button type="button" onClick={() => takeBack(one)}>
-                    {t.editAgain}
-                  </button>
-                  <button type="button" onClick={() => dropReply(one.id)}>
-                    {t.remove}
-                  </button>
+                  <Act name={t.editAgain} act={() => takeBack(one)} />
+                  <Act name={t.remove} act={() => dropReply(one.id)} />
                 </footer>
               ) : (
                 <footer>{t.sending}</footer>
@@ -125,9 +120,7 @@ function NoteShown({ note: { note_id, author, body, at } }: { note: Note }) {
       </header>
       <p class="said">{body}</p>
       {(author === user.value!.userId || isAdmin.value) && (
-        <button type="button" class="plain" onClick={() => void dropNote(note_id)}>
-          {t.remove}
-        </button>
+        <Act name={t.remove} kind="plain" act={() => dropNote(note_id)} />
       )}
     </article>
   );

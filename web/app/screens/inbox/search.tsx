@@ -1,11 +1,11 @@
 /** The search of the inbox: its box (shortcut `/`), and the hits, in which the found words are marked. */
 import { useEffect, useRef } from 'preact/hooks';
+import { Link } from '../frame/link.tsx';
 import { useKeys } from '../../parts/keys.ts';
 import { textOf } from '../../parts/field.tsx';
-import { Link } from '../../parts/link.tsx';
 import { Rows } from '../../parts/rows.tsx';
 import { moment } from '../../rules/times.ts';
-import { address, follow, go } from '../../state/route.ts';
+import { address, go } from '../../state/route.ts';
 import { hits, search, searchMore, type Hit } from '../../state/search.ts';
 import { mode, orgId } from '../../state/session.ts';
 import { locale, texts } from '../../texts/texts.ts';
@@ -59,7 +59,6 @@ const HitShown = ({ hit: { conv_id, in: place, at, excerpt, marks } }: { hit: Hi
   <Link
     class="entry"
     to={{ screen: 'inbox', id: conv_id, filters: address.value.filters }}
-    follow={follow}
     aria-current={conv_id === address.value.id ? 'true' : undefined}
   >
     <span class="line">

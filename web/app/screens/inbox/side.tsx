@@ -1,11 +1,10 @@
 /** The panel beside the conversation: who the customer is, what is known of them, and what happened. */
 import type { InboxConversation } from '../../api/operations.ts';
 import { customerName } from './entry.tsx';
-import { Link } from '../../parts/link.tsx';
+import { Link } from '../frame/link.tsx';
 import { moment } from '../../rules/times.ts';
 import { context, events } from '../../state/conversation.ts';
 import { nameOf } from '../../state/people.ts';
-import { follow } from '../../state/route.ts';
 import { locale, texts } from '../../texts/texts.ts';
 
 export function Side({ one }: { one: InboxConversation }) {
@@ -31,9 +30,7 @@ export function Side({ one }: { one: InboxConversation }) {
         {csat && <dd>{t.rating(csat)}</dd>}
       </dl>
       <p>
-        <Link to={{ screen: 'inbox', filters: { box: 'all', customer: customer.customer_id } }} follow={follow}>
-          {t.earlier}
-        </Link>
+        <Link to={{ screen: 'inbox', filters: { box: 'all', customer: customer.customer_id } }}>{t.earlier}</Link>
       </p>
       {Object.keys(known).length > 0 && (
         <>

@@ -7,10 +7,11 @@ import { changeDocumentText, getDocumentText, queryKnowledge, writeArticle } fro
 import { Candidates, type Asked } from './candidates.tsx';
 import { segmentsOf } from './tags.tsx';
 import { Form } from '../frame/form.tsx';
-import { Field, textOf } from '../../parts/field.tsx';
+import { Act } from '../../parts/act.tsx';
+import { Text, textOf } from '../../parts/field.tsx';
 import { longestTitle, titleOf } from '../../rules/writing.ts';
 import { address, go } from '../../state/route.ts';
-import { here, mode, orgId } from '../../state/session.ts';
+import { here } from '../../state/session.ts';
 import { attempt } from '../../state/toast.ts';
 import { texts } from '../../texts/texts.ts';
 
@@ -24,7 +25,7 @@ export function ArticleEditor({ docId }: { docId: string }) {
   const text = useSignal('');
   const basedOn = useSignal('');
   const near = useSignal<Asked['explain']>(undefined);
-  const at = { params: { orgId: orgId.value, docId }, query: { mode: mode.value } };
+  const at = here({ docId });
   const read = () =>
     attempt(async () => {
       const found = await call(getDocumentText, at);
@@ -64,40 +65,25 @@ export function ArticleEditor({ docId }: { docId: string }) {
           send={send}
           action={texts.value.save}
           done={texts.value.saved}
-          beside={
-            docId ? (
-              <button type="button" onClick={() => void read()}>
-                {t.changedMeanwhile}
-              </button>
-            ) : null
-          }
+          beside={docId ? <Act name={t.changedMeanwhile} act={read} /> : null}
         >
-          {(wrong) => (
-            <>
-              <Field label={t.title} error={wrong('name')}>
-                <input
-                  type="text"
-                  required
-                  maxLength={longestTitle}
-                  value={title.value}
-                  onInput={({ currentTarget }) => (title.value = currentTarget.value)}
-                />
-              </Field>
-              <Field label={t.text} error={wrong('text')}>
-                <textarea
-                  required
-                  rows={18}
-                  value={text.value}
-                  onInput={({ currentTarget }) => (text.value = currentTarget.value)}
-                />
-              </Field>
-              {!docId && (
-                <Field label={t.segments} hint={t.segmentsHint} error={wrong('segments')}>
-                  <input name="segments" type="text" />
-                </Field>
-              )}
-            </>
-          )}
+          <Text
+            name="name"
+            label={t.title}
+            required
+            maxLength={longestTitle}
+            value={title.value}
+            change={(typed) => (title.value = typed)}
+          />
+          <Text
+            name="text"
+            label={t.text}
+            required
+            rows={18}
+            value={text.value}
+            change={(typed) => (text.value = typed)}
+          />
+          {!docId && <Text name="segments" label={t.segments} hint={t.segmentsHint} />}
         </Form>
         <div>
           <h3>{t.preview}</h3>

@@ -4,7 +4,7 @@ import { call } from '../../api/call.ts';
 import { queryKnowledge } from '../../api/operations.ts';
 import { Candidates, type Asked } from './candidates.tsx';
 import { Form } from '../frame/form.tsx';
-import { Field, textOf } from '../../parts/field.tsx';
+import { Text, textOf } from '../../parts/field.tsx';
 import { kept } from '../../state/once.ts';
 import { here, orgId } from '../../state/session.ts';
 import { texts } from '../../texts/texts.ts';
@@ -22,16 +22,8 @@ export function Ask() {
   return (
     <>
       <Form send={send} action={t.ask}>
-        {(wrong) => (
-          <>
-            <Field label={t.question} error={wrong('query')}>
-              <input name="query" type="text" required />
-            </Field>
-            <Field label={t.segment} error={wrong('segments')}>
-              <input name="segment" type="text" />
-            </Field>
-          </>
-        )}
+        <Text name="query" label={t.question} required />
+        <Text name="segment" of="segments" label={t.segment} />
       </Form>
       {asked.value && (
         <section class="beside" aria-live="polite">

@@ -1,7 +1,8 @@
 /** The buttons by which a document or page is changed or deleted, and the dialogs behind them. */
 import { useSignal } from '@preact/signals';
 import { Tags, type Tagged } from './tags.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
+import { Confirm } from '../frame/confirm.tsx';
+import { Act } from '../../parts/act.tsx';
 import { attempt } from '../../state/toast.ts';
 import { texts } from '../../texts/texts.ts';
 
@@ -24,14 +25,8 @@ export function Changes({ name, tagged, cited = false, tag, remove, again }: Giv
   };
   return (
     <>
-      <button type="button" onClick={() => (open.value = 'tags')}>
-        {t.change}
-        <span class="hidden"> {name}</span>
-      </button>
-      <button type="button" class="danger" onClick={() => (open.value = 'removal')}>
-        {t.deleteIt}
-        <span class="hidden"> {name}</span>
-      </button>
+      <Act name={t.change} of={name} act={() => (open.value = 'tags')} />
+      <Act name={t.deleteIt} of={name} kind="danger" act={() => (open.value = 'removal')} />
       {open.value === 'tags' && (
         <Tags
           title={name}
@@ -45,13 +40,7 @@ export function Changes({ name, tagged, cited = false, tag, remove, again }: Giv
         />
       )}
       {open.value === 'removal' && (
-        <Confirm
-          title={t.deleteAsk(name)}
-          action={t.deleteIt}
-          cancel={texts.value.cancel}
-          act={() => void removed()}
-          closed={closed}
-        />
+        <Confirm title={t.deleteAsk(name)} action={t.deleteIt} act={removed} closed={closed} />
       )}
     </>
   );

@@ -1,14 +1,12 @@
 /** The questions of customers that no document answered. */
-import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import { listGaps, setGapStatus, type Gap } from '../../api/operations.ts';
-import { useLoaded } from '../frame/loaded.ts';
-import { More, pageSize, readPages } from '../frame/more.tsx';
-import { Link } from '../../parts/link.tsx';
+import { Link } from '../frame/link.tsx';
+import { usePages } from '../frame/more.tsx';
+import { Act } from '../../parts/act.tsx';
 import { moment } from '../../rules/times.ts';
-import { address, follow } from '../../state/route.ts';
+import { address } from '../../state/route.ts';
 import { here } from '../../state/session.ts';
-import { attempt } from '../../state/toast.ts';
 import { locale, texts } from '../../texts/texts.ts';
 
 /** The states to which a gap can be set, by its current state. */
@@ -24,18 +22,9 @@ const idOf = ({ gap_ids }: Gap): string => gap_ids[0]!;
 export function Gaps() {
   const t = texts.value.knowledge;
   const status = (address.value.filters['status'] ?? 'open') as Gap['status'];
-  const pages = useSignal(1);
-  const { data, error, again } = useLoaded(() => {
-    const { params, query } = here();
-    return readPages(pages.value, async (cursor) => {
-      const page = await call(listGaps, { params, query: { ...query, status, limit: pageSize, cursor } });
-      return { entries: page.gaps, cursor: page.cursor };
-    });
-  }, [status]);
-  const set = async (gap: Gap, to: Gap['status']) => {
-    await attempt(() => call(setGapStatus, { ...here(), body: { gap_ids: [idOf(gap)], status: to } }));
-    await again();
-  };
+  const { data, error, act, more } = usePages(listGaps, 'gaps', { status });
+  const set = (gap: Gap, to: Gap['status']) =>
+    act(() => call(setGapStatus, { ...here(), body: { gap_ids: [idOf(gap)], status: to } }));
   const words = { open: t.reopen, acknowledged: t.acknowledge, resolved: t.resolve };
   return (
     <>
@@ -44,7 +33,6 @@ export function Gaps() {
           <li key={one}>
             <Link
               to={{ screen: 'knowledge', id: 'gaps', filters: { status: one } }}
-              follow={follow}
               aria-current={one === status ? 'true' : undefined}
             >
               {name}
@@ -78,23 +66,19 @@ export function Gaps() {
                     part: 'new',
                     filters: { gap: idOf(gap), question: gap.question },
                   }}
-                  follow={follow}
                 >
                   {t.answerIt}
                   <span class="hidden">: {gap.question}</span>
                 </Link>
               )}
               {moves[gap.status].map((to) => (
-                <button key={to} type="button" onClick={() => void set(gap, to)}>
-                  {words[to]}
-                  <span class="hidden">: {gap.question}</span>
-                </button>
+                <Act key={to} name={words[to]} of={gap.question} act={() => set(gap, to)} />
               ))}
             </p>
           </li>
         ))}
       </ul>
-      <More cursor={data?.cursor} pages={pages} again={again} />
+      {more}
     </>
   );
 }

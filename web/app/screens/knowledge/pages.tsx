@@ -1,5 +1,4 @@
 /** Pages of crawled sites: the crawl and its problems, the schedules, and the stored pages. */
-import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import {
   cancelCrawl,
@@ -17,38 +16,36 @@ import { Changes } from './changes.tsx';
 import { segmentsOf, type Tagged } from './tags.tsx';
 import { Form } from '../frame/form.tsx';
 import { useEvery, useLoaded } from '../frame/loaded.ts';
-import { More, pageSize, readPages } from '../frame/more.tsx';
-import { Field, textOf } from '../../parts/field.tsx';
+import { usePages } from '../frame/more.tsx';
+import { Act } from '../../parts/act.tsx';
+import { Text, textOf } from '../../parts/field.tsx';
+import { Table } from '../../parts/table.tsx';
 import { moment } from '../../rules/times.ts';
-import { here, mode, orgId } from '../../state/session.ts';
-import { attempt } from '../../state/toast.ts';
+import { here } from '../../state/session.ts';
 import { locale, texts } from '../../texts/texts.ts';
-
-const at = (pageId: string) => ({ params: { orgId: orgId.value, pageId }, query: { mode: mode.value } });
 
 export function Pages() {
   const t = texts.value.knowledge;
-  const pagesRead = useSignal(1);
-  const { data, error, again } = useLoaded(async () => {
-    const { params, query } = here();
-    const [pages, { status: crawl }, { schedules }] = await Promise.all([
-      readPages(pagesRead.value, (cursor) => call(listPages, { params, query: { ...query, limit: pageSize, cursor } })),
-      call(getCrawlStatus, { params, query }),
-      call(listCrawlSchedules, { params, query }),
+  const pages = usePages(listPages, 'entries');
+  const site = useLoaded(async () => {
+    const [{ status: crawl }, { schedules }] = await Promise.all([
+      call(getCrawlStatus, here()),
+      call(listCrawlSchedules, here()),
     ]);
-    return { pages, crawl, schedules };
+    return { crawl, schedules };
   });
-  useEvery(2_000, data?.crawl.status === 'crawling', again);
-  const act = async (made: () => Promise<unknown>, done?: string) => {
-    await attempt(made, done);
-    await again();
+  const again = async () => {
+    await Promise.all([pages.again(), site.again()]);
   };
-  const tag = async ({ page_id }: Page, { segments, authority }: Tagged) => {
-    await call(setPageSegments, { ...at(page_id), body: { segments } });
-    await call(setPageAuthority, { ...at(page_id), body: { authority } });
+  useEvery(2_000, site.data?.crawl.status === 'crawling', again);
+  const tag = async ({ page_id: pageId }: Page, { segments, authority }: Tagged) => {
+    await call(setPageSegments, { ...here({ pageId }), body: { segments } });
+    await call(setPageAuthority, { ...here({ pageId }), body: { authority } });
   };
-  if (!data) return <p class={error && 'error'}>{error || texts.value.loading}</p>;
-  const { crawl, pages, schedules } = data;
+  const error = pages.error || site.error;
+  if (!pages.data || !site.data) return <p class={error && 'error'}>{error || texts.value.loading}</p>;
+  const { entries, count } = pages.data;
+  const { crawl, schedules } = site.data;
   return (
     <>
       <Start again={again} />
@@ -60,9 +57,7 @@ export function Pages() {
         </p>
         {crawl.error && <p class="error">{crawl.error}</p>}
         {crawl.status === 'crawling' && (
-          <button type="button" onClick={() => void act(() => call(cancelCrawl, { ...here(), body: {} }))}>
-            {t.cancelCrawl}
-          </button>
+          <Act name={t.cancelCrawl} act={() => site.act(() => call(cancelCrawl, here())).then(pages.again)} />
         )}
       </section>
       {crawl.problems.length > 0 && (
@@ -85,68 +80,45 @@ export function Pages() {
         {schedules.map(({ schedule_id, url, every_hours, next_crawl_at }) => (
           <li key={schedule_id} class="line">
             {url}: {t.every(every_hours, moment(next_crawl_at, new Date(), locale.value))}
-            <button
-              type="button"
-              onClick={() => {
-                const { params, query } = here();
-                void act(
-                  () => call(deleteCrawlSchedule, { params: { ...params, scheduleId: schedule_id }, query }),
-                  t.deleted,
-                );
-              }}
-            >
-              {texts.value.remove}
-              <span class="hidden"> {url}</span>
-            </button>
+            <Act
+              name={texts.value.remove}
+              of={url}
+              act={() => site.act(() => call(deleteCrawlSchedule, here({ scheduleId: schedule_id })), t.deleted)}
+            />
           </li>
         ))}
       </ul>
-      {pages.entries.length === 0 && <p>{t.noPages}</p>}
-      {pages.entries.length > 0 && (
-        <div class="scroll">
-          <table>
-            <caption>{t.shown(pages.entries.length, pages.count)}</caption>
-            <thead>
-              <tr>
-                <th scope="col">{t.name}</th>
-                <th scope="col">{t.crawledAt}</th>
-                <th scope="col">{t.segments}</th>
-                <th scope="col">
-                  <span class="hidden">{t.change}</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {pages.entries.map((page) => (
-                <tr key={page.page_id}>
-                  <th scope="row">
-                    <a href={page.source_url} target="_blank" rel="noopener noreferrer">
-                      {page.title || page.source_url}
-                    </a>
-                  </th>
-                  <td>
-                    {moment(page.crawled_at, new Date(), locale.value)}{' '}
-                    {page.embedded_at === null && <small>{t.byWords}</small>}
-                  </td>
-                  <td>
-                    {page.segments.join(', ')} <small>{t.authorities[page.authority]}</small>
-                  </td>
-                  <td class="line">
-                    <Changes
-                      name={page.title || page.source_url}
-                      tagged={page}
-                      tag={(tags) => tag(page, tags)}
-                      remove={() => call(deletePage, at(page.page_id))}
-                      again={again}
-                    />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+      {entries.length === 0 && <p>{t.noPages}</p>}
+      {entries.length > 0 && (
+        <Table heads={[t.name, t.crawledAt, t.segments]} acts={t.change} caption={t.shown(entries.length, count)}>
+          {entries.map((page) => (
+            <tr key={page.page_id}>
+              <th scope="row">
+                <a href={page.source_url} target="_blank" rel="noopener noreferrer">
+                  {page.title || page.source_url}
+                </a>
+              </th>
+              <td>
+                {moment(page.crawled_at, new Date(), locale.value)}{' '}
+                {page.embedded_at === null && <small>{t.byWords}</small>}
+              </td>
+              <td>
+                {page.segments.join(', ')} <small>{t.authorities[page.authority]}</small>
+              </td>
+              <td class="line">
+                <Changes
+                  name={page.title || page.source_url}
+                  tagged={page}
+                  tag={(tags) => tag(page, tags)}
+                  remove={() => call(deletePage, here({ pageId: page.page_id }))}
+                  again={pages.again}
+                />
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
-      <More cursor={pages.cursor} pages={pagesRead} again={again} />
+      {pages.more}
     </>
   );
 }
@@ -168,22 +140,10 @@ function Start({ again }: { again: () => Promise<void> }) {
     <details>
       <summary>{t.crawl}</summary>
       <Form send={send} action={t.start}>
-        {(wrong) => (
-          <>
-            <Field label={t.url} error={wrong('url')}>
-              <input name="url" type="url" required placeholder="https://" />
-            </Field>
-            <Field label={t.maxPages}>
-              <input name="max_pages" type="number" min={1} />
-            </Field>
-            <Field label={t.everyHours}>
-              <input name="every_hours" type="number" min={1} />
-            </Field>
-            <Field label={t.segments} hint={t.segmentsHint} error={wrong('options')}>
-              <input name="segments" type="text" />
-            </Field>
-          </>
-        )}
+        <Text name="url" label={t.url} type="url" required placeholder="https://" />
+        <Text name="max_pages" label={t.maxPages} type="number" min={1} />
+        <Text name="every_hours" label={t.everyHours} type="number" min={1} />
+        <Text name="segments" of="options" label={t.segments} hint={t.segmentsHint} />
       </Form>
     </details>
   );

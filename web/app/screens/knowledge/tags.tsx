@@ -4,8 +4,9 @@
  */
 import type { Document } from '../../api/operations.ts';
 import { Form } from '../frame/form.tsx';
+import { Act } from '../../parts/act.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, textOf } from '../../parts/field.tsx';
+import { Select, Text, textOf } from '../../parts/field.tsx';
 import { texts } from '../../texts/texts.ts';
 
 export type Tagged = Pick<Document, 'segments' | 'authority' | 'title' | 'public_url'>;
@@ -41,36 +42,27 @@ export function Tags({ title, tagged, cited, save, closed }: Given) {
         send={send}
         action={texts.value.save}
         done={texts.value.saved}
-        beside={
-          <button type="button" onClick={closed}>
-            {texts.value.cancel}
-          </button>
-        }
+        beside={<Act name={texts.value.cancel} act={closed} />}
       >
-        {(wrong) => (
+        <Text name="segments" label={t.segments} hint={t.segmentsHint} defaultValue={tagged.segments.join(', ')} />
+        <Select name="authority" label={t.authority} names={t.authorities} chosen={tagged.authority} />
+        {cited && (
           <>
-            <Field label={t.segments} hint={t.segmentsHint} error={wrong('segments')}>
-              <input name="segments" type="text" defaultValue={tagged.segments.join(', ')} />
-            </Field>
-            <Field label={t.authority} error={wrong('authority')}>
-              <select name="authority">
-                {Object.entries(t.authorities).map(([id, name]) => (
-                  <option key={id} value={id} selected={id === tagged.authority}>
-                    {name}
-                  </option>
-                ))}
-              </select>
-            </Field>
-            {cited && (
-              <>
-                <Field label={t.sourceTitle} hint={t.sourceTitleHint} error={wrong('title')}>
-                  <input name="title" type="text" maxLength={200} defaultValue={tagged.title ?? ''} />
-                </Field>
-                <Field label={t.publicUrl} hint={t.publicUrlHint} error={wrong('public_url')}>
-                  <input name="public_url" type="url" maxLength={2000} defaultValue={tagged.public_url ?? ''} />
-                </Field>
-              </>
-            )}
+            <Text
+              name="title"
+              label={t.sourceTitle}
+              hint={t.sourceTitleHint}
+              maxLength={200}
+              defaultValue={tagged.title ?? ''}
+            />
+            <Text
+              name="public_url"
+              label={t.publicUrl}
+              hint={t.publicUrlHint}
+              type="url"
+              maxLength={2000}
+              defaultValue={tagged.public_url ?? ''}
+            />
           </>
         )}
       </Form>

@@ -7,13 +7,13 @@ import {
   rotatePublishableKey,
   updateSupportConfig,
 } from '../../api/operations.ts';
+import { Confirm } from '../frame/confirm.tsx';
 import { Form } from '../frame/form.tsx';
 import { useLoaded } from '../frame/loaded.ts';
-import { Confirm } from '../../parts/confirm.tsx';
-import { Field, textOf } from '../../parts/field.tsx';
-import { Secret } from '../../parts/secret.tsx';
+import { Secret } from '../frame/secret.tsx';
+import { Act } from '../../parts/act.tsx';
+import { Text, textOf, Tick } from '../../parts/field.tsx';
 import { here, isAdmin, mode, orgId } from '../../state/session.ts';
-import { attempt, toast } from '../../state/toast.ts';
 import { texts } from '../../texts/texts.ts';
 
 /** The script tag of the chat for a page. */
@@ -23,14 +23,13 @@ export const scriptTag = (key: string): string =>
 export function Chat() {
   const t = texts.value.settings;
   const params = { orgId: orgId.value };
-  const { data, error, again } = useLoaded(async () => {
+  const { data, error, again, act } = useLoaded(async () => {
     const [keys, config] = await Promise.all([call(listPublishableKeys, { params }), call(getSupportConfig, here())]);
     return { key: keys[mode.value].key, config };
   });
   const rotating = useSignal(false);
   if (!data) return <p class={error && 'error'}>{error || texts.value.loading}</p>;
   const { key, config } = data;
-  const copied = () => toast(texts.value.copied);
   const send = async (form: HTMLFormElement) => {
     const allowed_origins = textOf(form, 'allowed_origins').split(/\s+/).filter(Boolean);
     const body = { allowed_origins, kb_segment_strict: textOf(form, 'kb_segment_strict') === 'on' };
@@ -40,7 +39,7 @@ export function Chat() {
   return (
     <>
       <p>{t.embed}</p>
-      <Secret text={scriptTag(key)} label={t.embed} copy={texts.value.copy} copied={copied} />
+      <Secret text={scriptTag(key)} label={t.embed} />
       <p>
         <a href={`/demo?key=${key}`} target="_blank" rel="noopener noreferrer">
           {t.tryIt}
@@ -49,26 +48,21 @@ export function Chat() {
       <h2>
         {t.publishable} ({texts.value[mode.value]})
       </h2>
-      <Secret text={key} label={t.publishable} copy={texts.value.copy} copied={copied} />
+      <Secret text={key} label={t.publishable} />
       {isAdmin.value && (
         <>
           <p>
-            <button type="button" class="danger" onClick={() => (rotating.value = true)}>
-              {t.rotate}
-            </button>
+            <Act name={t.rotate} kind="danger" act={() => (rotating.value = true)} />
           </p>
           <Form send={send} action={texts.value.save} done={texts.value.saved}>
-            {(wrong) => (
-              <>
-                <Field label={t.origins} hint={t.originsHint} error={wrong('allowed_origins')}>
-                  <textarea name="allowed_origins" rows={4} defaultValue={config.allowed_origins.join('\n')} />
-                </Field>
-                <label>
-                  <input name="kb_segment_strict" type="checkbox" defaultChecked={config.kb_segment_strict} />{' '}
-                  {t.strict}
-                </label>
-              </>
-            )}
+            <Text
+              name="allowed_origins"
+              label={t.origins}
+              hint={t.originsHint}
+              rows={4}
+              defaultValue={config.allowed_origins.join('\n')}
+            />
+            <Tick name="kb_segment_strict" label={t.strict} checked={config.kb_segment_strict} />
           </Form>
         </>
       )}
@@ -76,13 +70,7 @@ export function Chat() {
         <Confirm
           title={t.rotateAsk}
           action={t.rotate}
-          cancel={texts.value.cancel}
-          act={() =>
-            void attempt(async () => {
-              await call(rotatePublishableKey, { params: { ...params, mode: mode.value } });
-              await again();
-            })
-          }
+          act={() => act(() => call(rotatePublishableKey, { params: { ...params, mode: mode.value } }))}
           closed={() => (rotating.value = false)}
         />
       )}

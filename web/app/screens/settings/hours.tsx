@@ -3,7 +3,8 @@ import { call } from '../../api/call.ts';
 import { getHours, setHours } from '../../api/operations.ts';
 import { Form } from '../frame/form.tsx';
 import { useLoaded } from '../frame/loaded.ts';
-import { Field, textOf } from '../../parts/field.tsx';
+import { Act } from '../../parts/act.tsx';
+import { Text, textOf } from '../../parts/field.tsx';
 import { dayName, readSpans, weekdays, writtenSpans } from '../../rules/hours.ts';
 import { moment } from '../../rules/times.ts';
 import { isAdmin, orgId } from '../../state/session.ts';
@@ -43,36 +44,33 @@ export function TeamHours() {
           send={send}
           action={texts.value.save}
           done={texts.value.saved}
-          beside={
-            <button type="button" onClick={() => void always()}>
-              {t.alwaysOpen}
-            </button>
-          }
+          beside={<Act name={t.alwaysOpen} act={always} />}
         >
-          {(wrong) => (
-            <>
-              <p>{t.hoursHint}</p>
-              {weekdays.map((day) => (
-                <Field key={day} label={dayName(day, locale.value)}>
-                  <input name={day} type="text" defaultValue={writtenSpans(hours?.week[day])} />
-                </Field>
-              ))}
-              <Field label={t.timezone} error={wrong('hours')}>
-                <input
-                  name="timezone"
-                  type="text"
-                  required
-                  defaultValue={hours?.timezone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone}
-                />
-              </Field>
-              <Field label={t.closedDates}>
-                <textarea name="closed" rows={2} defaultValue={hours?.closed.join('\n') ?? ''} />
-              </Field>
-              <Field label={t.awayMessage} hint={t.awayHint}>
-                <textarea name="away_message" rows={3} maxLength={500} defaultValue={hours?.away_message ?? ''} />
-              </Field>
-            </>
-          )}
+          <p>{t.hoursHint}</p>
+          {weekdays.map((day) => (
+            <Text
+              key={day}
+              name={day}
+              label={dayName(day, locale.value)}
+              defaultValue={writtenSpans(hours?.week[day])}
+            />
+          ))}
+          <Text
+            name="timezone"
+            of="hours"
+            label={t.timezone}
+            required
+            defaultValue={hours?.timezone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone}
+          />
+          <Text name="closed" label={t.closedDates} rows={2} defaultValue={hours?.closed.join('\n') ?? ''} />
+          <Text
+            name="away_message"
+            label={t.awayMessage}
+            hint={t.awayHint}
+            rows={3}
+            maxLength={500}
+            defaultValue={hours?.away_message ?? ''}
+          />
         </Form>
       )}
     </>

@@ -12,17 +12,22 @@ import {
   testIntegration,
   type Integration,
 } from '../../api/operations.ts';
+import { Confirm } from '../frame/confirm.tsx';
 import { Form } from '../frame/form.tsx';
 import { useLoaded } from '../frame/loaded.ts';
-import { Confirm } from '../../parts/confirm.tsx';
+import { Act } from '../../parts/act.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, textOf } from '../../parts/field.tsx';
+import { Text, textOf } from '../../parts/field.tsx';
 import { isAdmin, orgId } from '../../state/session.ts';
 import { attempt, toast } from '../../state/toast.ts';
 import { texts } from '../../texts/texts.ts';
 
 type Provider = Integration['provider'];
-type Connected = { integration: Integration; authorization_url?: string; connect_code?: string };
+type Connected = {
+  integration: Integration;
+  authorization_url?: string | undefined;
+  connect_code?: string | undefined;
+};
 type Connect = (orgId: string, given: never) => Promise<Connected>;
 const by =
   <B,>(operation: Operation<{ orgId: string }, object, B, Connected>) =>
@@ -41,15 +46,11 @@ const connects: Record<Provider, readonly [connect: Connect, fields: readonly st
 export function Integrations() {
   const t = texts.value.settings;
   const params = { orgId: orgId.value };
-  const { data, error, again } = useLoaded(() => call(listIntegrations, { params }));
+  const { data, error, again, act } = useLoaded(() => call(listIntegrations, { params }));
   const connecting = useSignal<Provider | undefined>(undefined);
   const leaving = useSignal<Provider | undefined>(undefined);
   const test = (provider: Provider) =>
     attempt(async () => toast((await call(testIntegration, { params: { ...params, provider } })).message));
-  const disconnect = async (provider: Provider) => {
-    await attempt(() => call(disconnectIntegration, { params: { ...params, provider } }), texts.value.saved);
-    await again();
-  };
   if (!data) return <p class={error && 'error'}>{error || texts.value.loading}</p>;
   return (
     <>
@@ -65,20 +66,16 @@ export function Integrations() {
             {broken_reason && <p class="error">{broken_reason}</p>}
             {isAdmin.value && (
               <p class="line">
-                <button type="button" onClick={() => (connecting.value = provider)}>
-                  {t.connect}
-                  <span class="hidden"> {t.providers[provider]}</span>
-                </button>
+                <Act name={t.connect} of={t.providers[provider]} act={() => (connecting.value = provider)} />
                 {status !== 'disconnected' && (
                   <>
-                    <button type="button" onClick={() => void test(provider)}>
-                      {t.test}
-                      <span class="hidden"> {t.providers[provider]}</span>
-                    </button>
-                    <button type="button" class="danger" onClick={() => (leaving.value = provider)}>
-                      {t.disconnect}
-                      <span class="hidden"> {t.providers[provider]}</span>
-                    </button>
+                    <Act name={t.test} of={t.providers[provider]} act={() => test(provider)} />
+                    <Act
+                      name={t.disconnect}
+                      of={t.providers[provider]}
+                      kind="danger"
+                      act={() => (leaving.value = provider)}
+                    />
                   </>
                 )}
               </p>
@@ -99,8 +96,12 @@ export function Integrations() {
         <Confirm
           title={t.disconnectAsk(t.providers[leaving.value]!)}
           action={t.disconnect}
-          cancel={texts.value.cancel}
-          act={() => void disconnect(leaving.value!)}
+          act={() =>
+            act(
+              () => call(disconnectIntegration, { params: { ...params, provider: leaving.value! } }),
+              texts.value.saved,
+            )
+          }
           closed={() => (leaving.value = undefined)}
         />
       )}
@@ -122,26 +123,20 @@ function ConnectTo({ provider, closed }: { provider: Provider; closed: () => voi
   };
   return (
     <Dialog title={`${t.connect}: ${t.providers[provider]}`} closed={closed}>
-      <Form
-        send={send}
-        action={t.connect}
-        beside={
-          <button type="button" onClick={closed}>
-            {texts.value.close}
-          </button>
-        }
-      >
-        {(wrong) =>
-          named.map(({ name, required }) => (
-            <Field key={name} label={t.fields[name]!} error={wrong(name)}>
-              {/key|secret|token|smtp/.test(name) ? (
-                <input name={name} type="password" autocomplete="off" required={required} />
-              ) : (
-                <input name={name} type="text" required={required} />
-              )}
-            </Field>
-          ))
-        }
+      <Form send={send} action={t.connect} beside={<Act name={texts.value.close} act={closed} />}>
+        {named.map(({ name, required }) => {
+          const isSecret = /key|secret|token|smtp/.test(name);
+          return (
+            <Text
+              key={name}
+              name={name}
+              label={t.fields[name]!}
+              type={isSecret ? 'password' : 'text'}
+              autocomplete={isSecret ? 'off' : undefined}
+              required={required}
+            />
+          );
+        })}
       </Form>
       {next.value?.connect_code && <p role="status">{t.teamsCode(next.value.connect_code)}</p>}
       {next.value?.authorization_url && (

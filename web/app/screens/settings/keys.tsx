@@ -2,15 +2,16 @@
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import { createKey, listKeys, revokeKey, rotateKey, type Key } from '../../api/operations.ts';
+import { Confirm } from '../frame/confirm.tsx';
 import { Form } from '../frame/form.tsx';
 import { useLoaded } from '../frame/loaded.ts';
 import { readPages } from '../frame/more.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
-import { Field, textOf } from '../../parts/field.tsx';
-import { Secret } from '../../parts/secret.tsx';
+import { Secret } from '../frame/secret.tsx';
+import { Act } from '../../parts/act.tsx';
+import { Select, Text, textOf, Tick } from '../../parts/field.tsx';
+import { Table } from '../../parts/table.tsx';
 import { moment } from '../../rules/times.ts';
 import { isAdmin, orgId } from '../../state/session.ts';
-import { attempt, toast } from '../../state/toast.ts';
 import { locale, texts } from '../../texts/texts.ts';
 
 const scopes: readonly Key['scopes'][number][] = [
@@ -25,11 +26,8 @@ export function Keys() {
   const t = texts.value.settings;
   const params = { orgId: orgId.value };
   // All pages are read, because an active key may stand behind any number of revoked ones, and must be revocable here.
-  const { data, error, again } = useLoaded(() =>
-    readPages(Infinity, async (cursor) => {
-      const { keys, cursor: next } = await call(listKeys, { params, query: { limit: 100, cursor } });
-      return { entries: keys, cursor: next };
-    }),
+  const { data, error, again, act } = useLoaded(() =>
+    readPages(Infinity, listKeys, 'keys', { params, query: { limit: 100 } }),
   );
   const token = useSignal('');
   const revoking = useSignal<Key | undefined>(undefined);
@@ -43,11 +41,10 @@ export function Keys() {
     form.reset();
     await again();
   };
-  const act = async (made: () => Promise<unknown>) => {
-    await attempt(made);
-    await again();
-  };
   const of = ({ key_id }: Key) => ({ params: { ...params, keyId: key_id } });
+  const rotate = async (key: Key) => {
+    token.value = (await call(rotateKey, { ...of(key), body: {} })).token;
+  };
   if (!data) return <p class={error && 'error'}>{error || texts.value.loading}</p>;
   const time = (iso: string | null) => (iso ? moment(iso, new Date(), locale.value) : t.never);
   return (
@@ -56,91 +53,45 @@ export function Keys() {
       {token.value && (
         <section role="status">
           <p>{t.shownOnce}</p>
-          <Secret
-            text={token.value}
-            label={t.newKey}
-            copy={texts.value.copy}
-            copied={() => toast(texts.value.copied)}
-          />
+          <Secret text={token.value} label={t.newKey} />
         </section>
       )}
       {data.entries.length > 0 && (
-        <div class="scroll">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">{t.name}</th>
-                <th scope="col">{t.scopes}</th>
-                <th scope="col">{t.keyMode}</th>
-                <th scope="col">{t.lastUsed}</th>
-                <th scope="col">
-                  <span class="hidden">{t.revoke}</span>
+        <Table heads={[t.name, t.scopes, t.keyMode, t.lastUsed]} acts={t.revoke}>
+          {data.entries
+            .filter(({ status }) => status === 'active')
+            .map((key) => (
+              <tr key={key.key_id}>
+                <th scope="row">
+                  {key.name} <small>{key.token_prefix}…</small>
                 </th>
+                <td>{key.scopes.join(', ')}</td>
+                <td>{texts.value[key.environment]}</td>
+                <td>{time(key.last_used_at)}</td>
+                <td class="line">
+                  {isAdmin.value && (
+                    <>
+                      <Act name={t.rotate} of={key.name} act={() => act(() => rotate(key))} />
+                      <Act name={t.revoke} of={key.name} kind="danger" act={() => (revoking.value = key)} />
+                    </>
+                  )}
+                </td>
               </tr>
-            </thead>
-            <tbody>
-              {data.entries
-                .filter(({ status }) => status === 'active')
-                .map((key) => (
-                  <tr key={key.key_id}>
-                    <th scope="row">
-                      {key.name} <small>{key.token_prefix}…</small>
-                    </th>
-                    <td>{key.scopes.join(', ')}</td>
-                    <td>{texts.value[key.environment]}</td>
-                    <td>{time(key.last_used_at)}</td>
-                    <td class="line">
-                      {isAdmin.value && (
-                        <>
-                          <button
-                            type="button"
-                            onClick={() =>
-                              void act(
-                                async () => (token.value = (await call(rotateKey, { ...of(key), body: {} })).token),
-                              )
-                            }
-                          >
-                            {t.rotate}
-                            <span class="hidden"> {key.name}</span>
-                          </button>
-                          <button type="button" class="danger" onClick={() => (revoking.value = key)}>
-                            {t.revoke}
-                            <span class="hidden"> {key.name}</span>
-                          </button>
-                        </>
-                      )}
-                    </td>
-                  </tr>
-                ))}
-            </tbody>
-          </table>
-        </div>
+            ))}
+        </Table>
       )}
       {isAdmin.value && (
         <>
           <h2>{t.newKey}</h2>
           <Form send={create} action={t.newKey}>
-            {(wrong) => (
-              <>
-                <Field label={t.name} error={wrong('name')}>
-                  <input name="name" type="text" required />
-                </Field>
-                <Field label={t.keyMode} error={wrong('mode')}>
-                  <select name="mode">
-                    <option value="test">{texts.value.test}</option>
-                    <option value="live">{texts.value.live}</option>
-                  </select>
-                </Field>
-                <fieldset class="line">
-                  <legend>{t.scopes}</legend>
-                  {scopes.map((scope) => (
-                    <label key={scope}>
-                      <input name={scope} type="checkbox" defaultChecked={scope === 'support:read'} /> {scope}
-                    </label>
-                  ))}
-                </fieldset>
-              </>
-            )}
+            <Text name="name" label={t.name} required />
+            <Select name="mode" label={t.keyMode} names={{ test: texts.value.test, live: texts.value.live }} />
+            <fieldset class="line">
+              <legend>{t.scopes}</legend>
+              {scopes.map((scope) => (
+                <Tick key={scope} name={scope} label={scope} checked={scope === 'support:read'} />
+              ))}
+            </fieldset>
           </Form>
         </>
       )}
@@ -148,8 +99,7 @@ export function Keys() {
         <Confirm
           title={t.revokeAsk(revoking.value.name)}
           action={t.revoke}
-          cancel={texts.value.cancel}
-          act={() => void act(() => call(revokeKey, of(revoking.value!)))}
+          act={() => act(() => call(revokeKey, of(revoking.value!)))}
           closed={() => (revoking.value = undefined)}
         />
       )}

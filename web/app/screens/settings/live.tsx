@@ -2,8 +2,10 @@
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import { goLive, seeGoLive } from '../../api/operations.ts';
+import { Confirm } from '../frame/confirm.tsx';
 import { useEvery, useLoaded } from '../frame/loaded.ts';
-import { Confirm } from '../../parts/confirm.tsx';
+import { Act } from '../../parts/act.tsx';
+import { Tick } from '../../parts/field.tsx';
 import { isAdmin, orgId } from '../../state/session.ts';
 import { attempt } from '../../state/toast.ts';
 import { texts } from '../../texts/texts.ts';
@@ -42,27 +44,15 @@ export function GoingLive() {
       )}
       {isAdmin.value && environment === 'sandbox' && (
         <p class="line">
-          <label>
-            <input
-              type="checkbox"
-              checked={copies.value}
-              onChange={({ currentTarget }) => (copies.value = currentTarget.checked)}
-            />{' '}
-            {t.copy}
-          </label>
-          <button type="button" class="main" onClick={() => (asked.value = true)}>
-            {t.goLive}
-          </button>
+          <Tick label={t.copy} checked={copies.value} change={(on) => (copies.value = on)} />
+          <Act name={t.goLive} kind="main" act={() => (asked.value = true)} />
         </p>
       )}
       {asked.value && (
         <Confirm
           title={t.goLiveAsk}
           action={t.goLive}
-          cancel={texts.value.cancel}
-          act={() =>
-            void attempt(async () => put(await call(goLive, { params, body: { copy_from_test: copies.value } })))
-          }
+          act={() => attempt(async () => put(await call(goLive, { params, body: { copy_from_test: copies.value } })))}
           closed={() => (asked.value = false)}
         />
       )}

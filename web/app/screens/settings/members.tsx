@@ -10,14 +10,16 @@ import {
   revokeInvitation,
   type Member,
 } from '../../api/operations.ts';
+import { Confirm } from '../frame/confirm.tsx';
 import { Form } from '../frame/form.tsx';
 import { useLoaded } from '../frame/loaded.ts';
 import { readPages } from '../frame/more.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
-import { Field, textOf } from '../../parts/field.tsx';
-import { Secret } from '../../parts/secret.tsx';
+import { Secret } from '../frame/secret.tsx';
+import { Act } from '../../parts/act.tsx';
+import { Options, Select, Text, textOf, Tick } from '../../parts/field.tsx';
+import { Table } from '../../parts/table.tsx';
 import { isAdmin, org, orgId } from '../../state/session.ts';
-import { attempt, toast } from '../../state/toast.ts';
+import { toast } from '../../state/toast.ts';
 import { texts } from '../../texts/texts.ts';
 
 export function Members() {
@@ -25,13 +27,10 @@ export function Members() {
   const params = { orgId: orgId.value };
   const pending = async () => {
     // All pages are read, because a pending invitation may stand behind any number of others.
-    const { entries } = await readPages(Infinity, async (cursor) => {
-      const { invitations, cursor: next } = await call(listInvitations, { params, query: { limit: 100, cursor } });
-      return { entries: invitations, cursor: next };
-    });
+    const { entries } = await readPages(Infinity, listInvitations, 'invitations', { params, query: { limit: 100 } });
     return entries.filter(({ status }) => status === 'pending');
   };
-  const { data, error, again } = useLoaded(async () => {
+  const { data, error, again, act } = useLoaded(async () => {
     const [{ members }, invitations] = await Promise.all([
       call(listMembers, { params }),
       isAdmin.value ? pending() : [],
@@ -42,10 +41,7 @@ export function Members() {
   const removing = useSignal<Member | undefined>(undefined);
   const keep = useSignal(false);
   const isOwner = org.value?.role === 'owner';
-  const act = async (made: () => Promise<unknown>) => {
-    await attempt(made, texts.value.saved);
-    await again();
-  };
+  const change = (made: () => Promise<unknown>) => act(made, texts.value.saved);
   const invite = async (form: HTMLFormElement) => {
     const body = { email: textOf(form, 'email'), role: textOf(form, 'role') as Member['role'] };
     const made = await call(addMember, { params, body });
@@ -57,85 +53,50 @@ export function Members() {
   if (!data) return <p class={error && 'error'}>{error || texts.value.loading}</p>;
   return (
     <>
-      <div class="scroll">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{t.name}</th>
-              <th scope="col">{t.email}</th>
-              <th scope="col">{t.role}</th>
-              <th scope="col">
-                <span class="hidden">{texts.value.remove}</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {data.members.map((one) => (
-              <tr key={one.userId}>
-                <th scope="row">
-                  {one.name} <small>{texts.value[one.state]}</small>
-                </th>
-                <td>
-                  {one.email} {!one.email_verified && <small>{t.unproven}</small>}
-                </td>
-                <td>
-                  <select
-                    aria-label={`${t.role}: ${one.name}`}
-                    value={one.role}
-                    disabled={!isOwner}
-                    onChange={({ currentTarget }) =>
-                      void act(() =>
-                        call(changeRole, {
-                          params: { ...params, userId: one.userId },
-                          body: { role: currentTarget.value as Member['role'] },
-                        }),
-                      )
-                    }
-                  >
-                    {Object.entries(t.roles).map(([role, name]) => (
-                      <option key={role} value={role}>
-                        {name}
-                      </option>
-                    ))}
-                  </select>
-                </td>
-                <td>
-                  {isAdmin.value && (
-                    <button type="button" class="danger" onClick={() => (removing.value = one)}>
-                      {texts.value.remove}
-                      <span class="hidden"> {one.name}</span>
-                    </button>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table heads={[t.name, t.email, t.role]} acts={texts.value.remove}>
+        {data.members.map((one) => (
+          <tr key={one.userId}>
+            <th scope="row">
+              {one.name} <small>{texts.value[one.state]}</small>
+            </th>
+            <td>
+              {one.email} {!one.email_verified && <small>{t.unproven}</small>}
+            </td>
+            <td>
+              <select
+                aria-label={`${t.role}: ${one.name}`}
+                value={one.role}
+                disabled={!isOwner}
+                onChange={({ currentTarget }) =>
+                  void change(() =>
+                    call(changeRole, {
+                      params: { ...params, userId: one.userId },
+                      body: { role: currentTarget.value as Member['role'] },
+                    }),
+                  )
+                }
+              >
+                <Options names={t.roles} />
+              </select>
+            </td>
+            <td>
+              {isAdmin.value && (
+                <Act name={texts.value.remove} of={one.name} kind="danger" act={() => (removing.value = one)} />
+              )}
+            </td>
+          </tr>
+        ))}
+      </Table>
       {isAdmin.value && (
         <Form send={invite} action={t.invite}>
-          {(wrong) => (
-            <>
-              <Field label={t.email} error={wrong('email')}>
-                <input name="email" type="email" required />
-              </Field>
-              <Field label={t.role} error={wrong('role')}>
-                <select name="role">
-                  {Object.entries(t.roles).map(([role, name]) => (
-                    <option key={role} value={role} selected={role === 'member'}>
-                      {name}
-                    </option>
-                  ))}
-                </select>
-              </Field>
-            </>
-          )}
+          <Text name="email" label={t.email} type="email" required />
+          <Select name="role" label={t.role} names={t.roles} chosen="member" />
         </Form>
       )}
       {link.value && (
         <section role="status">
           <p>{t.inviteLink}</p>
-          <Secret text={link.value} label={t.invite} copy={texts.value.copy} copied={() => toast(texts.value.copied)} />
+          <Secret text={link.value} label={t.invite} />
         </section>
       )}
       {data.invitations.length > 0 && <h2>{t.invitations}</h2>}
@@ -143,15 +104,11 @@ export function Members() {
         {data.invitations.map(({ invitation_id, email, role }) => (
           <li key={invitation_id} class="line">
             {email} ({t.roles[role]})
-            <button
-              type="button"
-              onClick={() =>
-                void act(() => call(revokeInvitation, { params: { ...params, invitationId: invitation_id } }))
-              }
-            >
-              {t.withdraw}
-              <span class="hidden"> {email}</span>
-            </button>
+            <Act
+              name={t.withdraw}
+              of={email}
+              act={() => change(() => call(revokeInvitation, { params: { ...params, invitationId: invitation_id } }))}
+            />
           </li>
         ))}
       </ul>
@@ -159,9 +116,8 @@ export function Members() {
         <Confirm
           title={t.removeAsk(removing.value.name)}
           action={texts.value.remove}
-          cancel={texts.value.cancel}
           act={() =>
-            void act(() =>
+            change(() =>
               call(removeMember, {
                 params: { ...params, userId: removing.value!.userId },
                 query: keep.value ? { keep_keys: 'true' } : {},
@@ -170,16 +126,7 @@ export function Members() {
           }
           closed={() => (removing.value = undefined)}
         >
-          {isOwner && (
-            <label>
-              <input
-                type="checkbox"
-                checked={keep.value}
-                onChange={({ currentTarget }) => (keep.value = currentTarget.checked)}
-              />{' '}
-              {t.keepKeys}
-            </label>
-          )}
+          {isOwner && <Tick label={t.keepKeys} checked={keep.value} change={(on) => (keep.value = on)} />}
         </Confirm>
       )}
     </>

@@ -4,7 +4,8 @@ import { call } from '../../api/call.ts';
 import { getNotices, setAvailability, setNotices } from '../../api/operations.ts';
 import { Form } from '../frame/form.tsx';
 import { useLoaded } from '../frame/loaded.ts';
-import { Field, textOf } from '../../parts/field.tsx';
+import { Act } from '../../parts/act.tsx';
+import { Text, textOf, Tick } from '../../parts/field.tsx';
 import { singleKeys, switchSingleKeys } from '../../parts/keys.ts';
 import { orgId } from '../../state/session.ts';
 import { attempt } from '../../state/toast.ts';
@@ -36,69 +37,44 @@ export function Notices() {
   return (
     <>
       <Form send={send} action={texts.value.save} done={texts.value.saved}>
-        {(wrong) => (
-          <>
-            <label>
-              <input name="browser" type="checkbox" defaultChecked={data.browser} /> {t.browser}
-            </label>
-            {blocked.value && <p class="error">{t.browserBlocked}</p>}
-            <label>
-              <input name="sound" type="checkbox" defaultChecked={data.sound} /> {t.sound}
-            </label>
-            <label>
-              <input name="mail" type="checkbox" defaultChecked={data.mail} /> {t.mail}
-            </label>
-            <Field label={t.mailAfter} error={wrong('mail_after_minutes')}>
-              <input
-                name="mail_after_minutes"
-                type="number"
-                min={0}
-                required
-                defaultValue={String(data.mail_after_minutes)}
-              />
-            </Field>
-            <fieldset class="line">
-              <legend>
-                <label>
-                  <input name="quiet" type="checkbox" defaultChecked={quiet !== null} /> {t.quiet}
-                </label>
-              </legend>
-              <Field label={t.from}>
-                <input name="from" type="time" defaultValue={quiet?.from ?? '22:00'} />
-              </Field>
-              <Field label={t.until}>
-                <input name="until" type="time" defaultValue={quiet?.until ?? '07:00'} />
-              </Field>
-              <Field label={t.timezone} error={wrong('quiet_hours')}>
-                <input
-                  name="timezone"
-                  type="text"
-                  defaultValue={quiet?.timezone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone}
-                />
-              </Field>
-            </fieldset>
-          </>
-        )}
+        <Tick name="browser" label={t.browser} checked={data.browser} />
+        {blocked.value && <p class="error">{t.browserBlocked}</p>}
+        <Tick name="sound" label={t.sound} checked={data.sound} />
+        <Tick name="mail" label={t.mail} checked={data.mail} />
+        <Text
+          name="mail_after_minutes"
+          label={t.mailAfter}
+          type="number"
+          min={0}
+          required
+          defaultValue={data.mail_after_minutes}
+        />
+        <fieldset class="line">
+          <legend>
+            <Tick name="quiet" label={t.quiet} checked={quiet !== null} />
+          </legend>
+          <Text name="from" label={t.from} type="time" defaultValue={quiet?.from ?? '22:00'} />
+          <Text name="until" label={t.until} type="time" defaultValue={quiet?.until ?? '07:00'} />
+          <Text
+            name="timezone"
+            of="quiet_hours"
+            label={t.timezone}
+            defaultValue={quiet?.timezone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone}
+          />
+        </fieldset>
       </Form>
       <section aria-label={t.availability}>
         <h2>{t.availability}</h2>
         <p class="line">
-          <button type="button" onClick={() => void available('here')}>
-            {t.here}
-          </button>
-          <button type="button" onClick={() => void available('away')}>
-            {t.away}
-          </button>
+          <Act name={t.here} act={() => available('here')} />
+          <Act name={t.away} act={() => available('away')} />
         </p>
       </section>
-      <label>
-        <input
-          type="checkbox"
-          checked={singleKeys.value}
-          onChange={({ currentTarget }) => switchSingleKeys(currentTarget.checked)}
-        />{' '}
-        {texts.value.keys}: {texts.value.singleKeys}
-      </label>
+      <Tick
+        label={`${texts.value.keys}: ${texts.value.singleKeys}`}
+        checked={singleKeys.value}
+        change={switchSingleKeys}
+      />
     </>
   );
 }

@@ -4,7 +4,8 @@ import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import { changeCannedReply, createCannedReply, removeCannedReply, type CannedReply } from '../../api/operations.ts';
 import { Form } from '../frame/form.tsx';
-import { Field, textOf } from '../../parts/field.tsx';
+import { Act } from '../../parts/act.tsx';
+import { Text, textOf, Tick } from '../../parts/field.tsx';
 import { canned, readCanned } from '../../state/canned.ts';
 import { isAdmin, orgId } from '../../state/session.ts';
 import { attempt } from '../../state/toast.ts';
@@ -39,14 +40,8 @@ export function Replies() {
             <p class="said">{reply.body}</p>
             {(!reply.shared || isAdmin.value) && (
               <p class="line">
-                <button type="button" onClick={() => (editing.value = reply)}>
-                  {texts.value.knowledge.edit}
-                  <span class="hidden"> {reply.shortcut}</span>
-                </button>
-                <button type="button" class="danger" onClick={() => void remove(reply.reply_id)}>
-                  {texts.value.remove}
-                  <span class="hidden"> {reply.shortcut}</span>
-                </button>
+                <Act name={texts.value.knowledge.edit} of={reply.shortcut} act={() => (editing.value = reply)} />
+                <Act name={texts.value.remove} of={reply.shortcut} kind="danger" act={() => remove(reply.reply_id)} />
               </p>
             )}
           </li>
@@ -54,21 +49,9 @@ export function Replies() {
       </ul>
       <h2>{one ? `/${one.shortcut}` : t.addReply}</h2>
       <Form key={one?.reply_id ?? ''} send={send} action={texts.value.save} done={texts.value.saved}>
-        {(wrong) => (
-          <>
-            <Field label={t.shortcut} error={wrong('shortcut')}>
-              <input name="shortcut" type="text" required defaultValue={one?.shortcut ?? ''} />
-            </Field>
-            <Field label={t.body} error={wrong('body')}>
-              <textarea name="body" rows={4} required defaultValue={one?.body ?? ''} />
-            </Field>
-            {isAdmin.value && (
-              <label>
-                <input name="shared" type="checkbox" defaultChecked={one?.shared ?? false} /> {t.shared}
-              </label>
-            )}
-          </>
-        )}
+        <Text name="shortcut" label={t.shortcut} required defaultValue={one?.shortcut ?? ''} />
+        <Text name="body" label={t.body} rows={4} required defaultValue={one?.body ?? ''} />
+        {isAdmin.value && <Tick name="shared" label={t.shared} checked={one?.shared ?? false} />}
       </Form>
     </>
   );

@@ -9,8 +9,7 @@ import { Notices } from './notices.tsx';
 import { Replies } from './replies.tsx';
 import { TeamTags } from './tags.tsx';
 import { WidgetLook } from './widget.tsx';
-import { Tabs } from '../../parts/tabs.tsx';
-import { address, follow } from '../../state/route.ts';
+import { Tabbed } from '../frame/tabbed.tsx';
 import { texts } from '../../texts/texts.ts';
 
 const tabs = {
@@ -26,21 +25,5 @@ const tabs = {
   live: GoingLive,
 };
 
-export default function Settings() {
-  const t = texts.value;
-  const { id } = address.value;
-  const open = Object.hasOwn(tabs, id) ? (id as keyof typeof tabs) : 'notices';
-  const Tab = tabs[open];
-  return (
-    <main class="page">
-      <h1>{t.screens['settings']}</h1>
-      <Tabs
-        label={t.screens['settings']!}
-        tabs={Object.entries(t.settings.tabs).map(([tab, name]) => [{ screen: 'settings', id: tab }, name])}
-        current={open}
-        follow={follow}
-      />
-      <Tab />
-    </main>
-  );
-}
+const Settings = () => <Tabbed screen="settings" tabs={tabs} names={texts.value.settings.tabs} />;
+export default Settings;

@@ -1,6 +1,7 @@
 /** The tags that the team uses, each with a colour. */
 import { Form } from '../frame/form.tsx';
-import { Field, textOf } from '../../parts/field.tsx';
+import { Act } from '../../parts/act.tsx';
+import { Select, Text, textOf } from '../../parts/field.tsx';
 import { isAdmin } from '../../state/session.ts';
 import { changeTags, teamTags, type TeamTag } from '../../state/tags.ts';
 import { attempt } from '../../state/toast.ts';
@@ -23,32 +24,19 @@ export function TeamTags() {
           <li key={name} class="line">
             <span class={`tag ${colour}`}>{name}</span>
             {isAdmin.value && (
-              <button type="button" onClick={() => void attempt(() => changeTags((tags) => without(tags, name)))}>
-                {texts.value.remove}
-                <span class="hidden"> {name}</span>
-              </button>
+              <Act
+                name={texts.value.remove}
+                of={name}
+                act={() => attempt(() => changeTags((tags) => without(tags, name)))}
+              />
             )}
           </li>
         ))}
       </ul>
       {isAdmin.value && (
         <Form send={add} action={texts.value.addTag} done={texts.value.saved}>
-          {(wrong) => (
-            <>
-              <Field label={t.name} error={wrong('tags')}>
-                <input name="name" type="text" required maxLength={50} />
-              </Field>
-              <Field label={t.colour}>
-                <select name="colour">
-                  {Object.entries(t.colours).map(([colour, words]) => (
-                    <option key={colour} value={colour}>
-                      {words}
-                    </option>
-                  ))}
-                </select>
-              </Field>
-            </>
-          )}
+          <Text name="name" of="tags" label={t.name} required maxLength={50} />
+          <Select name="colour" label={t.colour} names={t.colours} />
         </Form>
       )}
     </>

@@ -10,7 +10,8 @@ import {
 } from '../../api/operations.ts';
 import { Form } from '../frame/form.tsx';
 import { useLoaded } from '../frame/loaded.ts';
-import { Field, textOf } from '../../parts/field.tsx';
+import { Act } from '../../parts/act.tsx';
+import { Field, Select, Text, textOf } from '../../parts/field.tsx';
 import { isAdmin, mode, orgId } from '../../state/session.ts';
 import { attempt } from '../../state/toast.ts';
 import { locale, texts } from '../../texts/texts.ts';
@@ -79,15 +80,7 @@ export function WidgetLook() {
       await changed();
     }, texts.value.saved);
   const said = widget.greetings[language.value];
-  const choice = (name: 'ask_email' | 'outside', options: Record<string, string>) => (
-    <select name={name}>
-      {Object.entries(options).map(([id, words]) => (
-        <option key={id} value={id} selected={id === widget[name]}>
-          {words}
-        </option>
-      ))}
-    </select>
-  );
+  const languageNames = new Intl.DisplayNames(locale.value, { type: 'language' });
   return (
     <div class="twin">
       {isAdmin.value ? (
@@ -98,35 +91,50 @@ export function WidgetLook() {
             action={texts.value.save}
             done={texts.value.saved}
           >
-            {(wrong) => (
-              <>
-                <Field label={t.accent} hint={t.accentHint} error={wrong('accent')}>
-                  <input name="accent" type="color" defaultValue={widget.accent ?? plainAccent} />
-                </Field>
-                <Field label={t.agentName} hint={t.agentNameHint} error={wrong('agent_name')}>
-                  <input name="agent_name" type="text" maxLength={60} defaultValue={widget.agent_name ?? ''} />
-                </Field>
-                <Field label={t.greetingLanguage}>
-                  <select onChange={({ currentTarget }) => (language.value = currentTarget.value as 'en')}>
-                    {languages.map((one) => (
-                      <option key={one} value={one} selected={one === language.value}>
-                        {new Intl.DisplayNames(locale.value, { type: 'language' }).of(one)}
-                      </option>
-                    ))}
-                  </select>
-                </Field>
-                <Field label={t.greeting} error={wrong('greetings')}>
-                  <textarea name="greeting" rows={2} maxLength={500} defaultValue={said?.greeting ?? ''} />
-                </Field>
-                <Field label={t.starters} hint={t.startersHint}>
-                  <textarea name="starters" rows={4} defaultValue={said?.starters?.join('\n') ?? ''} />
-                </Field>
-                <Field label={t.askEmail} hint={t.askEmailHint}>
-                  {choice('ask_email', t.askEmails)}
-                </Field>
-                <Field label={t.outside}>{choice('outside', t.outsides)}</Field>
-              </>
-            )}
+            <Text
+              name="accent"
+              label={t.accent}
+              hint={t.accentHint}
+              type="color"
+              defaultValue={widget.accent ?? plainAccent}
+            />
+            <Text
+              name="agent_name"
+              label={t.agentName}
+              hint={t.agentNameHint}
+              maxLength={60}
+              defaultValue={widget.agent_name ?? ''}
+            />
+            <Select
+              name="language"
+              label={t.greetingLanguage}
+              names={Object.fromEntries(languages.map((one) => [one, languageNames.of(one) ?? one]))}
+              chosen={language.value}
+              change={(one) => (language.value = one as 'en')}
+            />
+            <Text
+              name="greeting"
+              of="greetings"
+              label={t.greeting}
+              rows={2}
+              maxLength={500}
+              defaultValue={said?.greeting ?? ''}
+            />
+            <Text
+              name="starters"
+              label={t.starters}
+              hint={t.startersHint}
+              rows={4}
+              defaultValue={said?.starters?.join('\n') ?? ''}
+            />
+            <Select
+              name="ask_email"
+              label={t.askEmail}
+              hint={t.askEmailHint}
+              names={t.askEmails}
+              chosen={widget.ask_email}
+            />
+            <Select name="outside" label={t.outside} names={t.outsides} chosen={widget.outside} />
           </Form>
           {pictures.map((picture) => (
             <p key={picture} class="line">
@@ -138,10 +146,7 @@ export function WidgetLook() {
                 />
               </Field>
               {widget[`${picture}_url`] && (
-                <button type="button" onClick={() => void put(picture, undefined)}>
-                  {texts.value.remove}
-                  <span class="hidden"> {t.pictures[picture]}</span>
-                </button>
+                <Act name={texts.value.remove} of={t.pictures[picture]} act={() => put(picture, undefined)} />
               )}
             </p>
           ))}

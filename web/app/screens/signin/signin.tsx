@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import { forgotPassword, getBrowserLogin } from '../../api/operations.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, textOf } from '../../parts/field.tsx';
+import { Text, textOf, Wrong } from '../../parts/field.tsx';
 import { signedOut, signIn, user } from '../../state/session.ts';
 import { said } from '../../state/toast.ts';
 import { texts } from '../../texts/texts.ts';
@@ -54,12 +54,10 @@ function Form({ email }: { email: string }) {
   };
   return (
     <form class="stack" onSubmit={submit}>
-      <Field label={t.email}>
-        <input name="email" type="email" autocomplete="username" required defaultValue={email} />
-      </Field>
-      <Field label={t.password} error={error.value}>
-        <input name="password" type="password" autocomplete="current-password" required />
-      </Field>
+      <Text name="email" label={t.email} type="email" autocomplete="username" required defaultValue={email} />
+      <Wrong.Provider value={() => error.value}>
+        <Text name="password" label={t.password} type="password" autocomplete="current-password" required />
+      </Wrong.Provider>
       <button type="submit" class="main">
         {t.signIn}
       </button>

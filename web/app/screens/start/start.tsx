@@ -1,10 +1,9 @@
 /** The first steps of an organization: which are done, with a link to where each one is done. */
 import { call } from '../../api/call.ts';
 import { getSupportConfig, listDocuments, listInbox, listMembers, listPages, seeGoLive } from '../../api/operations.ts';
+import { Link, type To } from '../frame/link.tsx';
 import { useLoaded } from '../frame/loaded.ts';
-import { Link, type To } from '../../parts/link.tsx';
 import { kept } from '../../state/once.ts';
-import { follow } from '../../state/route.ts';
 import { here, orgId } from '../../state/session.ts';
 import { texts } from '../../texts/texts.ts';
 
@@ -47,10 +46,7 @@ export default function Start() {
         {Object.entries(steps).map(([step, to]) => (
           <li key={step} class={data?.[step] ? 'used' : ''}>
             <h2>
-              <Link to={to} follow={follow}>
-                {t.steps[step]}
-              </Link>{' '}
-              {data?.[step] && <span class="mark">{t.done}</span>}
+              <Link to={to}>{t.steps[step]}</Link> {data?.[step] && <span class="mark">{t.done}</span>}
             </h2>
             <p>{t.says[step]}</p>
           </li>

@@ -6,45 +6,31 @@ import { useEffect } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import { approveToolCall, denyToolCall, listToolApprovals, type ToolApproval } from '../../api/operations.ts';
-import { useLoaded } from '../frame/loaded.ts';
-import { More, pageSize, readPages } from '../frame/more.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
+import { Confirm } from '../frame/confirm.tsx';
+import { Link } from '../frame/link.tsx';
+import { usePages } from '../frame/more.tsx';
 import { useKeys } from '../../parts/keys.ts';
-import { Link } from '../../parts/link.tsx';
 import { moment } from '../../rules/times.ts';
 import { notices } from '../../state/notices.ts';
-import { follow } from '../../state/route.ts';
-import { here } from '../../state/session.ts';
-import { attempt } from '../../state/toast.ts';
+import { orgId } from '../../state/session.ts';
 import { locale, texts } from '../../texts/texts.ts';
 
 type Asked = { one: ToolApproval; approves: boolean };
 
 export function Approvals() {
   const t = texts.value.tools;
-  const pages = useSignal(1);
-  const { data, error, again } = useLoaded(() => {
-    const { params, query } = here();
-    return readPages(pages.value, async (cursor) => {
-      const page = await call(listToolApprovals, { params, query: { ...query, limit: pageSize, cursor } });
-      return { entries: page.approvals, cursor: page.cursor };
-    });
-  });
+  const { data, error, again, act, more } = usePages(listToolApprovals, 'approvals');
   const asked = useSignal<Asked | undefined>(undefined);
   const newest = notices.value.find(({ kind }) => kind === 'approval_waiting')?.notif_id;
   useEffect(() => void again(), [newest]);
   const first = data?.entries[0];
   const ask = (approves: boolean) => () => (first ? void (asked.value = { one: first, approves }) : false);
   useKeys({ y: ask(true), d: ask(false) });
-  const decide = async ({ one, approves }: Asked) => {
-    const { params } = here();
-    const operation = approves ? approveToolCall : denyToolCall;
-    await attempt(
-      () => call(operation, { params: { ...params, approvalId: one.id }, body: {} }),
+  const decide = ({ one, approves }: Asked) =>
+    act(
+      () => call(approves ? approveToolCall : denyToolCall, { params: { orgId: orgId.value, approvalId: one.id } }),
       approves ? t.approved : t.denied,
     );
-    await again();
-  };
   if (!data) return <p class={error && 'error'}>{error || texts.value.loading}</p>;
   return (
     <>
@@ -57,7 +43,7 @@ export function Approvals() {
             <Values values={one.arguments} />
             <p>
               {one.expires_at && `${t.until} ${moment(one.expires_at, new Date(), locale.value)}. `}
-              <Link to={{ screen: 'inbox', id: one.conversation_id, filters: { box: 'all' } }} follow={follow}>
+              <Link to={{ screen: 'inbox', id: one.conversation_id, filters: { box: 'all' } }}>
                 {t.openConversation}
               </Link>
             </p>
@@ -72,13 +58,12 @@ export function Approvals() {
           </li>
         ))}
       </ul>
-      <More cursor={data.cursor} pages={pages} again={again} />
+      {more}
       {asked.value && (
         <Confirm
           title={asked.value.approves ? t.approveAsk(asked.value.one.title) : t.denyAsk(asked.value.one.title)}
           action={asked.value.approves ? t.approve : t.deny}
-          cancel={texts.value.cancel}
-          act={() => void decide(asked.value!)}
+          act={() => decide(asked.value!)}
           closed={() => (asked.value = undefined)}
         >
           <Values values={asked.value.one.arguments} />

@@ -2,8 +2,9 @@
 import type { call } from '../../api/call.ts';
 import type { discoverTools, ToolServer } from '../../api/operations.ts';
 import { Form } from '../frame/form.tsx';
+import { Act } from '../../parts/act.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, textOf } from '../../parts/field.tsx';
+import { Select, textOf } from '../../parts/field.tsx';
 import { texts } from '../../texts/texts.ts';
 
 type Reply = NonNullable<NonNullable<(typeof discoverTools)['types']>['reply']>;
@@ -26,35 +27,12 @@ export function Approve({ tool: { source_name, description }, standing, approve,
     await approve({ risk_tier, auth_scope: textOf(form, 'scope') as Approved['auth_scope'] });
     closed();
   };
-  const options = (names: Record<string, string>, usual: string) =>
-    Object.entries(names).map(([id, name]) => (
-      <option key={id} value={id} selected={id === usual}>
-        {name}
-      </option>
-    ));
   return (
     <Dialog title={t.approveAs(source_name)} closed={closed}>
       <p>{description}</p>
-      <Form
-        send={send}
-        action={t.approveIt}
-        done={t.approved}
-        beside={
-          <button type="button" onClick={closed}>
-            {texts.value.cancel}
-          </button>
-        }
-      >
-        {() => (
-          <>
-            <Field label={t.tier}>
-              <select name="tier">{options(t.tiers, standing?.risk_tier ?? 'customer_confirm')}</select>
-            </Field>
-            <Field label={t.scope}>
-              <select name="scope">{options(t.scopes, standing?.auth_scope ?? 'verified_customer')}</select>
-            </Field>
-          </>
-        )}
+      <Form send={send} action={t.approveIt} done={t.approved} beside={<Act name={texts.value.cancel} act={closed} />}>
+        <Select name="tier" label={t.tier} names={t.tiers} chosen={standing?.risk_tier ?? 'customer_confirm'} />
+        <Select name="scope" label={t.scope} names={t.scopes} chosen={standing?.auth_scope ?? 'verified_customer'} />
       </Form>
     </Dialog>
   );

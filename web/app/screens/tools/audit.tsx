@@ -5,8 +5,10 @@
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import { listToolAudit, verifyToolAudit } from '../../api/operations.ts';
-import { useLoaded } from '../frame/loaded.ts';
-import { More, pageSize, readPages } from '../frame/more.tsx';
+import { usePages } from '../frame/more.tsx';
+import { Act } from '../../parts/act.tsx';
+import { Options } from '../../parts/field.tsx';
+import { Table } from '../../parts/table.tsx';
 import { moment } from '../../rules/times.ts';
 import { nameOf } from '../../state/people.ts';
 import { address, go } from '../../state/route.ts';
@@ -17,16 +19,8 @@ import { locale, texts } from '../../texts/texts.ts';
 export function Audit() {
   const t = texts.value.tools;
   const outcome = address.value.filters['outcome'] ?? '';
-  const pages = useSignal(1);
   const checked = useSignal('');
-  const { data, error, again } = useLoaded(() => {
-    const { params, query } = here();
-    const filter = outcome ? { outcome: outcome as 'ok' } : {};
-    return readPages(pages.value, async (cursor) => {
-      const page = await call(listToolAudit, { params, query: { ...query, ...filter, limit: pageSize, cursor } });
-      return { entries: page.events, cursor: page.next_cursor };
-    });
-  }, [outcome]);
+  const { data, error, more } = usePages(listToolAudit, 'events', { outcome: outcome as 'ok' });
   const verify = () =>
     attempt(async () => {
       const { intact, checked: count, first_broken } = await call(verifyToolAudit, here());
@@ -44,47 +38,27 @@ export function Audit() {
             go({ screen: 'tools', id: 'audit', filters: { outcome: currentTarget.value } })
           }
         >
-          <option value="">{t.everyOutcome}</option>
-          {Object.entries(t.outcomes).map(([id, name]) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
+          <Options names={{ '': t.everyOutcome, ...t.outcomes }} />
         </select>
-        <button type="button" onClick={() => void verify()}>
-          {t.verify}
-        </button>
+        <Act name={t.verify} act={verify} />
         <span role="status">{checked.value}</span>
       </p>
       {!data && <p class={error && 'error'}>{error || texts.value.loading}</p>}
       {data?.entries.length === 0 && <p>{t.noEvents}</p>}
       {data && data.entries.length > 0 && (
-        <div class="scroll">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">{t.when}</th>
-                <th scope="col">{t.who}</th>
-                <th scope="col">{t.what}</th>
-                <th scope="col">{t.tool}</th>
-                <th scope="col">{t.outcome}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.entries.map(({ id, ts, actor, action, tool, outcome: ended }) => (
-                <tr key={id}>
-                  <td>{moment(ts, new Date(), locale.value)}</td>
-                  <td>{nameOf(actor) || actor}</td>
-                  <td>{action}</td>
-                  <td>{tool}</td>
-                  <td>{ended && t.outcomes[ended]}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table heads={[t.when, t.who, t.what, t.tool, t.outcome]}>
+          {data.entries.map(({ id, ts, actor, action, tool, outcome: ended }) => (
+            <tr key={id}>
+              <td>{moment(ts, new Date(), locale.value)}</td>
+              <td>{nameOf(actor) || actor}</td>
+              <td>{action}</td>
+              <td>{tool}</td>
+              <td>{ended && t.outcomes[ended]}</td>
+            </tr>
+          ))}
+        </Table>
       )}
-      <More cursor={data?.cursor} pages={pages} again={again} />
+      {more}
     </>
   );
 }

@@ -9,10 +9,11 @@ import {
   type ToolServer,
 } from '../../api/operations.ts';
 import { Approve, type Approved, type Chosen, type Discovered } from './approve.tsx';
+import { Confirm } from '../frame/confirm.tsx';
 import { Form } from '../frame/form.tsx';
 import { useLoaded } from '../frame/loaded.ts';
-import { Confirm } from '../../parts/confirm.tsx';
-import { Field, textOf } from '../../parts/field.tsx';
+import { Act } from '../../parts/act.tsx';
+import { Select, Text, textOf, Tick } from '../../parts/field.tsx';
 import { here, isAdmin } from '../../state/session.ts';
 import { attempt } from '../../state/toast.ts';
 import { texts } from '../../texts/texts.ts';
@@ -33,7 +34,7 @@ export function Server() {
     put(await call(putToolServer, { ...at, body }));
   };
   const discover = async () => {
-    found.value = (await call(discoverTools, { ...at, body: {} })).tools;
+    found.value = (await call(discoverTools, at)).tools;
   };
   const standingOf = (name: string, tools = server?.approved_tools) =>
     tools?.find(({ source_name }) => source_name === name);
@@ -77,22 +78,19 @@ export function Server() {
                   <p key={note}>{note}</p>
                 ))}
                 {isAdmin.value && (
-                  <button type="button" onClick={() => void attempt(() => replace(tool.source_name, () => []))}>
-                    {t.withdraw}
-                    <span class="hidden"> {tool.tool_name}</span>
-                  </button>
+                  <Act
+                    name={t.withdraw}
+                    of={tool.tool_name}
+                    act={() => attempt(() => replace(tool.source_name, () => []))}
+                  />
                 )}
               </li>
             ))}
           </ul>
           {isAdmin.value && (
             <p class="line">
-              <button type="button" class="main" onClick={() => void attempt(discover)}>
-                {t.discover}
-              </button>
-              <button type="button" class="danger" onClick={() => (removing.value = true)}>
-                {texts.value.remove}
-              </button>
+              <Act name={t.discover} kind="main" act={() => attempt(discover)} />
+              <Act name={texts.value.remove} kind="danger" act={() => (removing.value = true)} />
             </p>
           )}
           <ul class="cards" aria-live="polite">
@@ -123,10 +121,7 @@ export function Server() {
                   </details>
                 )}
                 {(tool.status === 'new' || tool.status === 'changed') && (
-                  <button type="button" onClick={() => (approving.value = tool)}>
-                    {t.approveIt}
-                    <span class="hidden"> {tool.source_name}</span>
-                  </button>
+                  <Act name={t.approveIt} of={tool.source_name} act={() => (approving.value = tool)} />
                 )}
               </li>
             ))}
@@ -148,8 +143,7 @@ export function Server() {
         <Confirm
           title={t.removeAsk}
           action={texts.value.remove}
-          cancel={texts.value.cancel}
-          act={() => void attempt(async () => put(await call(deleteToolServer, at)))}
+          act={() => attempt(async () => put(await call(deleteToolServer, at)))}
           closed={() => (removing.value = false)}
         />
       )}
@@ -191,42 +185,33 @@ function Settings({ server, change }: Given) {
     <details open={!server}>
       <summary>{server ? `${server.server_label}, ${server.endpoint_url}` : t.tabs['server']}</summary>
       <Form send={send} action={t.connect} done={texts.value.saved}>
-        {(wrong) => (
-          <>
-            <Field label={t.label} error={wrong('server_label')}>
-              <input name="server_label" type="text" required defaultValue={server?.server_label ?? ''} />
-            </Field>
-            <Field label={t.endpoint} error={wrong('endpoint_url')}>
-              <input
-                name="endpoint_url"
-                type="url"
-                required
-                placeholder="https://"
-                defaultValue={server?.endpoint_url ?? ''}
-              />
-            </Field>
-            <Field label={t.auth} error={wrong('auth_type')}>
-              <select value={auth.value} onChange={({ currentTarget }) => (auth.value = currentTarget.value as 'none')}>
-                {Object.entries(t.auths).map(([id, name]) => (
-                  <option key={id} value={id}>
-                    {name}
-                  </option>
-                ))}
-              </select>
-            </Field>
-            {auth.value === 'bearer' && (
-              <Field label={t.token} hint={server?.has_access_token ? t.tokenKept : ''} error={wrong('access_token')}>
-                <input name="access_token" type="password" autocomplete="off" />
-              </Field>
-            )}
-            <label>
-              <input name="enabled" type="checkbox" defaultChecked={server?.enabled ?? true} /> {t.enabled}
-            </label>
-            <label>
-              <input name="sandbox" type="checkbox" defaultChecked={server?.environment === 'sandbox'} /> {t.sandbox}
-            </label>
-          </>
+        <Text name="server_label" label={t.label} required defaultValue={server?.server_label ?? ''} />
+        <Text
+          name="endpoint_url"
+          label={t.endpoint}
+          type="url"
+          required
+          placeholder="https://"
+          defaultValue={server?.endpoint_url ?? ''}
+        />
+        <Select
+          name="auth_type"
+          label={t.auth}
+          names={t.auths}
+          chosen={auth.value}
+          change={(type) => (auth.value = type as 'none')}
+        />
+        {auth.value === 'bearer' && (
+          <Text
+            name="access_token"
+            label={t.token}
+            hint={server?.has_access_token ? t.tokenKept : ''}
+            type="password"
+            autocomplete="off"
+          />
         )}
+        <Tick name="enabled" label={t.enabled} checked={server?.enabled ?? true} />
+        <Tick name="sandbox" label={t.sandbox} checked={server?.environment === 'sandbox'} />
       </Form>
     </details>
   );
