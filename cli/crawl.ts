@@ -1,20 +1,18 @@
 /** The commands `crawl start` and `prune`: crawl a site, and remove what is left of its pages. */
 import { setTimeout as wait } from 'node:timers/promises';
-import progress from 'cli-progress';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { list } from './arguments.ts';
 import { CliError } from './errors.ts';
 import { statusLines } from './nouns/crawl.ts';
-import { shortTime, type Output } from './output.ts';
+import { createBar, shortTime } from './output.ts';
 import type { Act, Session } from './session.ts';
 import { crawlStartReply, crawlStatusReply } from '../api/crawl/contract/crawl.ts';
 import { pruneReply } from '../api/crawl/contract/prune.ts';
-import type { crawlSchedule, crawlStatus } from '../api/crawl/contract/crawl.ts';
+import type { crawlSchedule } from '../api/crawl/contract/crawl.ts';
 import { authority } from '../api/knowledge/contract/documents.ts';
 
-type Status = z.infer<typeof crawlStatus>;
 type Schedule = z.infer<typeof crawlSchedule>;
 type Authority = z.infer<typeof authority>;
 
@@ -80,14 +78,16 @@ async function start(session: Session, url: string, given: StartOptions): Promis
     ]);
     return;
   }
-  const bar = createBar(session.output, maxPages ?? 50);
+  const format = '[{bar}] {value} of at most {total} pages  {found} found  {left} left out';
+  const bar = createBar(session.output, format, maxPages ?? 50, { found: 0, left: 0 });
   let { status } = started;
   // The status is requested by the crawl's id, because a schedule may start another crawl right after this one has
   // ended.
   const watched = { ...query, crawl_id: started.crawl_id };
   try {
     while (status.status === 'crawling') {
-      bar.update(status);
+      const left = status.pages_skipped + status.pages_failed;
+      bar.update(status.pages_processed, { found: status.pages_found, left });
       await wait(pollMs);
       ({ status } = await client.request('GET', await at(session, '/crawl/status'), crawlStatusReply, {
         query: watched,
@@ -116,31 +116,4 @@ async function prune(session: Session, { apply }: { apply?: true }): Promise<voi
     ...reply.orphaned.map((one) => `${one.source_id}  ${one.chunks} passages  ${one.url ?? ''}`.trimEnd()),
     `${reply.live} pages are whole; ${reply.orphaned.length} left-overs ${apply ? 'being removed' : 'found'}`,
   ]);
-}
-
-type Bar = { update(status: Status): void; stop(): void };
-
-/** A progress bar for a person at a terminal; otherwise nothing is drawn. */
-function createBar(output: Output, maxPages: number): Bar {
-  if (!output.live) return { update: () => undefined, stop: () => undefined };
-  const bar = new progress.SingleBar({
-    stream: output.stderr,
-    format: '[{bar}] {value} of at most {total} pages  {found} found  {left} left out',
-    barsize: 20,
-    barCompleteChar: '#',
-    barIncompleteChar: '-',
-    clearOnComplete: true,
-    linewrap: true,
-    // The library's handler would swallow the first Ctrl-C, and no hidden cursor needs to be restored.
-    gracefulExit: false,
-  });
-  bar.start(maxPages, 0, { found: 0, left: 0 });
-  return {
-    update: (status) =>
-      bar.update(status.pages_processed, {
-        found: status.pages_found,
-        left: status.pages_skipped + status.pages_failed,
-      }),
-    stop: () => bar.stop(),
-  };
 }

@@ -3,7 +3,6 @@
  * documents, ask questions, see sources. It uses the running system or starts a separate one. It fails if an answer is
  * not the expected one, and prints how to log in to its organization.
  */
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, relative, resolve } from 'node:path';
@@ -11,15 +10,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { apiUrl, defaultUrl, loginCommand } from './arguments.ts';
-import { createClient, type Client } from './client.ts';
+import { createClient } from './client.ts';
 import { CliError, errorLines } from './errors.ts';
 import { answerLines, type Answer } from './knowledge.ts';
 import { createOutput, type Output } from './output.ts';
 import { addDocument } from './upload.ts';
-import { loginReply } from '../api/access/contract/auth.ts';
-import { newKeyReply } from '../api/access/contract/keys.ts';
 import { queryReply } from '../api/knowledge/contract/knowledge.ts';
 import { startGuarded } from '../engines/child.ts';
+import { createDemo } from '../engines/demo.ts';
 import { freePort } from '../engines/ports.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -73,7 +71,16 @@ type Owner = { email: string; password: string };
 async function runDemo(url: string, folder: string, output: Output): Promise<{ failures: number; owner: Owner }> {
   const { documents, questions } = script.parse(JSON.parse(await readFile(join(folder, 'questions.json'), 'utf8')));
   output.say(`The demo asks ${url}`);
-  const { client, orgId, owner } = await createBank(url, output);
+  const company = 'Lindenbank';
+  const { owner, organization, created } = await createDemo(url, {
+    company,
+    scopes: ['support:read', 'support:write'],
+  });
+  const orgId = organization.org_id;
+  output.say(`Registered ${owner.email} with the organization ${company}, ${orgId}`);
+  const { key, token } = created;
+  output.say(`Created the key ${key.token_prefix}… (${key.environment} mode) for: ${key.scopes.join(', ')}`);
+  const client = createClient({ url, token });
 
   heading(output, 'Documents');
   const docIds = new Map<string, string>();
@@ -106,27 +113,6 @@ async function runDemo(url: string, folder: string, output: Output): Promise<{ f
 
 function heading(output: Output, text: string): void {
   for (const line of ['', text, '-'.repeat(text.length)]) output.say(line);
-}
-
-/** Creates an account with an organization, and a client with a key that may upload and ask. */
-async function createBank(url: string, output: Output): Promise<{ client: Client; orgId: string; owner: Owner }> {
-  const owner = {
-    email: `demo-${randomBytes(6).toString('hex')}@example.com`,
-    password: randomBytes(18).toString('base64url'),
-  };
-  const registered = await createClient({ url }).request('POST', '/auth/register', loginReply, {
-    body: { ...owner, name: 'Demo', company: 'Lindenbank' },
-    once: true,
-  });
-  const orgId = registered.organizations[0]?.org_id;
-  if (orgId === undefined) throw new CliError('The new account came without an organization.');
-  output.say(`Registered ${owner.email} with the organization Lindenbank, ${orgId}`);
-  const path = `/support/developer-keys/orgs/${orgId}/keys`;
-  const { key, token } = await createClient({ url, token: registered.token }).request('POST', path, newKeyReply, {
-    body: { name: 'demo', scopes: ['support:read', 'support:write'], mode: 'test' },
-  });
-  output.say(`Created the key ${key.token_prefix}… (${key.environment} mode) for: ${key.scopes.join(', ')}`);
-  return { client: createClient({ url, token }), orgId, owner };
 }
 
 /** Whether this API answers at `url`; false when nothing or another program answers. */

@@ -30,8 +30,8 @@ export type Described = {
   /** The command's name: a verb, or several words of which the last selects the route, as in `connect linear`. */
   name: string;
   description: string;
-  /** Example commands without the noun. */
-  examples: readonly string[];
+  /** Example commands without the noun; `noun` adds one to a command that has none. */
+  examples?: readonly string[];
   /**
    * Method and path as in the OpenAPI document. `{orgId}` is the organization; each other path parameter is an
    * argument.
@@ -63,7 +63,30 @@ export type Described = {
   shown(ask: Ask<unknown>, given: Given, width: number): Promise<Printed>;
 };
 
-export type Noun = { name: string; description: string; commands: readonly Described[] };
+export type Noun = {
+  /** Empty for commands without a noun, such as `gaps`. */
+  name: string;
+  description: string;
+  commands: readonly (Described & Required<Pick<Described, 'examples'>>)[];
+};
+
+/**
+ * A noun with its commands. `login`: every command needs a login. `example`: the path parameter in the example of a
+ * command that names no examples.
+ */
+export function noun({
+  login,
+  example = '',
+  commands,
+  ...named
+}: Pick<Noun, 'name' | 'description'> & { login?: true; example?: string; commands: readonly Described[] }): Noun {
+  const completed = commands.map((each) => ({
+    ...(login ? { login } : {}),
+    examples: [parametersOf(each.route).length > 0 ? `${each.name} ${example}` : each.name],
+    ...each,
+  }));
+  return { ...named, commands: completed };
+}
 
 type Definition<R extends z.ZodType> = Omit<Described, 'reply' | 'shown'> & { reply: R };
 
@@ -147,8 +170,9 @@ function cell(value: unknown): string {
 /** Adds the commands of these nouns. A noun that has commands written by hand gets these in addition. */
 export function addNouns(program: Command, act: Act, nouns: readonly Noun[]): void {
   for (const { name, description, commands } of nouns) {
-    const noun = program.commands.find((each) => each.name() === name) ?? program.command(name);
-    noun.description(description);
+    const known = name === '' ? program : program.commands.find((each) => each.name() === name);
+    const noun = known ?? program.command(name);
+    if (noun !== program) noun.description(description);
     for (const each of commands) addCommand(noun, each, act);
   }
 }
@@ -159,7 +183,7 @@ export function withExamples(command: Command, examples: readonly string[]): Com
   return command.addHelpText('after', `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.join('\n')}`);
 }
 
-function addCommand(noun: Command, described: Described, act: Act): void {
+function addCommand(noun: Command, described: Noun['commands'][number], act: Act): void {
   const { route, args = {}, examples, runs } = described;
   const parameters = parametersOf(route);
   const positional = [...parameters, ...Object.keys(args).filter((name) => !parameters.includes(name))];
@@ -172,7 +196,7 @@ function addCommand(noun: Command, described: Described, act: Act): void {
     for (const option of optionsOf(field, !route.startsWith('POST '))) made.addOption(option);
   withExamples(
     made,
-    examples.map((example) => `${noun.name()} ${example}`),
+    examples.map((example) => (noun.parent ? `${noun.name()} ${example}` : example)),
   );
   const run = async (session: Session, ...values: unknown[]): Promise<void> => {
     const options = values[positional.length] as Given;

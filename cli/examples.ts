@@ -32,5 +32,4 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   ],
   prune: ['prune', 'prune --apply'],
   ask: ['ask "How long does a transfer take?"', 'ask "How long does a transfer take?" --segment business --explain'],
-  gaps: ['gaps --status open'],
 };

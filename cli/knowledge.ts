@@ -1,15 +1,13 @@
-/** The commands `ask` and `gaps`: answers of the knowledge base, and the questions it could not answer. */
+/** The command `ask`: an answer of the knowledge base. */
 import type { Command } from 'commander';
-import { InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
-import { allPages } from './client.ts';
 import type { Act } from './session.ts';
-import { shortTime, table, wrap, type Output } from './output.ts';
-import { gapList, queryReply } from '../api/knowledge/contract/knowledge.ts';
+import { table, wrap, type Output } from './output.ts';
+import { queryReply } from '../api/knowledge/contract/knowledge.ts';
 
 export type Answer = z.infer<typeof queryReply>;
 
-export function addKnowledgeCommands(program: Command, act: Act): void {
+export function addAskCommand(program: Command, act: Act): void {
   program
     .command('ask')
     .description('ask the knowledge base a question')
@@ -39,35 +37,6 @@ export function addKnowledgeCommands(program: Command, act: Act): void {
         },
       ),
     );
-  program
-    .command('gaps')
-    .description('list questions that found no answer, the latest first')
-    .addOption(
-      new Option('--status <status>', 'only those with this status').choices(['open', 'acknowledged', 'resolved']),
-    )
-    .option('--limit <n>', 'list at most this many; all unless told', count)
-    .action(
-      act(async ({ client, orgId, mode, modeSeen, output }, given: { status?: string; limit?: number }) => {
-        const connected = await client();
-        const path = `/orgs/${await orgId()}/kb/gaps`;
-        let total = 0;
-        const gaps = await allPages(async (page) => {
-          const query = { ...page, mode, status: given.status };
-          const reply = await connected.request('GET', path, gapList, { query });
-          total = reply.count;
-          return { entries: reply.gaps, cursor: reply.cursor };
-        }, given.limit);
-        const seen = gaps.length === 0 ? await modeSeen('list') : undefined;
-        output.result({ gaps, count: total }, () => gapLines(gaps));
-        if (seen !== undefined) output.note(seen);
-      }),
-    );
-}
-
-function count(text: string): number {
-  const n = Number(text);
-  if (!Number.isInteger(n) || n < 1) throw new InvalidArgumentError('Give a whole number of at least 1.');
-  return n;
 }
 
 /** The answer, followed by its numbered sources. */
@@ -107,18 +76,4 @@ function explainLines({ explain, generated_by }: Answer): string[] {
       ? ['  no passage came near']
       : table(['RELEVANT', 'SCORE', 'COVERAGE', 'STRENGTH', 'TEXT', 'MEANING', 'AUTHORITY', 'PASSAGE'], rows)),
   ];
-}
-
-function gapLines(gaps: z.infer<typeof gapList>['gaps']): string[] {
-  if (gaps.length === 0) return ['Every question so far was answered.'];
-  return table(
-    ['ASKED', 'LAST', 'STATUS', 'WHY', 'QUESTION'],
-    gaps.map((g) => [
-      `${g.count} x`,
-      shortTime(g.last_asked),
-      g.status,
-      g.why_missing.replaceAll('_', ' '),
-      g.question,
-    ]),
-  );
 }

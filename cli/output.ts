@@ -4,6 +4,7 @@
  * use colours here.
  */
 import type { Writable } from 'node:stream';
+import progress from 'cli-progress';
 
 export type Stream = Writable & { isTTY?: boolean; columns?: number };
 
@@ -181,4 +182,25 @@ export function createOutput(options: { json: boolean; stdout: Stream; stderr: S
       if (!json) print(stderr, line);
     },
   };
+}
+
+export type Bar = { update(value: number, payload?: object): void; stop(): void };
+
+/** A progress bar for a person at a terminal; otherwise nothing is drawn. `payload`: values in `format`. */
+export function createBar(output: Output, format: string, total: number, payload: object): Bar {
+  if (!output.live) return { update: () => undefined, stop: () => undefined };
+  const bar = new progress.SingleBar({
+    stream: output.stderr,
+    format,
+    barsize: 20,
+    barCompleteChar: '#',
+    barIncompleteChar: '-',
+    // The bar is cleared, so that the plain lines of the result replace it.
+    clearOnComplete: true,
+    linewrap: true,
+    // The library's handler would swallow the first Ctrl-C, and no hidden cursor needs to be restored.
+    gracefulExit: false,
+  });
+  bar.start(total, 0, payload);
+  return bar;
 }

@@ -13,7 +13,7 @@ import { addCrawlCommands } from './crawl.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addDocumentCommands } from './documents.ts';
 import { CliError, errorJson, errorLines, exitCodes, usageError } from './errors.ts';
-import { addKnowledgeCommands } from './knowledge.ts';
+import { addAskCommand } from './knowledge.ts';
 import { nouns as described } from './nouns/index.ts';
 import { addOpsCommands } from './ops.ts';
 import { addOrgCommands } from './orgs.ts';
@@ -72,7 +72,7 @@ function createProgram(io: Io, say: { out(text: string): void; err(text: string)
     addOrgCommands,
     addDocumentCommands,
     addCrawlCommands,
-    addKnowledgeCommands,
+    addAskCommand,
     addSecretCommands,
     addOpsCommands,
     addDoctorCommand,

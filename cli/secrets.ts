@@ -11,7 +11,7 @@ export function addSecretCommands(program: Command, act: Act): void {
       act(async ({ env, output }) => {
         // This code is loaded lazily, because it needs the database, which most commands do not.
         const { reseal } = await import('./operator/secrets.ts');
-        const { resealed, left, unreadable, audits } = await reseal(env, new Date());
+        const { resealed, left, unreadable, audits } = await reseal(env);
         output.result({ resealed, left, unreadable, audits }, () => [
           `Sealed anew: ${resealed}. Signed anew: ${audits.resigned}.`,
           ...audits.broken.map((orgId) => `The tool audit of ${orgId} is not intact; see GET …/audit/verify.`),

@@ -3,11 +3,10 @@ import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import progress from 'cli-progress';
 import { z } from 'zod';
 import type { Client } from './client.ts';
 import { CliError } from './errors.ts';
-import { size, visible, type Output } from './output.ts';
+import { createBar, size, visible, type Bar, type Output } from './output.ts';
 import { documentReply, uploadReply, type document } from '../api/knowledge/contract/documents.ts';
 
 type Document = z.infer<typeof document>;
@@ -49,7 +48,7 @@ export async function addDocument(
   let uploaded: z.infer<typeof uploadReply> | undefined;
   try {
     const blob = await openFile(file);
-    const drawn = (bar = createBar(output, name, blob.size));
+    const drawn = (bar = uploadBar(output, name, blob.size));
     const data = new FormData();
     if (given.segments !== undefined) data.append('segments', given.segments.join(','));
     if (given.authority !== undefined) data.append('authority', given.authority);
@@ -58,9 +57,10 @@ export async function addDocument(
     data.append('file', blob, name.replace(/[\u0000-\u001f\u007f]/g, '_'));
     uploaded = await target.client.request('POST', `/orgs/${target.orgId}/documents`, uploadReply, {
       query: { mode: target.mode },
-      form: { data, onSent: (bytes) => drawn.update(bytes, 'uploading') },
+      // The form around the file counts too, so the last count exceeds the file's size.
+      form: { data, onSent: (bytes) => drawn.update(Math.min(bytes, blob.size)) },
     });
-    drawn.update(blob.size, 'processing');
+    drawn.update(blob.size, { state: 'processing' });
     const document = await waitFor(given.until, target, uploaded.document, output);
     const duplicate = uploaded.duplicate === true;
     bar.stop();
@@ -156,30 +156,10 @@ function differs(document: Document, given: { segments?: string[]; authority?: s
   return segments || (given.authority !== undefined && given.authority !== document.authority);
 }
 
-type Bar = { update(bytes: number, state: string): void; stop(): void };
-
-/**
- * A progress bar for the bytes sent, then the server's processing in words. Nothing is drawn unless a person watches.
- */
-function createBar(output: Output, name: string, bytes: number): Bar {
-  if (!output.live) return { update: () => undefined, stop: () => undefined };
+/** A progress bar for the bytes sent, then the server's processing in words. */
+function uploadBar(output: Output, name: string, bytes: number): Bar {
   const shown = visible(name);
-  const bar = new progress.SingleBar({
-    stream: output.stderr,
-    format: `[{bar}] {percentage}% of ${size(bytes)}  {state}  {file}`,
-    barsize: 20,
-    barCompleteChar: '#',
-    barIncompleteChar: '-',
-    // The bar is cleared, so that the plain line of the result replaces it.
-    clearOnComplete: true,
-    linewrap: true,
-    // The library's handler would swallow the first Ctrl-C, and no hidden cursor needs to be restored.
-    gracefulExit: false,
-  });
-  bar.start(bytes, 0, { state: 'uploading', file: shown.length > 40 ? `${shown.slice(0, 39)}…` : shown });
-  return {
-    // The form around the file counts too, so the last count exceeds the file's size.
-    update: (sent, state) => bar.update(Math.min(sent, bytes), { state }),
-    stop: () => bar.stop(),
-  };
+  const file = shown.length > 40 ? `${shown.slice(0, 39)}…` : shown;
+  const format = `[{bar}] {percentage}% of ${size(bytes)}  {state}  {file}`;
+  return createBar(output, format, bytes, { state: 'uploading', file });
 }

@@ -21,6 +21,13 @@ export class EngineError extends Error {
   override readonly name = 'EngineError';
 }
 
+/** For `catch`: throws the sentence that `say` makes of the reason. An EngineError already is a sentence. */
+export const orSay =
+  (say: (why: string) => string) =>
+  (error: unknown): never => {
+    throw error instanceof EngineError ? error : new EngineError(say((error as Error).message));
+  };
+
 /**
  * The cache folder, which all clones of this project on this machine share. Its place is read from `XDG_CACHE_HOME` and
  * not from config.ts, because engines belong to the machine, not to one system's configuration.

@@ -6,7 +6,8 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, fstatSync, openSync, renameSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError, readable } from './cache.ts';
 import { isAlive } from './takelock.mjs';
 
@@ -48,8 +49,8 @@ export type Guarded = {
   stop(graceMs?: number): Promise<void>;
   /** Sends SIGKILL without waiting. */
   kill(): void;
-  /** Calls `listener` with each message of a Node child; needs `ipc`. */
-  onMessage(listener: (message: unknown) => void): void;
+  /** Whether a Node child has sent the message that it is ready; needs `ipc`. */
+  saidReady(): boolean;
   /** The last lines of the log that this run wrote. */
   lastLines(count?: number): Promise<string>;
   /** Says why the server ended, from the last lines of its log, in sentences that an error message can append. */
@@ -112,6 +113,10 @@ export async function startGuarded(options: {
       resolve(127);
     });
   });
+  let saidReady = false;
+  guard.on('message', (message: { type?: unknown } | null) => {
+    saidReady ||= message?.type === 'ready';
+  });
   const lastLines = async (count = 12): Promise<string> =>
     (await tail(options.logPath, log.begins).catch(() => '')).trimEnd().split('\n').slice(-count).join('\n');
   const pid = await readPid(guard);
@@ -131,7 +136,7 @@ export async function startGuarded(options: {
     lastLines,
     explain: async () => (options.explain ?? lastWords)(await lastLines(200)),
     kill: () => signal('SIGKILL'),
-    onMessage: (listener) => void guard.on('message', listener),
+    saidReady: () => saidReady,
     async stop(graceMs = 10_000) {
       if (ended) return;
       signal('SIGTERM');
@@ -140,6 +145,56 @@ export async function startGuarded(options: {
       clearTimeout(timer);
     },
   };
+}
+
+/** A server that is ready. `stop` waits until it has ended. */
+export type Server = { child: Guarded; stop(): Promise<void> };
+
+/**
+ * Starts a server, and resolves when `ready` does; stops it when `ready` rejects. `folder`: a temporary folder, which
+ * is removed when the server has stopped.
+ */
+export async function startServer({
+  graceMs,
+  folder,
+  ready,
+  ...options
+}: Omit<Parameters<typeof startGuarded>[0], 'removeAfter'> & {
+  graceMs: number;
+  folder?: string | undefined;
+  ready: (child: Guarded) => Promise<void>;
+}): Promise<Server> {
+  const child = await startGuarded({ ...options, ...(folder === undefined ? {} : { removeAfter: folder }) });
+  const stop = async (): Promise<void> => {
+    await child.stop(graceMs);
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  try {
+    await ready(child);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { child, stop };
+}
+
+/**
+ * Waits for a state of a server. `began`: when the `ms` began, for several waits of one start. @throws EngineError that
+ * says why, when the server ends first or after `ms`
+ */
+export async function untilReady(
+  name: string,
+  child: Guarded,
+  ms: number,
+  state: () => Promise<boolean>,
+  began = Date.now(),
+): Promise<void> {
+  while (!(await state())) {
+    if (!child.running()) throw new EngineError(`${name} stopped while starting. ${await child.explain()}`);
+    if (Date.now() > began + ms)
+      throw new EngineError(`${name} was not ready within ${ms / 1000} s. ${await child.explain()}`);
+    await sleep(20);
+  }
 }
 
 /** The last lines of a process for people: a single line unchanged, several under a heading. */

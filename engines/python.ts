@@ -1,7 +1,7 @@
-/** Installs Python packages that tests use, each in its own virtual environment. */
+/** Installs Python packages, each in its own virtual environment, or only downloads their wheels. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EngineError, cacheRoot, cached, exists, onPath, run } from './cache.ts';
+import { EngineError, cacheRoot, cached, exists, onPath, orSay, run } from './cache.ts';
 import type { Report } from './cache.ts';
 
 export type PythonPackage = {
@@ -28,7 +28,11 @@ export async function findPython(wanted: PythonPackage, report: Report): Promise
   const { name, version } = wanted;
   const environment = join(cacheRoot(), `${name}-${version}-environment`);
   const program = join(environment, 'bin', wanted.program);
-  const marker = await cached({ name, version, report }, () => install(wanted, environment, report));
+  const marker = await cached({ name, version, report }, () =>
+    install(wanted, environment, report).catch(
+      orSay((why) => `${name} could not be installed (${why}). Install Python 3.11 or newer with its venv module.`),
+    ),
+  );
   if (await exists(program)) return program;
   await rm(marker, { recursive: true, force: true });
   throw new EngineError(`${environment} is incomplete; it is forgotten now, so try again.`);
@@ -44,17 +48,20 @@ async function install(
     throw new EngineError(`${purpose} needs Python: install Python 3.11 or newer and try again.`);
   report(`obtaining ${name} ${version}`);
   await rm(environment, { recursive: true, force: true });
-  try {
-    await run(python, ['-m', 'venv', environment]);
-    const wanted = `${name}${extras.length > 0 ? `[${extras.join(',')}]` : ''}==${version}`;
-    const sources = ['--only-binary=:all:', ...fromSource.map((one) => `--no-binary=${one}`)];
-    const pip = ['-m', 'pip', 'install', '--quiet', ...sources, wanted, ...beside];
-    await run(join(environment, 'bin', 'python'), pip, { heartbeat: { text: `  still installing ${name}`, report } });
-    await run(join(environment, 'bin', program), check);
-  } catch (error) {
-    if (error instanceof EngineError) throw error;
-    throw new EngineError(
-      `${name} could not be installed (${(error as Error).message}). Install Python 3.11 or newer with its venv module.`,
-    );
-  }
+  await run(python, ['-m', 'venv', environment]);
+  const wanted = `${name}${extras.length > 0 ? `[${extras.join(',')}]` : ''}==${version}`;
+  const sources = ['--only-binary=:all:', ...fromSource.map((one) => `--no-binary=${one}`)];
+  const pip = ['-m', 'pip', 'install', '--quiet', ...sources, wanted, ...beside];
+  await run(join(environment, 'bin', 'python'), pip, { heartbeat: { text: `  still installing ${name}`, report } });
+  await run(join(environment, 'bin', program), check);
+}
+
+/** Downloads the wheel of `wanted`, such as `name==1.0`, without its dependencies. `platform`: another than this one. */
+export async function pipDownload(
+  wanted: string,
+  folder: string,
+  { platform, ...options }: { platform?: string | undefined; heartbeat: { text: string; report: Report } },
+): Promise<void> {
+  const only = ['--only-binary=:all:', '--no-deps', ...(platform === undefined ? [] : ['--platform', platform])];
+  await run('python3', ['-m', 'pip', 'download', '--quiet', ...only, '--dest', folder, wanted], options);
 }

@@ -2,14 +2,12 @@
  * Finds a Redis server, or fetches Debian's package of it without installing it, and runs it on 127.0.0.1. Redis is
  * optional (`REDIS_URL`): `npm start` does without it.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { EngineError, onPath } from './cache.ts';
+import { onPath } from './cache.ts';
 import type { Report } from './cache.ts';
-import { startGuarded } from './child.ts';
-import type { Guarded } from './child.ts';
+import { startServer, untilReady, type Server } from './child.ts';
 import { fromDebian, type Program } from './debian.ts';
 import { accepts, freePort } from './ports.ts';
 
@@ -33,33 +31,21 @@ export async function findRedis(report: Report): Promise<Program> {
   return fromDebian(debian, report);
 }
 
-export type RedisServer = { url: string; port: number; child: Guarded; stop(): Promise<void> };
+export type RedisServer = Server & { url: string; port: number };
 
 /** Starts a Redis server that stores nothing on disk. */
 export async function startRedis({ port, report }: { port?: number; report: Report }): Promise<RedisServer> {
   const { command, env } = await findRedis(report);
   const chosen = port ?? (await freePort());
   const folder = await mkdtemp(join(tmpdir(), 'support-redis-'));
-  const child = await startGuarded({
+  const server = await startServer({
     command,
     args: ['--port', String(chosen), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder],
     env,
     logPath: join(folder, 'redis.log'),
-    removeAfter: folder,
+    folder,
+    graceMs: 5_000,
+    ready: (child) => untilReady('Redis', child, 15_000, () => accepts(chosen)),
   });
-  const stop = async (): Promise<void> => {
-    await child.stop(5_000);
-    await rm(folder, { recursive: true, force: true });
-  };
-  const deadline = Date.now() + 15_000;
-  while (!(await accepts(chosen))) {
-    if (child.running() && Date.now() < deadline) {
-      await sleep(20);
-      continue;
-    }
-    const why = await child.explain();
-    await stop();
-    throw new EngineError(`Redis did not start. ${why}`);
-  }
-  return { url: `redis://127.0.0.1:${chosen}`, port: chosen, child, stop };
+  return { url: `redis://127.0.0.1:${chosen}`, port: chosen, ...server };
 }

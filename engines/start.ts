@@ -1,6 +1,6 @@
 /**
  * `npm start`: runs the whole system on this machine. Shows progress, one screen when the system is ready, and stops in
- * order on Ctrl-C. system.ts starts the processes.
+ * order on Ctrl-C. system.ts starts the processes. `npm run cluster` is run in the same way.
  */
 import { isAbsolute, relative } from 'node:path';
 import { ConfigError, readConfig } from '../config.ts';
@@ -12,7 +12,7 @@ import { freePort } from './ports.ts';
 import { startSystem } from './system.ts';
 import type { System } from './system.ts';
 
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
+export const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** The screen shown when the system is ready. Scripts wait for its last line. */
 export function screen(
@@ -59,7 +59,7 @@ function short(path: string): string {
 }
 
 /** The text that a person sees for a failure: one message for an expected error, otherwise the stack. */
-export function sentence(error: unknown): string {
+function sentence(error: unknown): string {
   const known = readable(error);
   if (known instanceof EngineError || known instanceof ConfigError) return known.message;
   return known instanceof Error ? (known.stack ?? known.message) : String(known);
@@ -69,7 +69,7 @@ export function sentence(error: unknown): string {
  * Calls `first` on the first SIGINT, SIGTERM or SIGHUP and `again` on a later one. One Ctrl-C may arrive twice, from
  * the terminal and from npm, so signals within half a second count as one.
  */
-export function onStopSignals(first: () => void, again: () => void): void {
+function onStopSignals(first: () => void, again: () => void): void {
   let at: number | undefined;
   const handle = (): void => {
     const now = performance.now();
@@ -81,23 +81,19 @@ export function onStopSignals(first: () => void, again: () => void): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, handle);
 }
 
-/**
- * Waits for `work`. If a process of the system dies first, its death is the reported reason instead of the broken
- * connection.
- */
-async function untilFailure<T>(work: Promise<T>, system: System): Promise<T> {
-  const failed = system.failed.then((failure) => {
-    throw new EngineError(failure.message);
-  });
-  return Promise.race([work, failed]);
-}
+/** A system that has started. `screen`: prepares what people see of it and returns the text. */
+type Running = Pick<System, 'failed' | 'stop' | 'killAll'> & { screen(): Promise<string> };
 
-async function main(): Promise<number> {
+/**
+ * Starts a system, prints its screen, and waits until a stop signal or until one of its processes ends for good; then
+ * stops the system in order. A second signal kills every process. Returns the exit code.
+ */
+export async function inForeground(start: (aborted: AbortSignal) => Promise<Running>): Promise<number> {
   // The program that reads the output may end first, as in `npm start | head`. Writes then fail and are ignored.
   process.stdout.on('error', () => undefined);
   const stopAsked = Promise.withResolvers<void>();
   const abort = new AbortController();
-  let system: System | undefined;
+  let running: Running | undefined;
   onStopSignals(
     () => {
       abort.abort(new EngineError('Stopped while starting.'));
@@ -105,29 +101,44 @@ async function main(): Promise<number> {
     },
     () => {
       print('stopping at once');
-      system?.kill();
+      running?.killAll();
       process.exit(130);
     },
   );
   try {
-    const given = readConfig(process.env);
-    const config = given.port === 0 ? { ...given, port: await freePort() } : given;
-    system = await startSystem({ config, env: process.env, report: print, aborted: abort.signal });
-    const demo = await untilFailure(demoOrganization(system.url, config.dataDir, { help: true }), system);
-    system.keepUp();
-    if (!abort.signal.aborted) print(screen({ ...system, logDir: short(system.logDir) }, demo, short(config.dataDir)));
-    const failure = await Promise.race([system.failed, stopAsked.promise.then(() => undefined)]);
+    running = await start(abort.signal);
+    // If a process dies meanwhile, its death is the reported reason instead of the broken connection.
+    const died = running.failed.then(({ message }) => {
+      throw new EngineError(message);
+    });
+    const text = await Promise.race([running.screen(), died]);
+    if (!abort.signal.aborted) print(text);
+    const failure = await Promise.race([running.failed, stopAsked.promise.then(() => undefined)]);
     print(failure === undefined ? 'stopping: requests and work in hand are finished first' : failure.message);
-    await system.stop();
+    await running.stop();
     if (failure === undefined) print('stopped');
     return failure === undefined ? 0 : 1;
   } catch (error) {
-    await system?.stop();
+    await running?.stop();
     // Work that a stop interrupted fails with various errors, which would not help the person who stopped it.
     print(abort.signal.aborted ? 'stopped while starting' : sentence(error));
     return abort.signal.aborted ? 0 : 1;
   }
 }
 
+async function start(aborted: AbortSignal): Promise<Running> {
+  const given = readConfig(process.env);
+  const config = given.port === 0 ? { ...given, port: await freePort() } : given;
+  const system = await startSystem({ config, env: process.env, report: print, aborted });
+  return {
+    ...system,
+    async screen() {
+      const demo = await demoOrganization(system.url, config.dataDir, { help: true });
+      system.keepUp();
+      return screen({ ...system, logDir: short(system.logDir) }, demo, short(config.dataDir));
+    },
+  };
+}
+
 // The process exits explicitly, because some client libraries keep sockets open. All work is finished at this point.
-if (import.meta.main) process.exit(await main());
+if (import.meta.main) process.exit(await inForeground(start));

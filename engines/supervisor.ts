@@ -3,7 +3,7 @@
  * the workers are restarted with backoff; the death of an engine still ends the system.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readable, type Report } from './cache.ts';
+import { EngineError, readable, type Report } from './cache.ts';
 import type { Guarded } from './child.ts';
 
 /** The death of a process that the system needs. `message` names the process and shows its last lines. */
@@ -30,6 +30,33 @@ export type Supervisor = {
   /** Kills every process at once. */
   kill(): void;
 };
+
+/**
+ * Waits until `state` returns true; a text says why it is not so yet. @throws EngineError with the reason, when a process
+ * dies first or after `ms`. `why` returns sentences that the message after `ms` ends with.
+ */
+export async function untilOrFailure(
+  what: string,
+  failed: Promise<Failure>,
+  ms: number,
+  state: () => Promise<boolean | string>,
+  why: () => Promise<string> = async () => '',
+): Promise<void> {
+  const deadline = Date.now() + ms;
+  const failure = failed.then(({ message }) => {
+    throw new EngineError(message);
+  });
+  failure.catch(() => undefined);
+  for (;;) {
+    const found = await Promise.race([state(), failure]);
+    if (found === true) return;
+    if (Date.now() > deadline) {
+      const seen = found === false ? '' : ` (${found})`;
+      throw new EngineError(`Not within ${ms / 1000} s: ${what}${seen}. ${await why()}`.trimEnd());
+    }
+    await sleep(50);
+  }
+}
 
 const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;

@@ -18,7 +18,7 @@ import { findEmbedding } from './embedding/embedding.ts';
 import { lockDataDir } from './lock.ts';
 import { embeddedUri, startMongod } from './mongod.ts';
 import { freePort, isFree } from './ports.ts';
-import { createSupervisor, type Failure, type Watched } from './supervisor.ts';
+import { createSupervisor, untilOrFailure, type Failure, type Watched } from './supervisor.ts';
 import { isAlive } from './takelock.mjs';
 import { startTemporal } from './temporal.ts';
 
@@ -39,7 +39,7 @@ export type System = {
   /** Drains the API and the workers, then stops Temporal, then MongoDB. */
   stop(): Promise<void>;
   /** Kills every process at once. Acknowledged data is safe. */
-  kill(): void;
+  killAll(): void;
 };
 
 type Ports = { mongod?: number; temporal?: number; ui?: number; pids?: number[] };
@@ -75,7 +75,7 @@ export async function startSystem(options: {
   const rememberAll = (): Promise<void> =>
     inTurn(() => remember(config.dataDir, { ...ports, pids: supervisor.pids() }));
   const supervisor = createSupervisor(report, explain, rememberAll);
-  const { failed, watch, keepUp, kill } = supervisor;
+  const { failed, watch, keepUp, kill: killAll } = supervisor;
   const stop = async (): Promise<void> => {
     lock.stopping();
     await supervisor.stop();
@@ -123,7 +123,7 @@ export async function startSystem(options: {
       failed,
       keepUp,
       stop,
-      kill,
+      killAll,
     };
   } catch (error) {
     await stop();
@@ -220,52 +220,30 @@ async function startProcesses(
     start('The API', 'api/server.ts', 'api.log'),
     start('The worker', 'workers/main.ts', 'worker.log', workerEnv(env)),
   ]);
-  const enough = new AbortController();
-  try {
-    const ready = Promise.all([
-      workerSaysReady(worker, enough.signal, done),
-      apiAnswersReady(url, enough.signal, done),
-    ]);
-    const failure = await Promise.race([ready.then(() => undefined), failed]);
-    if (failure !== undefined) throw new EngineError(failure.message);
-  } finally {
-    enough.abort();
-  }
+  const workerIsReady = async (): Promise<void> => {
+    const ready = async () => worker.saidReady();
+    await untilOrFailure('the worker is ready', failed, startUpMs, ready, () => worker.explain());
+    done('The worker is ready');
+  };
+  const apiIsReady = async (): Promise<void> => {
+    await untilOrFailure(`the API at ${url} is ready`, failed, startUpMs, () => isReady(url));
+    done('The API is ready');
+  };
+  await Promise.all([workerIsReady(), apiIsReady()]);
 }
 
 /** Time limit for the API and the workers to be ready, in ms. Measured: two to three seconds on two idle cores. */
 const startUpMs = 90_000;
 
-async function workerSaysReady(worker: Guarded, enough: AbortSignal, done: Report): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  worker.onMessage((message) => {
-    if ((message as { type?: unknown } | null)?.type === 'ready') resolve();
-  });
-  const late = sleep(startUpMs, 'late' as const, { signal: enough }).catch(() => 'given up' as const);
-  const outcome = await Promise.race([promise.then(() => 'ready' as const), late]);
-  if (outcome === 'late') {
-    throw new EngineError(`The worker was not ready within ${startUpMs / 1000} s. ${await worker.explain()}`);
+/** Whether the API answers that it is ready, or what it answers. */
+async function isReady(url: string): Promise<true | string> {
+  try {
+    const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(5000) });
+    const text = await response.text();
+    return response.status === 200 || `${response.status} ${text}`;
+  } catch (error) {
+    return (error as Error).message;
   }
-  if (outcome === 'ready') done('The worker is ready');
-}
-
-async function apiAnswersReady(url: string, enough: AbortSignal, done: Report): Promise<void> {
-  const deadline = Date.now() + startUpMs;
-  let last = 'no answer';
-  while (Date.now() < deadline && !enough.aborted) {
-    try {
-      const response = await fetch(`${url}/health/ready`, {
-        signal: AbortSignal.any([enough, AbortSignal.timeout(5000)]),
-      });
-      const text = await response.text();
-      if (response.status === 200) return done('The API is ready');
-      last = `${response.status} ${text}`;
-    } catch (error) {
-      last = (error as Error).message;
-    }
-    await sleep(50);
-  }
-  throw new EngineError(`The API at ${url} was not ready within ${startUpMs / 1000} s: ${last}`);
 }
 
 function portTaken(port: number): EngineError {

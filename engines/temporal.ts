@@ -5,13 +5,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { EngineError, cached, download, makeFolder, onPath, platform, run, verify } from './cache.ts';
 import { buildWithGo } from './go.ts';
 import type { Report } from './cache.ts';
-import { lastWords, startGuarded } from './child.ts';
-import type { Guarded } from './child.ts';
+import { lastWords, startServer, untilReady } from './child.ts';
+import type { Guarded, Server } from './child.ts';
 import { accepts, freePort, isFree } from './ports.ts';
 import { cliType, searchAttributes } from '../workflows/attributes.ts';
 
@@ -115,15 +114,23 @@ async function fromSource(temporary: string, report: Report): Promise<void> {
 }
 
 /** A running embedded Temporal server with the namespace `default`. */
-export type Temporal = {
+export type Temporal = Server & {
   /** `host:port` of the gRPC frontend. */
   address: string;
   /** The URL of the web UI; undefined when none was requested. */
   uiAddress: string | undefined;
-  pid: number;
-  child: Guarded;
-  stop(): Promise<void>;
 };
+
+/**
+ * Temporal chooses ports for its services, closes them and opens them again. Meanwhile a connection of another program
+ * may take one. A retry chooses other ports.
+ */
+const portTaken = 'Its port is taken by another program.';
+const maxAttempts = 3;
+
+/** Whether Temporal stopped because a port was taken. The log of a process that is alive may have the same words. */
+export const lostPort = (error: unknown): error is EngineError =>
+  error instanceof EngineError && error.message === `Temporal stopped while starting. ${portTaken}`;
 
 /**
  * Starts the development server and resolves when the namespace `default` answers. State is in memory without
@@ -134,7 +141,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
     try {
       return await startOnce(options);
     } catch (error) {
-      if (!(error instanceof PortTaken) || attempt === maxAttempts) throw error;
+      if (!lostPort(error) || attempt === maxAttempts) throw error;
       options.report(`${error.message} Temporal is started again.`);
     }
   }
@@ -150,13 +157,6 @@ type TemporalOptions = {
   settings?: readonly string[];
 };
 
-/**
- * Temporal chooses ports for its services, closes them and opens them again. Meanwhile a connection of another program
- * may take one. A retry chooses other ports.
- */
-class PortTaken extends EngineError {}
-const maxAttempts = 3;
-
 async function startOnce(options: TemporalOptions): Promise<Temporal> {
   const command = await findTemporal(options.report);
   const port = options.port ?? (await freePort());
@@ -164,7 +164,7 @@ async function startOnce(options: TemporalOptions): Promise<Temporal> {
   const temporary = options.dataDir === undefined ? await mkdtemp(join(tmpdir(), 'support-temporal-')) : undefined;
   const folder = options.dataDir ?? temporary ?? '';
   await makeFolder(folder);
-  const child = await startGuarded({
+  const server = await startServer({
     command,
     args: [
       'server',
@@ -180,34 +180,17 @@ async function startOnce(options: TemporalOptions): Promise<Temporal> {
     ],
     logPath: options.logPath ?? join(folder, 'temporal.log'),
     explain,
-    ...(temporary === undefined ? {} : { removeAfter: temporary }),
+    folder: temporary,
+    graceMs: 15_000,
+    ready: (child) => becomeReady(child, port),
   });
-  const stop = async (): Promise<void> => {
-    await child.stop(15_000);
-    if (temporary !== undefined) await rm(temporary, { recursive: true, force: true, maxRetries: 5 });
-  };
-  try {
-    await becomeReady(child, port);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
   const uiAddress = options.uiPort === undefined ? undefined : `http://127.0.0.1:${options.uiPort}`;
-  return { address: `127.0.0.1:${port}`, uiAddress, pid: child.pid, child, stop };
+  return { address: `127.0.0.1:${port}`, uiAddress, ...server };
 }
 
 async function becomeReady(child: Guarded, port: number): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  const until = async (state: () => Promise<boolean>): Promise<void> => {
-    while (!(await state())) {
-      if (!child.running()) {
-        const why = await child.explain();
-        throw new (why === portTaken ? PortTaken : EngineError)(`Temporal stopped while starting. ${why}`);
-      }
-      if (Date.now() > deadline) throw new EngineError(`Temporal was not ready within 60 s. ${await child.explain()}`);
-      await sleep(25);
-    }
-  };
+  const began = Date.now();
+  const until = (state: () => Promise<boolean>): Promise<void> => untilReady('Temporal', child, 60_000, state, began);
   await until(() => accepts(port));
   const connection = Connection.lazy({ address: `127.0.0.1:${port}` });
   try {
@@ -225,8 +208,6 @@ async function becomeReady(child: Guarded, port: number): Promise<void> {
     await connection.close();
   }
 }
-
-const portTaken = 'Its port is taken by another program.';
 
 function explain(lines: string): string {
   if (/no space left|disk is full/i.test(lines)) return 'The disk is full. Free some space and try again.';

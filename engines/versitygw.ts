@@ -4,35 +4,26 @@
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { EngineError, cached, makeFolder } from './cache.ts';
+import { makeFolder } from './cache.ts';
 import type { Report } from './cache.ts';
-import { startGuarded } from './child.ts';
-import type { Guarded } from './child.ts';
-import { buildWithGo } from './go.ts';
+import { startServer, untilReady, type Server } from './child.ts';
+import { findWithGo } from './go.ts';
 import { accepts, freePort } from './ports.ts';
 
 const version = '1.8.0';
 
 /** The path of the program. @throws EngineError without Go. */
 export async function findVersitygw(report: Report): Promise<string> {
-  const folder = await cached({ name: 'versitygw', version, report }, async (temporary) => {
-    report('building versitygw with Go; once per machine, a few minutes');
-    await buildWithGo(
-      { name: 'versitygw', targets: [`github.com/versity/versitygw/cmd/versitygw@v${version}`], packages: 900 },
-      temporary,
-      report,
-    );
-  });
+  const told = 'building versitygw with Go; once per machine, a few minutes';
+  const targets = [`github.com/versity/versitygw/cmd/versitygw@v${version}`];
+  const folder = await findWithGo({ name: 'versitygw', version, told, targets, packages: 900 }, report);
   return join(folder, 'versitygw');
 }
 
-export type ObjectStore = {
+export type ObjectStore = Server & {
   /** The environment of processes that store the search index in this server. */
   env: Record<string, string>;
   url: string;
-  child: Guarded;
-  stop(): Promise<void>;
 };
 
 /** Starts a server over `folder`, with the bucket `bucket`, which is a folder too. */
@@ -48,18 +39,14 @@ export async function startVersitygw(options: {
   const url = `http://127.0.0.1:${port}`;
   const [access, secret, region] = ['support', randomBytes(18).toString('hex'), 'us-east-1'];
   const keys = ['--access', access, '--secret', secret, '--region', region];
-  const child = await startGuarded({
+  const server = await startServer({
     command,
     args: [...keys, '--port', `127.0.0.1:${port}`, '--quiet', 'posix', folder],
     env: { PATH: process.env['PATH'] },
     logPath: `${folder}.log`,
+    graceMs: 5_000,
+    ready: (child) => untilReady('versitygw', child, 15_000, () => accepts(port)),
   });
-  const deadline = Date.now() + 15_000;
-  while (!(await accepts(port))) {
-    if (!child.running() || Date.now() > deadline)
-      throw new EngineError(`versitygw did not start. ${await child.explain()}`);
-    await sleep(20);
-  }
   return {
     env: {
       SEARCH_URI: `s3://${bucket}/index`,
@@ -69,7 +56,6 @@ export async function startVersitygw(options: {
       AWS_REGION: region,
     },
     url,
-    child,
-    stop: () => child.stop(5_000),
+    ...server,
   };
 }

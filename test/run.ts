@@ -14,21 +14,16 @@ import { stripVTControlCharacters } from 'node:util';
 import { EngineError } from '../engines/cache.ts';
 import { runChecks } from '../engines/check.ts';
 import { findChromium } from '../engines/chromium.ts';
-import { findCollector } from '../engines/collector.ts';
 import { findEmbedding } from '../engines/embedding/embedding.ts';
-import { findGreenMail } from '../engines/greenmail.ts';
-import { findLocalStack } from '../engines/localstack.ts';
 import { findHaproxy } from '../engines/haproxy.ts';
 import { findMongod } from '../engines/mongod.ts';
 import { findPostgresql } from '../engines/postgresql.ts';
-import { findPromtool } from '../engines/promtool.ts';
 import { findRedis } from '../engines/redis.ts';
-import { findSchemathesis } from '../engines/schemathesis.ts';
 import { findTemporal } from '../engines/temporal.ts';
 import { findTemporalServer } from '../engines/temporalserver.ts';
 import { findTestServer } from '../engines/testserver.ts';
+import { testTools } from '../engines/testtools.ts';
 import { findVersitygw } from '../engines/versitygw.ts';
-import { findZipkin } from '../engines/zipkin.ts';
 import { changedFiles, testsFor } from './changed.ts';
 import { readSources } from './house/imports.ts';
 
@@ -58,34 +53,22 @@ type Report = {
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
+/** What is passed to the tests, in the environment variables that are the keys. */
+const passedOn = {
+  TEST_TEMPORAL_TESTSERVER: findTestServer,
+  TEST_CHROMIUM: findChromium,
+  TEST_EMBEDDING: findEmbedding,
+  ...testTools,
+};
+
 /** The engines are built or downloaded one after the other, because building one uses all cores. */
 async function obtainEngines(soak: boolean): Promise<NodeJS.ProcessEnv> {
-  await findMongod(print);
-  const testServer = await findTestServer(print);
-  const schemathesis = await findSchemathesis(print);
-  const chromium = await findChromium(print);
-  const embedding = await findEmbedding(print);
-  const greenMail = await findGreenMail(print);
-  const localStack = await findLocalStack(print);
-  const promtool = await findPromtool(print);
-  const zipkin = await findZipkin(print);
-  const collector = await findCollector(print);
-  await findTemporal(print);
-  await findRedis(print);
-  await findVersitygw(print);
+  const env: NodeJS.ProcessEnv = {};
+  for (const [name, find] of Object.entries(passedOn)) env[name] = await find(print);
+  for (const find of [findMongod, findTemporal, findRedis, findVersitygw]) await find(print);
   // The test of the whole cluster needs these programs.
   if (soak) await Promise.all([findTemporalServer(print), findPostgresql(print), findHaproxy(print)]);
-  return {
-    TEST_TEMPORAL_TESTSERVER: testServer,
-    TEST_SCHEMATHESIS: schemathesis,
-    TEST_CHROMIUM: chromium,
-    TEST_EMBEDDING: embedding,
-    TEST_GREENMAIL: greenMail,
-    TEST_LOCALSTACK: localStack,
-    TEST_PROMTOOL: promtool,
-    TEST_ZIPKIN: zipkin,
-    TEST_COLLECTOR: collector,
-  };
+  return env;
 }
 
 /** The name and the shortened error of each failed test, for a reader who sees only the end of a long output. */

@@ -2,7 +2,7 @@
  * The commands of `config` and `webhooks`: settings of an organization's support, and where members are notified of
  * tasks and meetings.
  */
-import { command, type Noun } from '../described.ts';
+import { command, noun } from '../described.ts';
 import { record } from '../output.ts';
 import * as orgwebhook from '../../api/events/contract/orgwebhook.ts';
 import * as contract from '../../api/integrations/contract/supportconfig.ts';
@@ -10,14 +10,13 @@ import * as contract from '../../api/integrations/contract/supportconfig.ts';
 const path = '/support/config/orgs/{orgId}';
 const webhooksPath = '/orgs/{orgId}/webhooks';
 
-export const config: Noun = {
+export const config = noun({
   name: 'config',
   description: 'show and change the support configuration',
   commands: [
     command({
       name: 'get',
       description: 'show the support configuration',
-      examples: ['get'],
       route: `GET ${path}`,
       reply: contract.supportConfigReply,
       lines: (reply, _, width) => record(reply.config, width),
@@ -37,18 +36,17 @@ export const config: Noun = {
       lines: (reply, _, width) => record(reply.config, width),
     }),
   ],
-};
+});
 
-export const webhooks: Noun = {
+export const webhooks = noun({
   name: 'webhooks',
   description: 'show and change where members are told of tasks and meetings',
+  login: true,
   commands: [
     command({
       name: 'get',
       description: 'show where members are told, and of what',
-      examples: ['get'],
       route: `GET ${webhooksPath}`,
-      login: true,
       reply: orgwebhook.webhooksReply,
     }),
     command({
@@ -56,9 +54,8 @@ export const webhooks: Noun = {
       description: 'change what is named; the rest stays',
       examples: ['set --email-notifications --notify-on task_assigned,meeting_ended', 'set --slack-webhook-url none'],
       route: `PUT ${webhooksPath}`,
-      login: true,
       body: orgwebhook.webhooksBody,
       reply: orgwebhook.webhooksReply,
     }),
   ],
-};
+});

@@ -1,6 +1,6 @@
 /** Commands of `crawl`: the running crawl, and the sites that are crawled at an interval. `start` is in cli/crawl.ts. */
 import type { z } from 'zod';
-import { command, listing, type Noun } from '../described.ts';
+import { command, listing, noun } from '../described.ts';
 import { shortTime } from '../output.ts';
 import * as contract from '../../api/crawl/contract/crawl.ts';
 
@@ -8,14 +8,14 @@ const path = '/orgs/{orgId}/crawl';
 /** Maximum number of left-out pages in the text output; --json has all. */
 const shownProblems = 20;
 
-export const crawl: Noun = {
+export const crawl = noun({
   name: 'crawl',
   description: 'crawl a site, so that its pages answer questions',
+  example: 'sched_01M7YGT1Y2M8Q0Z6V3C4K5R7XA',
   commands: [
     command({
       name: 'status',
       description: 'show the running crawl, or the last one',
-      examples: ['status'],
       route: `GET ${path}/status`,
       query: contract.crawlStatusQuery,
       reply: contract.crawlStatusReply,
@@ -24,16 +24,13 @@ export const crawl: Noun = {
     command({
       name: 'cancel',
       description: 'cancel the running crawl',
-      examples: ['cancel'],
       route: `POST ${path}/cancel`,
-      body: contract.emptyBody,
       reply: contract.crawlReply,
       lines: ({ crawl_id }) => [`Cancelling ${crawl_id}; crawl status shows when it has ended.`],
     }),
     listing({
       name: 'schedules',
       description: 'list the sites that are crawled at an interval',
-      examples: ['schedules'],
       route: `GET ${path}/schedules`,
       query: contract.pageQuery,
       reply: contract.scheduleList,
@@ -53,14 +50,13 @@ export const crawl: Noun = {
     command({
       name: 'unschedule',
       description: 'stop crawling a site at an interval; its pages stay',
-      examples: ['unschedule sched_01M7YGT1Y2M8Q0Z6V3C4K5R7XA'],
       route: `DELETE ${path}/schedules/{scheduleId}`,
       args: { scheduleId: 'its identifier; crawl schedules shows it' },
       reply: contract.scheduleRemovedReply,
       lines: ({ schedule_id }) => [`Removed ${schedule_id}; its pages stay.`],
     }),
   ],
-};
+});
 
 export function statusLines(status: z.infer<typeof contract.crawlStatus>): string[] {
   if (status.status === 'idle') return ['Nothing was crawled yet. Start with: crawl start <url>'];

@@ -1,13 +1,14 @@
 /** The commands of `deliveries`: list what was sent to an organization's destinations, and send it again. */
-import { command, listing, type Noun } from '../described.ts';
+import { command, listing, noun } from '../described.ts';
 import { record } from '../output.ts';
 import * as contract from '../../api/events/contract/outbox.ts';
 
 const outbox = '/support/outbox/orgs/{orgId}';
 
-export const deliveries: Noun = {
+export const deliveries = noun({
   name: 'deliveries',
   description: 'see what was sent to your systems and to people, and send it again',
+  example: 'dlv_01M7YGT1Y2M8Q0Z6V3C4K5R7XA',
   commands: [
     listing({
       name: 'list',
@@ -33,7 +34,6 @@ export const deliveries: Noun = {
     command({
       name: 'show',
       description: 'show a delivery with its attempts and what was sent',
-      examples: ['show dlv_01M7YGT1Y2M8Q0Z6V3C4K5R7XA'],
       route: `GET ${outbox}/deliveries/{deliveryId}`,
       reply: contract.deliveryReply,
       lines: ({ delivery }, _, width) => record(delivery, width),
@@ -41,9 +41,7 @@ export const deliveries: Noun = {
     command({
       name: 'redeliver',
       description: 'send a delivery again',
-      examples: ['redeliver dlv_01M7YGT1Y2M8Q0Z6V3C4K5R7XA'],
       route: `POST ${outbox}/deliveries/{deliveryId}/redeliver`,
-      body: contract.emptyBody,
       reply: contract.deliveryReply,
       lines: ({ delivery }) => [`${delivery.delivery_id} is sent again`],
     }),
@@ -60,11 +58,9 @@ export const deliveries: Noun = {
     command({
       name: 'test',
       description: 'send a test event to your webhook',
-      examples: ['test'],
       route: `POST ${outbox}/test`,
-      body: contract.emptyBody,
       reply: contract.deliveryReply,
       lines: ({ delivery }) => [`Sending ${delivery.delivery_id} to ${delivery.destination}`],
     }),
   ],
-};
+});

@@ -1,7 +1,7 @@
 /** The commands of `inbox`: list and read conversations as members do, and act on them. */
 import type { z } from 'zod';
 import { allPages } from '../client.ts';
-import { command, listing, steps, type Noun } from '../described.ts';
+import { command, listing, noun, steps } from '../described.ts';
 import { shortTime, wrap } from '../output.ts';
 import type { Session } from '../session.ts';
 import { profile } from '../../api/access/contract/profile.ts';
@@ -18,9 +18,10 @@ const statusLine = ({ conversation }: z.infer<typeof contract.actReply>): string
   `${conversation.conv_id} is ${conversation.status}`,
 ];
 
-export const inbox: Noun = {
+export const inbox = noun({
   name: 'inbox',
   description: 'list, read and answer conversations with customers',
+  example,
   commands: [
     listing({
       name: 'list',
@@ -45,7 +46,6 @@ export const inbox: Noun = {
     steps({
       name: 'show',
       description: 'show all messages of a conversation; with a login this marks it as read',
-      examples: [`show ${example}`],
       route: `GET ${one}`,
       query: contract.messagesQuery,
       except: ['limit'],
@@ -65,18 +65,14 @@ export const inbox: Noun = {
     command({
       name: 'resolve',
       description: 'resolve a conversation and its ticket',
-      examples: [`resolve ${example}`],
       route: `POST ${one}/resolve`,
-      body: contract.emptyBody,
       reply: contract.actReply,
       lines: statusLine,
     }),
     command({
       name: 'reopen',
       description: 'open a resolved conversation again, for the agent to answer',
-      examples: [`reopen ${example}`],
       route: `POST ${one}/reopen`,
-      body: contract.emptyBody,
       reply: contract.actReply,
       lines: statusLine,
     }),
@@ -104,7 +100,7 @@ export const inbox: Noun = {
       lines: statusLine,
     }),
   ],
-};
+});
 
 function nameOf({ customer: { name, email, customer_id } }: Conversation): string {
   return name !== undefined && email !== undefined ? `${name} <${email}>` : (name ?? email ?? customer_id);

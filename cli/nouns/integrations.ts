@@ -1,6 +1,6 @@
 /** The commands of `integrations`: an organization's connections to other services. */
 import type { z } from 'zod';
-import { command, listing, type Described, type Noun } from '../described.ts';
+import { command, listing, noun, type Described } from '../described.ts';
 import { record } from '../output.ts';
 import * as contract from '../../api/integrations/contract/integrations.ts';
 
@@ -24,7 +24,6 @@ const connect = (
     description,
     examples: [`connect ${service}${example}`],
     route: `PUT ${path}/${service}`,
-    login: true,
     ...contracts,
     lines: (reply, _, width) => {
       const { integration, ...others } = reply as { integration: object };
@@ -32,16 +31,15 @@ const connect = (
     },
   });
 
-export const integrations: Noun = {
+export const integrations = noun({
   name: 'integrations',
   description: 'connect other services, try the connections and end them',
+  login: true,
   commands: [
     listing({
       name: 'list',
       description: 'list all services and whether they are connected',
-      examples: ['list'],
       route: `GET ${path}`,
-      login: true,
       reply: contract.integrationList,
       entries: 'integrations',
       columns: {
@@ -88,7 +86,6 @@ export const integrations: Noun = {
       description: 'try a connection',
       examples: ['test linear'],
       route: `POST ${path}/{provider}/test`,
-      login: true,
       choices: { provider },
       reply: contract.testReply,
       lines: ({ message }) => [message],
@@ -98,10 +95,9 @@ export const integrations: Noun = {
       description: 'end a connection; its credential is deleted',
       examples: ['disconnect slack'],
       route: `DELETE ${path}/{provider}`,
-      login: true,
       choices: { provider },
       reply: contract.integrationReply,
       lines: ({ integration }) => [`${integration.provider} is ${integration.status}`],
     }),
   ],
-};
+});

@@ -1,6 +1,6 @@
 /** The commands of `interviews`: from the draft to the decision. All of them need a login. */
 import { basename } from 'node:path';
-import { command, listing, steps, type Noun } from '../described.ts';
+import { command, listing, noun, steps } from '../described.ts';
 import { record, shortTime } from '../output.ts';
 import { openFile } from '../upload.ts';
 import * as aids from '../../api/interviews/contract/interviewaids.ts';
@@ -34,23 +34,22 @@ const move = (name: string, description: string, operation = name) =>
   command({
     name,
     description,
-    examples: [`${name} ${example}`],
     route: `POST ${one}/${operation}`,
-    login: true,
     reply: contract.interviewRecord,
     lines: moved,
   });
 
-export const interviews: Noun = {
+export const interviews = noun({
   name: 'interviews',
   description: 'prepare, hold, score and decide interviews',
+  login: true,
+  example,
   commands: [
     listing({
       name: 'list',
       description: 'list interviews, newest first',
       examples: ['list --status scheduled'],
       route: `GET ${path}`,
-      login: true,
       query: contract.listQuery,
       reply: contract.interviewList,
       entries: 'interviews',
@@ -60,17 +59,13 @@ export const interviews: Noun = {
     command({
       name: 'show',
       description: 'show an interview with its questions, transcript, evaluation and history',
-      examples: [`show ${example}`],
       route: `GET ${one}`,
-      login: true,
       reply: contract.interviewRecord,
     }),
     listing({
       name: 'related',
       description: 'list other interviews of the same candidate or role',
-      examples: [`related ${example}`],
       route: `GET ${one}/related`,
-      login: true,
       reply: contract.relatedList,
       entries: 'interviews',
       columns: { ...columns, BY: (each) => each.related_by },
@@ -81,7 +76,6 @@ export const interviews: Noun = {
       description: 'draft an interview from your own words; nothing is stored',
       examples: ['draft "A senior Go developer, 45 minutes, tomorrow at 10:30" --timezone Europe/Berlin'],
       route: `POST ${path}/draft`,
-      login: true,
       args: { prompt: 'what you want, in quotes' },
       body: aids.draftBody,
       reply: aids.draftReply,
@@ -93,7 +87,6 @@ export const interviews: Noun = {
         'questions "Go developer" --job-description "Builds services." --required-skills go --experience-level senior',
       ],
       route: `POST ${path}/generate-questions`,
-      login: true,
       args: { title: 'the role, in quotes' },
       body: aids.generateBody,
       reply: aids.generateReply,
@@ -104,7 +97,6 @@ export const interviews: Noun = {
       description: 'create an interview',
       examples: ['create "Go developer" --skills go,mongodb --candidate-email grace@example.com'],
       route: `POST ${path}`,
-      login: true,
       args: { role_title: 'the role, in quotes' },
       names,
       body: contract.createInterviewBody,
@@ -116,7 +108,6 @@ export const interviews: Noun = {
       description: 'change what is named before the interview starts; the rest stays',
       examples: [`update ${example} --scheduled-at 2030-01-31T09:30:00Z`],
       route: `PUT ${one}`,
-      login: true,
       names,
       body: contract.updateInterviewBody,
       reply: contract.interviewRecord,
@@ -126,7 +117,6 @@ export const interviews: Noun = {
       description: 'add the resume of the candidate (PDF or DOCX); questions take it up',
       examples: [`resume ${example} resume.pdf`],
       route: `POST ${one}/resume`,
-      login: true,
       args: { file: 'a PDF or DOCX file' },
       reply: contract.interviewRecord,
       async runs(session, { interviewId, file }) {
@@ -140,9 +130,7 @@ export const interviews: Noun = {
     command({
       name: 'start',
       description: 'start an interview: send the bot, or open the room',
-      examples: [`start ${example}`],
       route: `POST ${one}/start`,
-      login: true,
       body: contract.startBody,
       reply: contract.interviewRecord,
       lines: moved,
@@ -154,7 +142,6 @@ export const interviews: Noun = {
       description: 'cancel an interview',
       examples: [`cancel ${example} --reason "The candidate is ill."`],
       route: `POST ${one}/cancel`,
-      login: true,
       body: contract.cancelBody,
       reply: contract.interviewRecord,
       lines: moved,
@@ -162,18 +149,14 @@ export const interviews: Noun = {
     command({
       name: 'evaluate',
       description: 'sum up the questions and answers again',
-      examples: [`evaluate ${example}`],
       route: `POST ${one}/evaluate`,
-      login: true,
       reply: contract.interviewRecord,
       lines: ({ qa_summary }, _, width) => record(qa_summary ?? {}, width),
     }),
     command({
       name: 'score',
       description: 'score an interview by its criteria',
-      examples: [`score ${example}`],
       route: `POST ${one}/generate-score`,
-      login: true,
       reply: contract.interviewRecord,
       lines: ({ evaluation }, _, width) => record(evaluation ?? {}, width),
     }),
@@ -182,7 +165,6 @@ export const interviews: Noun = {
       description: 'record the decision',
       examples: [`decide ${example} hire --notes "Strong in Go."`],
       route: `PUT ${one}/decision`,
-      login: true,
       args: { decision: 'what is decided' },
       body: contract.decisionBody,
       reply: contract.interviewRecord,
@@ -195,7 +177,6 @@ export const interviews: Noun = {
       description: 'give the candidate your own numbers, from 0 to 10',
       examples: [`rate ${example} --criteria '{"Go":8}' --notes "Strong in Go."`],
       route: `PUT ${one}/scorecard`,
-      login: true,
       body: contract.scorecardBody,
       reply: contract.interviewRecord,
       lines: ({ interview_id, scorecards }) => [
@@ -205,11 +186,9 @@ export const interviews: Noun = {
     command({
       name: 'rm',
       description: 'delete an interview',
-      examples: [`rm ${example}`],
       route: `DELETE ${one}`,
-      login: true,
       reply: contract.interviewRemovedReply,
       lines: ({ interview_id }) => [`Deleted ${interview_id}`],
     }),
   ],
-};
+});

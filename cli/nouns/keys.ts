@@ -2,23 +2,24 @@
  * The commands of `keys`: the API keys of an organization. A token is shown once, when the key is created, and is not
  * stored on this machine.
  */
-import { command, listing, type Noun } from '../described.ts';
+import { command, listing, noun } from '../described.ts';
 import * as contract from '../../api/access/contract/keys.ts';
 
 const path = '/support/developer-keys/orgs/{orgId}/keys';
 const others = contract.createKeyBody.omit({ mode: true });
 const expiry = others.shape.expires_at;
 
-export const keys: Noun = {
+export const keys = noun({
   name: 'keys',
   description: 'create, list and revoke API keys of an organization',
+  login: true,
+  example: 'key_01M7YGT1Y2M8Q0Z6V3C4K5R7XA',
   commands: [
     command({
       name: 'create',
       description: 'create a key, a test key unless --mode live is given; its token is shown only once',
       examples: ['create website --scopes support:read,support:write', 'create website --mode live'],
       route: `POST ${path}`,
-      login: true,
       args: { name: 'what the key is called in lists' },
       body: contract.createKeyBody,
       // The key's mode is the global option.
@@ -36,9 +37,7 @@ export const keys: Noun = {
     listing({
       name: 'list',
       description: 'list all keys, revoked ones too',
-      examples: ['list'],
       route: `GET ${path}`,
-      login: true,
       query: contract.keyListQuery,
       reply: contract.keyList,
       entries: 'keys',
@@ -56,11 +55,9 @@ export const keys: Noun = {
     command({
       name: 'revoke',
       description: 'revoke a key at once and for ever',
-      examples: ['revoke key_01M7YGT1Y2M8Q0Z6V3C4K5R7XA'],
       route: `DELETE ${path}/{keyId}`,
-      login: true,
       reply: contract.keyReply,
       lines: ({ key }) => [`Revoked ${key.key_id}  ${key.name}`],
     }),
   ],
-};
+});

@@ -1,8 +1,12 @@
-/** Commands of `docs` and `pages`: list, tag and delete what questions are answered from. */
-import { command, listing, type Noun } from '../described.ts';
+/**
+ * Commands of `docs` and `pages`: list, tag and delete what questions are answered from. And `gaps`: list the questions
+ * without an answer.
+ */
+import { command, listing, noun } from '../described.ts';
 import { size } from '../output.ts';
 import * as crawl from '../../api/crawl/contract/crawl.ts';
 import * as contract from '../../api/knowledge/contract/documents.ts';
+import { gapList, gapsQuery } from '../../api/knowledge/contract/knowledge.ts';
 
 const documents = '/orgs/{orgId}/documents';
 const document = `${documents}/{docId}`;
@@ -12,14 +16,14 @@ const authorityHelp = 'its priority among all sources';
 const forWhom = (segments: readonly string[]): string => (segments.length === 0 ? 'everybody' : segments.join(', '));
 
 /** `docs add` and `docs reprocess` are in cli/documents.ts. */
-export const docs: Noun = {
+export const docs = noun({
   name: 'docs',
   description: 'upload, list, tag and delete documents, from which questions are answered',
+  example: doc,
   commands: [
     listing({
       name: 'list',
       description: 'list all documents, newest first',
-      examples: ['list'],
       route: `GET ${documents}`,
       query: contract.documentListQuery,
       reply: contract.documentList,
@@ -62,26 +66,25 @@ export const docs: Noun = {
     command({
       name: 'rm',
       description: 'delete a document; it stops answering before the command ends',
-      examples: [`rm ${doc}`],
       route: `DELETE ${document}`,
       reply: contract.removedReply,
       lines: ({ doc_id }) => [`Deleted ${doc_id}`],
     }),
   ],
-};
+});
 
 const allPages = '/orgs/{orgId}/knowledge-base';
 const onePage = `${allPages}/{pageId}`;
 const page = 'page_01M7YGT1Y2M8Q0Z6V3C4K5R7XA';
 
-export const pages: Noun = {
+export const pages = noun({
   name: 'pages',
   description: 'list, tag and delete crawled pages',
+  example: page,
   commands: [
     listing({
       name: 'list',
       description: 'list all pages, newest first',
-      examples: ['list'],
       route: `GET ${allPages}`,
       query: crawl.pageQuery,
       reply: crawl.pageList,
@@ -120,10 +123,33 @@ export const pages: Noun = {
     command({
       name: 'rm',
       description: 'delete a page; it stops answering before the command ends',
-      examples: [`rm ${page}`],
       route: `DELETE ${onePage}`,
       reply: crawl.pageRemovedReply,
       lines: ({ page_id }) => [`Deleted ${page_id}`],
     }),
   ],
-};
+});
+
+export const gaps = noun({
+  name: '',
+  description: '',
+  commands: [
+    listing({
+      name: 'gaps',
+      description: 'list questions that found no answer, the latest first',
+      examples: ['gaps --status open'],
+      route: 'GET /orgs/{orgId}/kb/gaps',
+      query: gapsQuery,
+      reply: gapList,
+      entries: 'gaps',
+      columns: {
+        ASKED: (gap) => `${gap.count} x`,
+        LAST: (gap) => gap.last_asked,
+        STATUS: (gap) => gap.status,
+        WHY: (gap) => gap.why_missing.replaceAll('_', ' '),
+        QUESTION: (gap) => gap.question,
+      },
+      none: 'Every question so far was answered.',
+    }),
+  ],
+});

@@ -3,7 +3,7 @@
  * meetings belong to a person.
  */
 import { z } from 'zod';
-import { command, listing, steps, type Noun } from '../described.ts';
+import { command, listing, noun, steps } from '../described.ts';
 import { usageError } from '../errors.ts';
 import { wrap } from '../output.ts';
 import { readAll } from '../prompt.ts';
@@ -43,16 +43,16 @@ function segmentsOf(text: string, since: Date): unknown[] {
   return segments;
 }
 
-export const meetings: Noun = {
+export const meetings = noun({
   name: 'meetings',
   description: 'list and create meetings, add their transcripts, summarize them and find their tasks',
+  login: true,
+  example,
   commands: [
     listing({
       name: 'list',
       description: 'list your meetings, newest first',
-      examples: ['list'],
       route: 'GET /meetings',
-      login: true,
       query: contract.pageQuery,
       reply: contract.meetingList,
       entries: 'meetings',
@@ -70,9 +70,7 @@ export const meetings: Noun = {
     command({
       name: 'show',
       description: 'show a meeting with its transcript',
-      examples: [`show ${example}`],
       route: `GET ${one}`,
-      login: true,
       reply: contract.meetingRecord,
     }),
     command({
@@ -80,7 +78,6 @@ export const meetings: Noun = {
       description: 'create a meeting; it is active at once',
       examples: ['create --title "Weekly planning" --timezone Europe/Berlin'],
       route: 'POST /meetings',
-      login: true,
       body: contract.createMeetingBody,
       fields: {
         of: z.strictObject({ ...createFields, ...settings.unwrap().shape }),
@@ -100,7 +97,6 @@ export const meetings: Noun = {
       description: 'change the title of a meeting',
       examples: [`rename ${example} "Planning in May"`],
       route: `PATCH ${one}`,
-      login: true,
       args: { title: 'its new title' },
       body: contract.renameMeetingBody,
       reply: contract.meetingRecord,
@@ -111,7 +107,6 @@ export const meetings: Noun = {
       description: 'change settings of an active meeting; the rest stays',
       examples: [`set ${example} --timezone Europe/Berlin --no-proactive-suggest`],
       route: `PUT ${one}/settings`,
-      login: true,
       body: contract.settingsBody,
       reply: contract.meetingRecord,
     }),
@@ -120,7 +115,6 @@ export const meetings: Noun = {
       description: 'add a transcript: lines like "Ada: I will call the bank." or the segments as JSON',
       examples: [`add ${example} transcript.txt`, `add ${example} transcript.txt --since 2030-01-31T09:30:00Z`],
       route: `POST ${one}/transcript`,
-      login: true,
       args: { file: 'a file; - reads stdin' },
       body: contract.transcriptBody,
       fields: {
@@ -152,9 +146,7 @@ export const meetings: Noun = {
     command({
       name: 'end',
       description: 'end a meeting',
-      examples: [`end ${example}`],
       route: `POST ${one}/end`,
-      login: true,
       reply: contract.meetingRecord,
       lines: ({ meeting_id, status }) => [`${meeting_id} is ${status}`],
     }),
@@ -163,7 +155,6 @@ export const meetings: Noun = {
       description: 'summarize a meeting',
       examples: [`summary ${example}`, `summary ${example} --length long`],
       route: `GET ${one}/summary`,
-      login: true,
       query: contract.summaryQuery,
       names: { mode: 'length' },
       reply: contract.summaryReply,
@@ -172,18 +163,14 @@ export const meetings: Noun = {
     command({
       name: 'rm',
       description: 'delete a meeting with its transcript, summary and tasks',
-      examples: [`rm ${example}`],
       route: `DELETE ${one}`,
-      login: true,
       reply: contract.meetingRemovedReply,
       lines: ({ meeting_id }) => [`Deleted ${meeting_id}`],
     }),
     command({
       name: 'find-tasks',
       description: 'find the tasks that a transcript speaks of; they become tasks of the organization',
-      examples: [`find-tasks ${example}`],
       route: 'POST /meetings/{meetingId}/extract-tasks',
-      login: true,
       body: tasks.extractBody,
       fields: { of: z.strictObject({}), body: async (_, session) => ({ org_id: await session.orgId('member') }) },
       reply: tasks.extractReply,
@@ -195,9 +182,7 @@ export const meetings: Noun = {
     listing({
       name: 'tasks',
       description: 'list the tasks of a meeting',
-      examples: [`tasks ${example}`],
       route: 'GET /meetings/{meetingId}/tasks',
-      login: true,
       query: tasks.sessionQuery,
       reply: tasks.taskList,
       entries: 'tasks',
@@ -205,4 +190,4 @@ export const meetings: Noun = {
       none: 'There are no tasks of this meeting: find them with meetings find-tasks.',
     }),
   ],
-};
+});

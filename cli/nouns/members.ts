@@ -1,21 +1,20 @@
 /** The commands of `members`: an organization's members and invitations. */
-import { command, listing, type Noun } from '../described.ts';
+import { command, listing, noun } from '../described.ts';
 import * as accounts from '../../api/access/contract/accounts.ts';
 import * as orgs from '../../api/access/contract/orgs.ts';
 
 const path = '/orgs/{orgId}/members';
 const invitations = '/orgs/{orgId}/invitations';
 
-export const members: Noun = {
+export const members = noun({
   name: 'members',
   description: 'list, invite and remove members of an organization, and change their roles',
+  login: true,
   commands: [
     listing({
       name: 'list',
       description: 'list the members',
-      examples: ['list'],
       route: `GET ${path}`,
-      login: true,
       query: orgs.membersQuery,
       reply: orgs.memberList,
       entries: 'members',
@@ -33,7 +32,6 @@ export const members: Noun = {
       description: 'invite somebody by e-mail',
       examples: ['invite ada@example.com member'],
       route: `POST ${invitations}`,
-      login: true,
       args: { email: 'their e-mail address', role: 'what they may do' },
       body: accounts.inviteBody,
       reply: accounts.invitedReply,
@@ -45,9 +43,7 @@ export const members: Noun = {
     listing({
       name: 'invitations',
       description: 'list invitations, newest first',
-      examples: ['invitations'],
       route: `GET ${invitations}`,
-      login: true,
       query: accounts.pageQuery,
       reply: accounts.invitationList,
       entries: 'invitations',
@@ -65,7 +61,6 @@ export const members: Noun = {
       description: 'take an invitation back',
       examples: ['uninvite inv_01M7YGT1Y2M8Q0Z6V3C4K5R7XA'],
       route: `DELETE ${invitations}/{invitationId}`,
-      login: true,
       args: { invitationId: 'its identifier; members invitations shows it' },
       reply: accounts.invitationReply,
       lines: ({ invitation }) => [`${invitation.email} is no longer invited`],
@@ -75,7 +70,6 @@ export const members: Noun = {
       description: 'change the role of a member',
       examples: ['role usr_01M7YGT1Y2M8Q0Z6V3C4K5R7XA admin'],
       route: `PATCH ${path}/{userId}`,
-      login: true,
       args: { userId: 'a user id; members list shows it', role: 'what they may do' },
       body: orgs.changeRoleBody,
       reply: orgs.memberReply,
@@ -86,7 +80,6 @@ export const members: Noun = {
       description: 'remove a member, or yourself; the keys that they made are revoked',
       examples: ['remove usr_01M7YGT1Y2M8Q0Z6V3C4K5R7XA', 'remove usr_01M7YGT1Y2M8Q0Z6V3C4K5R7XA --keep-keys true'],
       route: `DELETE ${path}/{userId}`,
-      login: true,
       args: { userId: 'a user id; members list shows it' },
       query: orgs.removeMemberQuery,
       reply: orgs.removedReply,
@@ -97,4 +90,4 @@ export const members: Noun = {
       ],
     }),
   ],
-};
+});

@@ -1,7 +1,7 @@
 /** The commands of `notifications`: the notifications of the logged-in person, in all of their organizations. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
-import { command, listing, steps, type Noun } from '../described.ts';
+import { command, listing, noun, steps } from '../described.ts';
 import { shortTime } from '../output.ts';
 import type { Session } from '../session.ts';
 import * as contract from '../../api/access/contract/notifications.ts';
@@ -16,16 +16,17 @@ const pollMs = 2_000;
 const aboutOf = ({ approval_id, delivery_id, conv_id, task_id }: Notification): string | undefined =>
   approval_id ?? delivery_id ?? conv_id ?? task_id;
 
-export const notifications: Noun = {
+export const notifications = noun({
   name: 'notifications',
   description: 'what you were told: who waits, what was assigned to you, what failed',
+  login: true,
+  example: 'ntf_01M7YGT1Y2M8Q0Z6V3C4K5R7XA',
   commands: [
     listing({
       name: 'list',
       description: 'list your notifications, newest first',
       examples: ['list', 'list --unread true'],
       route: `GET ${path}`,
-      login: true,
       query: contract.notificationsQuery,
       reply: contract.notificationList,
       entries: 'notifications',
@@ -42,9 +43,7 @@ export const notifications: Noun = {
     command({
       name: 'read',
       description: 'mark a notification as read',
-      examples: ['read ntf_01M7YGT1Y2M8Q0Z6V3C4K5R7XA'],
       route: `PUT ${path}/{notifId}/read`,
-      login: true,
       args: { notifId: 'its identifier; notifications list shows it' },
       reply: contract.notificationReply,
       lines: ({ notification }) => [`Read ${notification.notif_id}`],
@@ -54,7 +53,6 @@ export const notifications: Noun = {
       description: 'show each new notification as it comes, until Ctrl-C; with --json each is a document of its own',
       examples: ['follow', 'follow --count 1 --json'],
       route: `GET ${path}`,
-      login: true,
       query: contract.notificationsQuery,
       // `follow` always asks for everything new, so these options do not exist.
       except: ['limit', 'unread'],
@@ -66,7 +64,7 @@ export const notifications: Noun = {
       runs: (session, { count }) => follow(session, count as number | undefined),
     }),
   ],
-};
+});
 
 async function follow(session: Session, count = Number.POSITIVE_INFINITY): Promise<void> {
   const client = await session.member();

@@ -3,15 +3,16 @@
  * example to try the chat.
  */
 import { z } from 'zod';
-import { command, type Noun } from '../described.ts';
+import { command, noun } from '../described.ts';
 import * as contract from '../../api/access/contract/sessions.ts';
 
 const { customer, context, ...rest } = contract.mintBody.shape;
 const { email, name, externalCustomerId } = customer.shape;
 
-export const sessions: Noun = {
+export const sessions = noun({
   name: 'sessions',
   description: 'mint and revoke sessions of customers',
+  example: 'ssn_01M7YGT1Y2M8Q0Z6V3C4K5R7XA',
   commands: [
     command({
       name: 'mint',
@@ -41,7 +42,6 @@ export const sessions: Noun = {
     command({
       name: 'revoke',
       description: 'end a session at once',
-      examples: ['revoke ssn_01M7YGT1Y2M8Q0Z6V3C4K5R7XA'],
       route: 'POST /support/sessions/orgs/{orgId}/{sessionId}/revoke',
       login: true,
       args: { sessionId: 'its identifier; sessions mint shows it' },
@@ -49,4 +49,4 @@ export const sessions: Noun = {
       lines: ({ session_id }) => [`Revoked ${session_id}`],
     }),
   ],
-};
+});

@@ -3,7 +3,7 @@
  * that wait for approval.
  */
 import type { z } from 'zod';
-import { command, listing, steps, type Noun } from '../described.ts';
+import { command, listing, noun, steps } from '../described.ts';
 import { CliError } from '../errors.ts';
 import type { Given } from '../fields.ts';
 import { record, table } from '../output.ts';
@@ -76,14 +76,13 @@ async function approve(session: Session, { tool, ...chosen }: Given): Promise<vo
   ]);
 }
 
-export const tools: Noun = {
+export const tools = noun({
   name: 'tools',
   description: 'connect the tool server, approve its tools, and read what was called',
   commands: [
     command({
       name: 'get',
       description: 'show the tool server and the approved tools',
-      examples: ['get'],
       route: `GET ${base}/server`,
       reply: contract.serverReply,
       lines: (reply, _, width) => serverLines(reply, width),
@@ -105,7 +104,6 @@ export const tools: Noun = {
     command({
       name: 'disconnect',
       description: 'disconnect the tool server; all its tools are off at once',
-      examples: ['disconnect'],
       route: `DELETE ${base}/server`,
       reply: contract.serverReply,
       lines: () => ['The tool server is disconnected.'],
@@ -113,9 +111,7 @@ export const tools: Noun = {
     listing({
       name: 'discover',
       description: 'what the server offers now, beside what is approved; it approves nothing',
-      examples: ['discover'],
       route: `POST ${base}/discover`,
-      body: contract.emptyBody,
       reply: contract.discoverReply,
       entries: 'tools',
       columns: {
@@ -188,28 +184,26 @@ export const tools: Noun = {
       reply: contract.verifyReply,
     }),
   ],
-};
+});
 
 const decide = (verb: 'approve' | 'deny', description: string) =>
   command({
     name: verb,
     description,
-    examples: [`${verb} call_01M7YGT1Y2M8Q0Z6V3C4K5R7XA`],
     route: `POST ${base}/approvals/{approvalId}/${verb}`,
     login: true,
-    body: approval.emptyBody,
     reply: approval.decidedReply,
     lines: ({ id, decision }) => [`${id} is ${decision}`],
   });
 
-export const approvals: Noun = {
+export const approvals = noun({
   name: 'approvals',
   description: 'decide on tool calls that wait for a member',
+  example: 'call_01M7YGT1Y2M8Q0Z6V3C4K5R7XA',
   commands: [
     listing({
       name: 'list',
       description: 'list the calls that wait',
-      examples: ['list'],
       route: `GET ${base}/approvals`,
       query: approval.approvalsQuery,
       reply: approval.approvalsReply,
@@ -228,4 +222,4 @@ export const approvals: Noun = {
     decide('approve', 'let the call be made'),
     decide('deny', 'refuse the call'),
   ],
-};
+});

@@ -66,12 +66,12 @@ type Everything = Resealed & { audits: { resigned: number; broken: string[] } };
  * Encrypts with the current key everything that was encrypted with an older key. Idempotent, and safe while the system
  * runs. @throws CliError
  */
-export async function reseal(env: Record<string, string | undefined>, now: Date): Promise<Everything> {
+export async function reseal(env: Record<string, string | undefined>): Promise<Everything> {
   return onDatabase(env, async (config) => {
     const secrets = createSecretBox(config.secretKeys);
     const total: Resealed = { resealed: 0, left: 0, unreadable: [] };
     for (const seals of allSeals) {
-      const { resealed, left, unreadable } = await resealRecords(seals, secrets, now);
+      const { resealed, left, unreadable } = await resealRecords(seals, secrets);
       total.resealed += resealed;
       total.left += left;
       total.unreadable.push(...unreadable);

