@@ -21,6 +21,12 @@ export const counters = {
   quota_refusals_total: { help: 'What was refused because a quota of an organization is used up.', labels: ['quota'] },
   model_calls_total: { help: 'Requests to the language model, by outcome.', labels: ['outcome'] },
   model_tokens_total: { help: 'Tokens that the language model read and wrote, as it says.', labels: ['direction'] },
+  embedding_texts_total: { help: 'Texts that the embedded models made vectors of.', labels: ['kind'] },
+  embedding_failures_total: { help: 'Calls of the embedded models that got no vectors.', labels: ['kind'] },
+  embedding_processes_started_total: {
+    help: 'Processes that were started to run the embedded models.',
+    labels: ['process'],
+  },
   model_fallbacks_total: { help: 'Jobs that were done without the model because it failed.', labels: ['job'] },
 } as const satisfies Record<string, { help: string; labels: readonly string[] }>;
 
@@ -40,6 +46,11 @@ export const histograms = {
     help: 'Time from the arrival of an event of another service to the end of its processing.',
     labels: ['provider'],
     buckets: longSeconds,
+  },
+  embedding_seconds: {
+    help: 'Time for the vectors of one call: one question, or a batch of passages or sentences.',
+    labels: ['kind'],
+    buckets: [0.005, 0.01, 0.02, 0.04, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30],
   },
   model_call_seconds: { help: 'Time of a request to the language model.', labels: [], buckets: seconds },
 } as const satisfies Record<string, { help: string; labels: readonly string[]; buckets: readonly number[] }>;

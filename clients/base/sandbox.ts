@@ -1,7 +1,7 @@
 /**
  * Starts and watches processes that parse untrusted input. They have no environment, may read only the code that they
  * need, and have limits on memory and processor time. This file does not know what is parsed; clients/files/files.ts
- * and clients/crawl/site/pages.ts do.
+ * and clients/crawl/site/pages.ts do. The processes load it too, so it does not load zod.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ export type KernelLimits = {
 };
 
 /** Runs `entry` with `flags` and the kernel's limits (Windows has none). `background`: runs it at low priority. */
-export function startSandboxed(
+function startSandboxed(
   entry: string,
   flags: readonly string[],
   { cpuSeconds, dataKb }: KernelLimits,
@@ -86,7 +86,7 @@ export function residentMb(pid: number | undefined): number | undefined {
 }
 
 /** Calls `onOver` when a process uses more than `memoryMb`. The returned function ends the watch. */
-export function watchMemory(child: Sandboxed, memoryMb: number, onOver: () => void): () => void {
+function watchMemory(child: Sandboxed, memoryMb: number, onOver: () => void): () => void {
   const watch = setInterval(() => {
     const mb = residentMb(child.pid);
     if (mb !== undefined && mb > memoryMb) onOver();
@@ -94,7 +94,7 @@ export function watchMemory(child: Sandboxed, memoryMb: number, onOver: () => vo
   return () => clearInterval(watch);
 }
 
-export type Ended = { code: number | null; signal: NodeJS.Signals | null; stderr: string };
+type Ended = { code: number | null; signal: NodeJS.Signals | null; stderr: string };
 
 /** Signals that mean the process crashed. An operator's kill uses other signals. */
 const ownDeaths = new Set<string>(['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGABRT', 'SIGTRAP', 'SIGFPE']);
@@ -104,13 +104,118 @@ const ownDeaths = new Set<string>(['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGABRT', 'SI
  * means that the input is at fault. An ordinary `Error` means that the input is not at fault and a retry may help.
  * Undefined when the process ended normally. `who` names the process in the error.
  */
-export function deathOf({ code, signal, stderr }: Ended, who: string): Error | undefined {
+function deathOf({ code, signal, stderr }: Ended, who: string): Error | undefined {
   if (/heap out of memory|Allocation failed|out of memory|bad_alloc/i.test(stderr))
     return new Unreadable('out_of_memory');
   if (signal === 'SIGXCPU') return new Unreadable('timed_out');
   if (signal && ownDeaths.has(signal)) return new Unreadable('crashed', { cause: new Error(stderr) });
   if (code === 0) return undefined;
   return new Error(`${who} ended with ${signal ?? code}: ${stderr.trim().slice(-500)}`);
+}
+
+/** A sandboxed process that writes lines. */
+export type Reader = {
+  child: Sandboxed;
+  /** The next line that the process writes; rejects when the process ends first. */
+  nextLine(): Promise<string>;
+  /** `why`: the reason for ending the process, which `nextLine` throws instead of the way in which it ended. */
+  kill(why?: unknown): void;
+  /** Throws the reason for which the process was killed, if there is one. */
+  throwIfKilled(): void;
+  /** Whether the process was killed or has ended. A killed process may still run for a moment. */
+  over(): boolean;
+  gone: Promise<void>;
+};
+
+/** `maxReplyBytes`: the process is ended when it writes a longer line. `who` names the process in errors. */
+export type ReaderOptions = { maxReplyBytes: number; who: string; background?: boolean };
+
+/** Starts a process like `startSandboxed` and reads its lines. */
+export function startReader(
+  program: string,
+  flags: readonly string[],
+  limits: KernelLimits,
+  { maxReplyBytes, who, background = false }: ReaderOptions,
+): Reader {
+  const child = startSandboxed(program, flags, limits, { background });
+  let parts: Buffer[] = [];
+  let length = 0;
+  let stderr = '';
+  let verdict: unknown;
+  let killed = false;
+  let ended: { error: unknown } | undefined;
+  let waiting: { resolve(line: string): void; reject(error: unknown): void } | undefined;
+  const lines: string[] = [];
+  const kill = (why?: unknown): void => {
+    verdict ??= why;
+    killed = true;
+    child.kill('SIGKILL');
+  };
+  child.stdout.on('data', (part: Buffer) => {
+    parts.push(part);
+    length += part.length;
+    if (length > maxReplyBytes) return kill(new Unreadable('too_much_text'));
+    if (part.at(-1) !== 10) return;
+    const line = Buffer.concat(parts).toString('utf8');
+    parts = [];
+    length = 0;
+    if (waiting) waiting.resolve(line);
+    else lines.push(line);
+    waiting = undefined;
+  });
+  child.stderr.on('data', (part: Buffer) => {
+    stderr = (stderr + part.toString('utf8')).slice(-4_096);
+  });
+  // The `close` handler below reports the failure, so write errors are ignored.
+  child.stdin.on('error', () => undefined);
+  const gone = new Promise<void>((resolve) => {
+    const end = (error: unknown): void => {
+      ended ??= { error: verdict ?? error };
+      waiting?.reject(ended.error);
+      waiting = undefined;
+      resolve();
+    };
+    child.on('error', end);
+    child.once('close', (code, signal) =>
+      end(deathOf({ code, signal, stderr }, who) ?? new Error(`${who} ended early`)),
+    );
+  });
+  return {
+    child,
+    nextLine() {
+      const line = lines.shift();
+      if (line !== undefined) return Promise.resolve(line);
+      return new Promise((resolve, reject) => {
+        if (ended) reject(ended.error);
+        else waiting = { resolve, reject };
+      });
+    },
+    kill,
+    throwIfKilled() {
+      if (verdict !== undefined) throw verdict;
+    },
+    over: () => killed || child.exitCode !== null || child.signalCode !== null,
+    gone,
+  };
+}
+
+/** `late`: the reason for ending a process that takes longer than `ms`. */
+export type ReadLimits = { signal: AbortSignal | undefined; ms: number; late(): Error; memoryMb: number };
+
+/** Waits for the reader's next line. The time limit, the memory limit and the caller's signal each kill the process. */
+export async function limited(reader: Reader, { signal, ms, late, memoryMb }: ReadLimits): Promise<string> {
+  const onAbort = (): void => reader.kill(signal?.reason);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const clock = setTimeout(() => reader.kill(late()), ms);
+  const unwatch = watchMemory(reader.child, memoryMb, () => reader.kill(new Unreadable('out_of_memory')));
+  try {
+    if (signal?.aborted) onAbort();
+    return await reader.nextLine();
+  } finally {
+    clearTimeout(clock);
+    unwatch();
+    signal?.removeEventListener('abort', onAbort);
+  }
 }
 
 /**

@@ -6,7 +6,7 @@ import { EmbeddingFailed } from './embedder.ts';
 import { modelNames, readingModels, vectorsName, widths, type BackgroundOptions, type Vectors } from './vectors.ts';
 import type { AiOptions } from '../openai/options.ts';
 
-export type { EmbeddingMeter, EmbeddingState } from './local.ts';
+export type { EmbeddingState } from './local.ts';
 
 export type Embedding = Vectors & {
   /**

@@ -4,6 +4,8 @@
  */
 import { LRUCache } from 'lru-cache';
 import { keptCharacters, type Vectors } from './vectors.ts';
+import { createEmbedder } from '../openai/embeddings.ts';
+import { createEndpoint } from '../openai/endpoint.ts';
 import type { AiOptions } from '../openai/options.ts';
 import { abortable } from '../base/abortable.ts';
 
@@ -15,25 +17,9 @@ export function createEndpointVectors(options: AiOptions): Vectors | undefined {
   const { baseUrl, apiKey, sleep, embeddingModel: model, timeoutMs = 30_000, now = Date.now } = options;
   if (!model || !(apiKey || baseUrl)) return undefined;
   const budgetMs = options.budgetMs ?? 2 * timeoutMs;
-  // The endpoint's library is loaded lazily: it is an eighth of all modules of an API process, and not every deployment
-  // has an endpoint.
-  const loading = Promise.all([import('../openai/endpoint.ts'), import('../openai/embeddings.ts')]).then(
-    ([{ createEndpoint }, { createEmbedder }]) =>
-      createEmbedder(
-        createEndpoint({
-          baseUrl,
-          apiKey,
-          timeoutMs,
-          budgetMs,
-          asked: 'embedding model (OPENAI_EMBEDDING_MODEL)',
-          sleep,
-        }),
-        model,
-        now,
-      ),
-  );
-  // If the library fails to load, every call fails instead of the process.
-  loading.catch(() => undefined);
+  const asked = 'embedding model (OPENAI_EMBEDDING_MODEL)';
+  const endpoint = createEndpoint({ baseUrl, apiKey, timeoutMs, budgetMs, asked, sleep });
+  const embedder = createEmbedder(endpoint, model, now);
   const kept = new LRUCache<string, Promise<Float32Array>>({ max: keptQuestions });
   let width: number | undefined;
   const toUnit = (numbers: readonly number[]): Float32Array => {
@@ -44,7 +30,7 @@ export function createEndpointVectors(options: AiOptions): Vectors | undefined {
   const questionOf = (text: string): Promise<Float32Array> => {
     const known = kept.get(text);
     if (known !== undefined) return known;
-    const made = loading.then((embedder) => embedder.embedQuestion(text)).then(toUnit);
+    const made = embedder.embedQuestion(text).then(toUnit);
     if (text.length <= keptCharacters) kept.set(text, made);
     made.catch(() => kept.delete(text));
     return made;
@@ -58,8 +44,7 @@ export function createEndpointVectors(options: AiOptions): Vectors | undefined {
       return [await (signal === undefined ? made : abortable(made, signal))];
     },
     async passages(texts, { signal } = {}) {
-      const { embed } = await loading;
-      const vectors = await embed(
+      const vectors = await embedder.embed(
         texts.map(({ heading, text }) => `${heading}\n${text}`),
         signal,
       );

@@ -9,6 +9,7 @@ import { createEmbedder, EmbeddingFailed, ModelsUnusable, passagesNiceness, type
 import { createRemoteEmbedder } from './remote.ts';
 import { keptCharacters, models, type BackgroundOptions, type ModelName } from './vectors.ts';
 import { abortable } from '../base/abortable.ts';
+import { count, observe } from '../base/meter.ts';
 
 /** `reason`: the failure, or what the start is waiting for. */
 export type EmbeddingState = { state: 'off' | 'starting' | 'ready' | 'failed'; reason?: string };
@@ -28,18 +29,6 @@ export type LocalOptions = {
   questionMs?: number | undefined;
   /** The niceness of the process for passages, 0 to 19; by default `passagesNiceness`. */
   niceness?: number | undefined;
-  meter?: EmbeddingMeter | undefined;
-};
-
-export type EmbeddedKind = 'question' | 'passage' | 'sentence';
-
-/** Metrics of the embedded models. */
-export type EmbeddingMeter = {
-  /** A call succeeded. `seconds`: from the call to its last vector. */
-  made(kind: EmbeddedKind, texts: number, seconds: number): void;
-  /** A call failed. */
-  failed(kind: EmbeddedKind): void;
-  started(process: 'questions' | 'passages'): void;
 };
 
 export type Local = {
@@ -101,7 +90,7 @@ type Process = { embedder: Embedder; failuresInARow: number; pausedUntil: number
 type Parts = Map<ModelName, Promise<Float32Array>>;
 
 export function createLocal(options: LocalOptions): Local {
-  const { onState, meter, now = () => performance.now(), questionMs = defaultQuestionMs, urls = [] } = options;
+  const { onState, now = () => performance.now(), questionMs = defaultQuestionMs, urls = [] } = options;
   const closing = new AbortController();
   const kept = new LRUCache<string, Parts>({ max: keptQuestions });
   const sentences = new LRUCache<string, Float32Array>({ max: keptSentences });
@@ -144,7 +133,7 @@ export function createLocal(options: LocalOptions): Local {
               ...bounds,
               folder,
               threads: name === 'questions',
-              onStart: () => meter?.started(name),
+              onStart: () => count('embedding_processes_started_total', { process: name }),
               onFailure: failed,
             });
       const process: Process = { embedder, failuresInARow: 0, pausedUntil: -Infinity, reason: undefined };
@@ -167,7 +156,7 @@ export function createLocal(options: LocalOptions): Local {
    */
   async function run(
     process: Process | undefined,
-    kind: EmbeddedKind,
+    kind: 'question' | 'passage' | 'sentence',
     ask: (embedder: Embedder) => Promise<Float32Array[]>,
   ): Promise<Float32Array[]> {
     const began = performance.now();
@@ -175,12 +164,13 @@ export function createLocal(options: LocalOptions): Local {
       if (process === undefined) throw new EmbeddingFailed(state.reason ?? 'The embedding models are not there yet.');
       if (now() < process.pausedUntil) throw new EmbeddingFailed('The embedding models failed a moment ago.');
       const given = await ask(process.embedder);
-      meter?.made(kind, given.length, (performance.now() - began) / 1000);
+      count('embedding_texts_total', { kind }, given.length);
+      observe('embedding_seconds', { kind }, (performance.now() - began) / 1_000);
       Object.assign(process, { failuresInARow: 0, reason: undefined });
       tell();
       return given;
     } catch (error) {
-      meter?.failed(kind);
+      count('embedding_failures_total', { kind });
       throw error;
     }
   }

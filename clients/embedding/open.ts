@@ -13,7 +13,7 @@ type Settings = {
 export function openEmbedding(
   { embedding: { state, folder, niceness, urls }, openai }: Settings,
   log: Pick<Logger, 'info' | 'warn'>,
-  options: Pick<EmbeddingOptions, 'warm' | 'meter'> = {},
+  options: Pick<EmbeddingOptions, 'warm'> = {},
 ): Embedding {
   return createEmbedding({
     ...options,

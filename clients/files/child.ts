@@ -5,7 +5,8 @@
  */
 import { toChunks } from '../../models/rules/knowledge/chunks.ts';
 import { type FileType } from '../../models/rules/knowledge/document.ts';
-import { Unreadable, type UnreadableReason } from '../../models/rules/base/unreadable.ts';
+import { Unreadable } from '../../models/rules/base/unreadable.ts';
+import type { Reply } from '../base/reply.ts';
 import { reasonOf } from '../base/sandbox.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import { readers, type ReadableType } from './readers.ts';
@@ -14,7 +15,6 @@ import { readers, type ReadableType } from './readers.ts';
 export type FileJob = { maxBytes: number; limits: Limits } & (
   { type: ReadableType; want: 'blocks' | 'chunks'; title: string } | { want: 'mail' }
 );
-export type FileReply = { ok: true; result: unknown } | { ok: false; reason: UnreadableReason; detail: string };
 
 /**
  * The whole input; undefined when the parent ended without a request. `onJob` is called as soon as the request has
@@ -112,7 +112,7 @@ async function resultOf(job: FileJob, bytes: Buffer): Promise<unknown> {
   return job.want === 'chunks' ? chunks : list;
 }
 
-async function answer(): Promise<FileReply | undefined> {
+async function answer(): Promise<Reply | undefined> {
   let asked = false;
   const reading = readInput(() => {
     asked = true;

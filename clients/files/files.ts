@@ -22,21 +22,14 @@ import {
   maxFileBytes,
   type FileType,
 } from '../../models/rules/knowledge/document.ts';
-import { headBytes, Unreadable, unreadableReasons, type UnreadableReason } from '../../models/rules/base/unreadable.ts';
+import { headBytes, Unreadable } from '../../models/rules/base/unreadable.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import type { FileJob } from './child.ts';
-import { defaultLimits, type Limits } from './limits.ts';
-import { maxMailBytes, type ReadMail } from './mailformat.ts';
+import { defaultLimits, maxMailBytes, type Limits } from './limits.ts';
+import { mailContent, type ReadMail } from './mailformat.ts';
 import type { ReadableType } from './readers.ts';
-import {
-  deathOf,
-  hold,
-  sandboxFlags,
-  startSandboxed,
-  watchMemory,
-  type Ended,
-  type Sandboxed,
-} from '../base/sandbox.ts';
+import { resultIn } from '../base/reply.ts';
+import { hold, limited, sandboxFlags, startReader, type Reader } from '../base/sandbox.ts';
 
 export type FilesOptions = {
   /** Limit of resident memory of one reading process, in MiB. An idle one takes about 100. */
@@ -107,24 +100,7 @@ const replies = {
     ]),
   ),
   chunks: z.array(z.object({ ordinal: z.int(), heading: z.string(), text: z.string() })),
-  mail: z.object({
-    from: z.object({ name: z.string(), address: z.string() }),
-    subject: z.string(),
-    message_id: z.string(),
-    in_reply_to: z.array(z.string()),
-    references: z.array(z.string()),
-    signed_by: z.string(),
-    headers: z.array(z.tuple([z.string(), z.string()])),
-    text: z.string(),
-    full_text: z.string(),
-    attachments: z.array(z.object({ filename: z.string(), mime_type: z.string(), bytes: z.int() })),
-  }),
 };
-const reasons = Object.keys(unreadableReasons) as [UnreadableReason, ...UnreadableReason[]];
-const envelope = z.discriminatedUnion('ok', [
-  z.object({ ok: z.literal(true), result: z.unknown() }),
-  z.object({ ok: z.literal(false), reason: z.enum(reasons), detail: z.string() }),
-]);
 
 /** The code that a reading process has permission to read. */
 const readerCode = [
@@ -152,70 +128,34 @@ function watchFeed(source: Readable, sink: Writable): () => boolean {
   return () => first === 'source';
 }
 
-const ended = (child: Sandboxed, onFlood: () => void): Promise<Ended & { stdout: Buffer }> =>
-  new Promise((resolve, reject) => {
-    const stdout: Buffer[] = [];
-    let length = 0;
-    let stderr = '';
-    child.stdout.on('data', (part: Buffer) => {
-      length += part.length;
-      if (length > maxReplyBytes) return onFlood();
-      stdout.push(part);
-      // The newline completes the reply. Waiting for the process to exit would take 10 ms or more.
-      if (part.at(-1) === 10) resolve({ code: 0, signal: null, stdout: Buffer.concat(stdout), stderr });
-    });
-    child.stderr.on('data', (part: Buffer) => {
-      stderr = (stderr + part.toString('utf8')).slice(-4_096);
-    });
-    child.once('error', reject);
-    child.once('close', (code, signal) => resolve({ code, signal, stdout: Buffer.concat(stdout), stderr }));
-  });
-
-/**
- * Parses the reply. @throws when the process failed, an error chosen by how it ended: `Unreadable` when the file is at
- * fault, otherwise an ordinary error.
- */
-function parseReply({ stdout, ...end }: Ended & { stdout: Buffer }): unknown {
-  const death = deathOf(end, 'the file reader');
-  if (death) throw death;
-  const reply = envelope.parse(JSON.parse(stdout.toString('utf8')));
-  if (!reply.ok) throw new Unreadable(reply.reason, { cause: new Error(reply.detail) });
-  return reply.result;
-}
-
 export function createFiles(options: FilesOptions = {}): Files {
   const { memoryMb = 512, timeoutMs = 30_000, patience = 4, spares = 1, pdfSeconds = 8, program = entry } = options;
   const seconds = Math.ceil(timeoutMs / 1000);
   const limits: Limits = { ...defaultLimits, ...options.limits };
-  const ready: Sandboxed[] = [];
-  const alive = new Set<Sandboxed>();
+  const ready: Reader[] = [];
+  const alive = new Set<Reader>();
   let closed = false;
 
-  const start = (strict: boolean, background = false): Sandboxed => {
+  const start = (strict: boolean, background = false): Reader => {
     const [memory, bounds] = strict
       ? [pdfBounds.heapMb / heapShare, { cpuSeconds: pdfSeconds, dataKb: pdfBounds.dataKb }]
       : [memoryMb, { cpuSeconds: background ? seconds : seconds * 2 + 10 }];
-    const child = startSandboxed(program, readerFlags(memory, program), bounds, { background });
-    alive.add(child);
-    child.once('close', () => alive.delete(child));
-    // This listener is for an idle process that dies before use, because an `error` event without a listener would
-    // throw. `take` notices that the process has ended.
-    child.on('error', () => alive.delete(child));
-    child.stdin.on('error', () => undefined);
-    return child;
+    const how = { maxReplyBytes, who: 'the file reader', background };
+    const reader = startReader(program, readerFlags(memory, program), bounds, how);
+    alive.add(reader);
+    void reader.gone.then(() => alive.delete(reader));
+    return reader;
   };
   const refill = (): void => {
     if (closed) return;
     for (let missing = spares - ready.length; missing > 0; missing -= 1) {
-      const child = start(false);
-      hold(child, false);
-      ready.push(child);
+      const reader = start(false);
+      hold(reader.child, false);
+      ready.push(reader);
     }
   };
-  const take = (): Sandboxed => {
-    for (let child = ready.shift(); child; child = ready.shift()) {
-      if (child.exitCode === null && child.signalCode === null) return child;
-    }
+  const take = (): Reader => {
+    for (let reader = ready.shift(); reader; reader = ready.shift()) if (!reader.over()) return reader;
     return start(false);
   };
 
@@ -223,7 +163,7 @@ export function createFiles(options: FilesOptions = {}): Files {
   const run = (source: Readable | string, job: FileJob, options: ReadOptions): Promise<unknown> =>
     limit ? limit(() => readOne(source, job, options)) : readOne(source, job, options);
 
-  /** Reads one file in one process. The time limit, the memory limit and the caller's signal each kill the process. */
+  /** Reads one file in one process. */
   const readOne = async (source: Readable | string, job: FileJob, options: ReadOptions): Promise<unknown> => {
     const { signal, background = false } = options;
     if (closed) throw new Error('the file reader is closed');
@@ -231,43 +171,33 @@ export function createFiles(options: FilesOptions = {}): Files {
     // A PDF needs strict kernel limits on memory and processor time. The idle processes were started without them, so a
     // PDF always gets a new process.
     const strict = job.want !== 'mail' && job.type === 'pdf';
-    const child = background || strict ? start(strict, background) : take();
+    const reader = background || strict ? start(strict, background) : take();
+    const { child } = reader;
     hold(child, true);
-    let verdict: unknown;
-    const kill = (why: unknown): void => {
-      verdict ??= why;
-      child.kill('SIGKILL');
-    };
-    const onAbort = (): void => kill(signal?.reason);
-    signal?.addEventListener('abort', onAbort, { once: true });
     // In the background a file may wait long for a free core, which is not the file's fault; its processor time is
     // limited separately.
-    const clock = background
-      ? setTimeout(() => kill(new Error('the file reader got too little processor time')), timeoutMs * patience)
-      : setTimeout(() => kill(new Unreadable('timed_out')), timeoutMs);
-    const unwatch = watchMemory(child, memoryMb, () => kill(new Unreadable('out_of_memory')));
+    const time = background
+      ? { ms: timeoutMs * patience, late: () => new Error('the file reader got too little processor time') }
+      : { ms: timeoutMs, late: () => new Unreadable('timed_out') };
     try {
-      const end = ended(child, () => kill(new Unreadable('too_much_text')));
       const bytes = typeof source === 'string' ? createReadStream(source) : source;
       child.stdin.write(`${JSON.stringify(job)}\n`);
       const sourceFailed = watchFeed(bytes, child.stdin);
       const feed = pipeline(bytes, child.stdin).catch((error: unknown) => {
         // When the process stopped reading, its reply or exit gives the reason. When the source failed, the process is
         // killed, so that a partial source never counts as the file.
-        if (sourceFailed()) kill(error);
+        if (sourceFailed()) reader.kill(error);
       });
-      const result = await end;
-      // A process that replied early (for a file that is too large) reads no more, so the rest of the source is
-      // dropped.
-      child.stdin.destroy();
-      await feed;
-      if (verdict !== undefined) throw verdict;
-      return parseReply(result);
+      const line = await limited(reader, { signal, ...time, memoryMb }).finally(() => {
+        // A process that replied early (for a file that is too large) reads no more, so the rest of the source is
+        // dropped.
+        child.stdin.destroy();
+        return feed;
+      });
+      reader.throwIfKilled();
+      return resultIn(line);
     } finally {
-      clearTimeout(clock);
-      unwatch();
-      signal?.removeEventListener('abort', onAbort);
-      child.kill('SIGKILL');
+      reader.kill();
       hold(child, false);
       // The replacement is started only now and after a delay, so that its start slows down neither this file nor the
       // processing of its chunks.
@@ -288,17 +218,17 @@ export function createFiles(options: FilesOptions = {}): Files {
       return replies.chunks.parse(await run(source, { ...base, type, want: 'chunks', title }, options));
     },
     async mail(source, options = {}) {
-      return replies.mail.parse(await run(source, { maxBytes: maxMailBytes, limits, want: 'mail' }, options));
+      return mailContent.parse(await run(source, { maxBytes: maxMailBytes, limits, want: 'mail' }, options));
     },
     async close() {
       closed = true;
-      const gone = [...alive].map((child) => new Promise<void>((resolve) => child.once('close', () => resolve())));
-      for (const child of alive) {
-        hold(child, true);
-        child.kill('SIGKILL');
+      const readers = [...alive];
+      for (const reader of readers) {
+        hold(reader.child, true);
+        reader.kill();
       }
       ready.length = 0;
-      await Promise.all(gone);
+      await Promise.all(readers.map(({ gone }) => gone));
     },
   };
 }

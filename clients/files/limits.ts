@@ -23,6 +23,9 @@ export const defaultLimits: Limits = {
   maxColumns: 1_000,
 };
 
+/** Maximum size of a mail, in bytes. */
+export const maxMailBytes = 10 * 1024 * 1024;
+
 /** A ratio of unpacked to packed size that only an archive bomb reaches in a large file; deflate's maximum is 1,032. */
 export const maxRatio = 200;
 export const ratioMattersFromBytes = 20 * 1024 * 1024;

@@ -7,12 +7,12 @@ import { DOMParser } from 'linkedom';
 import PostalMime, { addressParser, decodeWords, type Email } from 'postal-mime';
 import { signerOf } from './authentication.ts';
 import { addHtml } from './html.ts';
-import { Blocks, tidy, type Limits } from './limits.ts';
+import { Blocks, maxMailBytes, tidy, type Limits } from './limits.ts';
 import type { Block } from '../../models/rules/knowledge/chunks.ts';
 import { Unreadable } from '../../models/rules/base/unreadable.ts';
-import { maxMailBytes, type ReadMail } from './mailformat.ts';
+import type { ReadMail } from './mailformat.ts';
 import { domainOf } from '../../models/rules/access/mailbox.ts';
-import { tellingHeaders, type MailHeader } from '../../models/rules/events/mailin.ts';
+import { tellingHeaders } from '../../models/rules/events/mailin.ts';
 import { withoutClosing, withPostscripts } from './closings.ts';
 import { markerLine, messageIdsIn } from '../../models/rules/events/mailout.ts';
 
@@ -43,7 +43,7 @@ export async function readMail(bytes: Buffer, limits: Limits): Promise<ReadMail>
     headers: mail.headers
       .filter(({ key }) => tellingHeaders.has(key))
       .slice(0, maxHeaders)
-      .map(({ key, value }): MailHeader => [key, value.slice(0, maxLine)]),
+      .map(({ key, value }): [string, string] => [key, value.slice(0, maxLine)]),
     text: authored(own),
     full_text: tidy(full),
     attachments: mail.attachments.slice(0, maxAttachments).map(({ filename, mimeType, content }) => ({

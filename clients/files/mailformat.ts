@@ -1,28 +1,24 @@
-/** The type of a parsed mail. It is in a separate file, because only the reading process loads the parsers. */
-import type { MailHeader } from '../../models/rules/events/mailin.ts';
+/** What is read from a mail. The reading process imports only the type, because it does not load zod. */
+import { z } from 'zod';
 
-export type MailAttachment = { filename: string; mime_type: string; bytes: number };
-
-export type ReadMail = {
+export const mailContent = z.object({
   /** The author that `From` names; both fields are empty when it names none or more than one. */
-  from: { name: string; address: string };
-  subject: string;
-  message_id: string;
-  in_reply_to: string[];
-  references: string[];
+  from: z.object({ name: z.string(), address: z.string() }),
+  subject: z.string(),
+  message_id: z.string(),
+  in_reply_to: z.array(z.string()),
+  references: z.array(z.string()),
   /**
    * The domain whose DKIM signature confirms the author, according to the receiving service; empty when there is none.
    * Trust it only if that service's own verdict also says that a signature is valid.
    */
-  signed_by: string;
+  signed_by: z.string(),
   /** The headers that tell whether a program wrote the mail, in order, with names in lower case. */
-  headers: MailHeader[];
+  headers: z.array(z.tuple([z.string(), z.string()])),
   /** The author's text without quotations. */
-  text: string;
+  text: z.string(),
   /** The whole text with quotations. */
-  full_text: string;
-  attachments: MailAttachment[];
-};
-
-/** Maximum size of a mail, in bytes. */
-export const maxMailBytes = 10 * 1024 * 1024;
+  full_text: z.string(),
+  attachments: z.array(z.object({ filename: z.string(), mime_type: z.string(), bytes: z.int() })),
+});
+export type ReadMail = z.infer<typeof mailContent>;

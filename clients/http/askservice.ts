@@ -13,8 +13,8 @@ const timeoutMs = 15_000;
 type ServiceRequest = {
   method: HttpMethod;
   headers: Record<string, string>;
-  /** The request's body, sent as JSON. */
-  body?: object | undefined;
+  /** The request's body; an object is sent as JSON. */
+  body?: object | string | undefined;
   maxBytes: number;
   signal?: AbortSignal | undefined;
 };
@@ -38,7 +38,7 @@ export async function askService(
     .request(url, {
       method,
       headers,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       maxBytes,
       totalTimeoutMs: timeoutMs,
       headersTimeoutMs: timeoutMs,

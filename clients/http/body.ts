@@ -1,13 +1,14 @@
 /**
- * Collects and decodes the body of a reply, up to a limit of decoded bytes. It uses one buffer instead of a list of
+ * Reads and decodes the body of a reply, up to a limit of decoded bytes. It uses one buffer instead of a list of
  * chunks, so that a server that sends single bytes does not cause one object for each.
  */
+import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
-import type { Transform } from 'node:stream';
-
-export type BodyFailure = 'too_large' | 'protocol';
+import { HttpError } from '../../models/rules/base/http.ts';
+import { httpErrorOf } from './begin.ts';
 
 export type BodyOptions = {
+  url: string;
   /** The Content-Encoding header. */
   encoding: string | undefined;
   /** Maximum number of decoded bytes. */
@@ -16,22 +17,6 @@ export type BodyOptions = {
   cut?: boolean | undefined;
   /** The Content-Length header, which is only a hint for the first buffer's size. */
   expectedBytes: number | undefined;
-  /** `rest`: whether the body was truncated. */
-  onDone(body: Buffer, rest?: boolean): void;
-  /** Called at most once; no other callback follows. */
-  onFail(reason: BodyFailure, cause?: unknown): void;
-  /** Called when `write` may be called again after it returned false. */
-  onDrain(): void;
-};
-
-export type Body = {
-  /** Returns false when the caller must wait for `onDrain`. */
-  write(chunk: Buffer): boolean;
-  end(): void;
-  /** Discards everything; no callback follows. */
-  destroy(): void;
-  /** The number of decoded bytes so far. */
-  bytes(): number;
 };
 
 /** Maximum size of the first buffer, because a server may claim any Content-Length. */
@@ -97,63 +82,46 @@ function decoderFor(encoding: string | undefined): Decoder | 'unknown' | undefin
   return layers.length === 1 && Object.hasOwn(decoders, layer) ? decoders[layer]! : 'unknown';
 }
 
-export function createBody(options: BodyOptions): Body {
-  const { onDone, onFail, onDrain } = options;
+/** The decoded pieces of a body. A failure of the body or its decoder is thrown. */
+async function* decoded(body: Readable, { url, encoding }: BodyOptions): AsyncGenerator<Buffer, void> {
+  const decoderOf = decoderFor(encoding);
+  if (decoderOf === undefined) {
+    yield* body;
+    return;
+  }
+  const pieces = body[Symbol.asyncIterator]();
+  const first = (await pieces.next()) as IteratorResult<Buffer, undefined>;
+  // A reply without a body (HEAD, 304) may have a Content-Encoding too.
+  if (first.done) return;
+  if (decoderOf === 'unknown') {
+    const cause = new Error(`the reply is encoded as ${encoding}, which was not offered`);
+    throw new HttpError('protocol', { url, cause });
+  }
+  const decoder = decoderOf(first.value[0]!);
+  const encoded = async function* () {
+    yield first.value;
+    yield* pieces;
+  };
+  // The failure also destroys the decoder, whose reader gets it.
+  pipeline(encoded, decoder, () => undefined);
+  yield* decoder;
+}
+
+/** Reads a whole body, or its first `maxBytes` with `cut`. The caller destroys it. @throws HttpError */
+export async function readBody(body: Readable, options: BodyOptions): Promise<Buffer> {
+  const { url, maxBytes, cut } = options;
   const store = createStore(options);
-  const decoderOf = decoderFor(options.encoding);
-  let decoder: Transform | undefined;
-  let over = false;
-
-  const destroy = (): void => {
-    over = true;
-    decoder?.destroy();
-  };
-  const fail = (reason: BodyFailure, cause?: unknown): void => {
-    if (over) return;
-    destroy();
-    onFail(reason, cause);
-  };
-  const append = (chunk: Buffer): void => {
-    if (over) return;
-    const room = options.maxBytes - store.length();
-    if (!options.cut || chunk.length <= room) {
-      if (!store.append(chunk)) fail('too_large');
-      return;
+  try {
+    for await (const piece of decoded(body, options)) {
+      const room = maxBytes - store.length();
+      if (cut && piece.length > room) {
+        store.append(piece.subarray(0, room));
+        break;
+      }
+      if (!store.append(piece)) throw new HttpError('too_large', { url });
     }
-    store.append(chunk.subarray(0, room));
-    destroy();
-    onDone(store.take(), true);
-  };
-  const start = (create: Decoder, firstByte: number): Transform =>
-    create(firstByte)
-      .on('data', append)
-      .on('drain', onDrain)
-      .on('error', (error) => fail('protocol', error))
-      .on('end', () => {
-        if (!over) onDone(store.take());
-      });
-
-  return {
-    write(chunk) {
-      if (over || chunk.length === 0) return true;
-      if (decoderOf === undefined) {
-        append(chunk);
-        return true;
-      }
-      if (decoderOf === 'unknown') {
-        fail('protocol', new Error(`the reply is encoded as ${options.encoding}, which was not offered`));
-        return true;
-      }
-      decoder ??= start(decoderOf, chunk[0]!);
-      return decoder.write(chunk);
-    },
-    end() {
-      if (over) return;
-      // A reply without a body (HEAD, 304) may have a Content-Encoding too; no decoder was created for it.
-      if (decoder) decoder.end();
-      else onDone(store.take());
-    },
-    destroy,
-    bytes: () => store.length(),
-  };
+    return store.take();
+  } catch (error) {
+    throw httpErrorOf(error, { url, bytes: store.length() });
+  }
 }

@@ -4,7 +4,7 @@
  * results here: each new connection must use the name's current addresses.
  */
 import type { LookupAddress, LookupOptions } from 'node:dns';
-import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
 import { isEgressAllowed, isPublicHost, portOf } from '../../models/rules/base/address.ts';
@@ -29,15 +29,14 @@ export class BlockedAddress extends Error {
 const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 /**
- * Whether a resolved address is public unicast, according to both ipaddr.js and `isPublicHost`. In a network without
- * IPv4, DNS maps each IPv4 host to a NAT64 address (RFC 6147); then the embedded IPv4 address is checked.
+ * Whether a resolved address is public unicast. In a network without IPv4, DNS maps each IPv4 host to a NAT64 address
+ * (RFC 6147); then the embedded IPv4 address is checked.
  */
 export function isPublicAddress(text: string): boolean {
-  if (isIP(text) === 0 || !ipaddr.isValid(text)) return false;
-  const address = ipaddr.parse(text);
-  if (address instanceof ipaddr.IPv4) return address.range() === 'unicast' && isPublicHost(address.toString());
-  if (address.match(nat64)) return isPublicAddress(address.toByteArray().slice(12).join('.'));
-  return address.range() === 'unicast' && isPublicHost(`[${address.toNormalizedString()}]`);
+  if (isIP(text) !== 6) return isIP(text) === 4 && isPublicHost(text);
+  if (!ipaddr.IPv6.isValid(text)) return false;
+  const address = ipaddr.IPv6.parse(text);
+  return isPublicHost(address.match(nat64) ? address.toByteArray().slice(12).join('.') : `[${text}]`);
 }
 
 /**
@@ -65,10 +64,13 @@ export type ConnectOptions = {
   timeoutMs: number;
   /** CA certificates in PEM, trusted in place of the default ones. */
   ca: string | undefined;
+  /** Skips the checks of addresses, for an address that the operator configured. */
+  anywhere?: boolean;
 };
 
 /** The connector for undici's dispatchers, limited to HTTP/1.1. */
-export function createConnector({ egressAllow, lookup, timeoutMs, ca }: ConnectOptions): buildConnector.connector {
+export function createConnector(options: ConnectOptions): buildConnector.connector {
+  const { egressAllow, lookup, timeoutMs, ca, anywhere = false } = options;
   const connectorFor = (accept: (address: string) => boolean): buildConnector.connector =>
     buildConnector({
       allowH2: false,
@@ -80,45 +82,32 @@ export function createConnector({ egressAllow, lookup, timeoutMs, ca }: ConnectO
   const connectPublic = connectorFor(isPublicAddress);
   const connectAllowed = connectorFor((address) => isIP(address) !== 0);
 
-  return (options, callback) => {
+  return (to, callback) => {
     // undici passes a literal IPv6 address without its brackets.
-    const { hostname } = options;
+    const { hostname } = to;
     const host = hostname.includes(':') ? `[${hostname}]` : hostname;
-    if (isEgressAllowed(host, portOf(options), egressAllow)) return connectAllowed(options, callback);
+    if (anywhere || isEgressAllowed(host, portOf(to), egressAllow)) return connectAllowed(to, callback);
     // Sockets skip `lookup` for a literal address, so the address is checked here.
     const open = isPublicHost(host) && (isIP(hostname) === 0 || isPublicAddress(hostname));
-    if (open) return connectPublic(options, callback);
+    if (open) return connectPublic(to, callback);
     process.nextTick(callback, new BlockedAddress(hostname, hostname), null);
   };
 }
 
 /**
- * Opens a connection for a protocol other than HTTP, with the same address checks. `anywhere`: skips the checks, for an
- * address that the operator configured. @throws BlockedAddress, or the error of the connection
+ * Opens a connection for a protocol other than HTTP, with the same address checks. @throws BlockedAddress, or the error
+ * of the connection
  */
 export function openSocket(
   { host, port, anywhere = false }: { host: string; port: number; anywhere?: boolean },
-  { egressAllow, lookup, timeoutMs }: Omit<ConnectOptions, 'ca'>,
+  options: Omit<ConnectOptions, 'ca' | 'anywhere'>,
 ): Promise<Socket> {
-  const bracketed = host.includes(':') ? `[${host}]` : host;
-  const allowed = anywhere || isEgressAllowed(bracketed, port, egressAllow);
-  const open = allowed || (isPublicHost(bracketed) && (isIP(host) === 0 || isPublicAddress(host)));
-  if (!open) return Promise.reject(new BlockedAddress(host, host));
-  const accept = allowed ? (address: string) => isIP(address) !== 0 : isPublicAddress;
+  const connect = createConnector({ ...options, ca: undefined, anywhere });
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, lookup: checkedLookup(lookup, accept), autoSelectFamily: true });
-    const fail = (error: Error): void => {
-      socket.destroy();
-      reject(error);
-    };
-    socket.setTimeout(timeoutMs, () =>
-      fail(Object.assign(new Error('connecting took too long'), { code: 'ETIMEDOUT' })),
-    );
-    socket.once('error', fail);
-    socket.once('connect', () => {
-      socket.setTimeout(0);
-      socket.off('error', fail);
-      resolve(socket);
+    connect({ hostname: host, protocol: 'smtp:', port: String(port) }, (error, socket) => {
+      if (error === null) resolve(socket);
+      else if ((error as NodeJS.ErrnoException).code !== 'UND_ERR_CONNECT_TIMEOUT') reject(error);
+      else reject(Object.assign(new Error('connecting took too long'), { code: 'ETIMEDOUT' }));
     });
   });
 }

@@ -5,20 +5,13 @@
  */
 import { lookup as dnsLookup } from 'node:dns';
 import { Agent } from 'undici';
-import {
-  HttpError,
-  nextHop,
-  readOutboundUrl,
-  redirectStatuses,
-  type Hop,
-  type HttpMethod,
-} from '../../models/rules/base/http.ts';
+import { HttpError, readOutboundUrl, redirectStatuses, type HttpMethod } from '../../models/rules/base/http.ts';
 import { acceptedEncodings } from './body.ts';
 import { inSpan, traceparent } from '../base/tracing.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 import { createConnector, type Lookup } from './connect.ts';
-import { exchange, headerOf, type HttpHead, type HttpHeaders, type HttpResponse } from './exchange.ts';
-
+import { headerOf, type Hop, type HttpHead, type HttpHeaders } from './begin.ts';
+import { exchange, type HttpResponse } from './exchange.ts';
 import { openStream, type HttpStream } from './stream.ts';
 
 export { headerOf, type HttpHead, type HttpHeaders, type HttpResponse, type HttpStream, type Lookup };
@@ -78,24 +71,19 @@ export type HttpRequest = Partial<HttpLimits> & {
   wantsBody?(head: HttpHead): boolean;
 };
 
-export type FollowRequest = HttpRequest & {
+export type FollowOptions = Pick<HttpRequest, 'signal' | 'maxBytes' | 'cut'> & {
   /** Maximum number of redirects that are followed. */
   maxRedirects?: number;
-  /** Whether a redirect may be followed, for example according to robots.txt and scope. */
-  allow?(to: URL, from: URL): boolean | Promise<boolean>;
 };
-
-/** `url`: the URL that gave the reply. `redirects`: the URLs before it, in order. */
-export type FollowedResponse = HttpResponse & { redirects: string[] };
 
 export type Http = {
   /** Sends one request. Resolves with any status, including 3xx. @throws HttpError when there is no complete reply */
   request(url: string, request?: HttpRequest): Promise<HttpResponse>;
   /**
-   * Sends a request and follows redirects. Each hop is checked like a first request. `allow` is called for each hop
-   * except the first URL. @throws HttpError, also out_of_scope and too_many_redirects, with the `url` that failed
+   * Sends a GET request and follows redirects. Each hop is checked like a first request. The reply's `url` is that of
+   * the last hop. @throws HttpError, also too_many_redirects, with the `url` that failed
    */
-  follow(url: string, request?: FollowRequest): Promise<FollowedResponse>;
+  follow(url: string, options?: FollowOptions): Promise<HttpResponse>;
   /** Closes all connections; running requests fail as `aborted`. */
   close(): Promise<void>;
 };
@@ -178,11 +166,13 @@ export function createHttp(options: HttpOptions): StreamingHttp {
     maxHeaderSize: maxHeaderBytes,
   });
 
-  const firstHop = (address: string, { method = 'GET', headers = {}, body }: HttpRequest): Hop<string | Buffer> => {
-    const url = readOutboundUrl(address);
-    return { url, method, headers: withDefaultHeaders(headers, url.href, userAgent), body };
-  };
-  const send = (hop: Hop<string | Buffer>, request: HttpRequest): Promise<HttpResponse> =>
+  const hopTo = (url: URL, { method = 'GET', headers = {}, body }: HttpRequest = {}): Hop => ({
+    url,
+    method,
+    headers: withDefaultHeaders(headers, url.href, userAgent),
+    body,
+  });
+  const send = (hop: Hop, request: HttpRequest): Promise<HttpResponse> =>
     exchange(agent, hop, {
       maxBytes: request.maxBytes ?? defaults.maxBytes,
       cut: request.cut,
@@ -193,29 +183,25 @@ export function createHttp(options: HttpOptions): StreamingHttp {
     });
 
   return {
-    request: (address, request = {}) => traced(address, request, (given) => send(firstHop(address, given), given)),
+    request: (address, request = {}) =>
+      traced(address, request, (given) => send(hopTo(readOutboundUrl(address), given), given)),
 
-    async follow(address, request = {}) {
-      const { maxRedirects = 5, allow, wantsBody = () => true, totalTimeoutMs = defaults.totalTimeoutMs } = request;
-      const end = performance.now() + totalTimeoutMs;
-      const redirects: string[] = [];
+    async follow(address, { maxRedirects = 5, ...request } = {}) {
+      const end = performance.now() + defaults.totalTimeoutMs;
       const seen = new Set<string>();
-      for (let hop = firstHop(address, request); ;) {
-        seen.add(`${hop.method} ${hop.url.href}`);
-        const response = await send(hop, {
+      for (let url = readOutboundUrl(address); ;) {
+        seen.add(url.href);
+        const response = await send(hopTo(url), {
           ...request,
           totalTimeoutMs: Math.max(1, end - performance.now()),
-          wantsBody: (head) => !isRedirect(head) && wantsBody(head),
+          wantsBody: (head) => !isRedirect(head),
         });
         const location = isRedirect(response) ? locationOf(response.headers) : undefined;
-        if (location === undefined) return { ...response, redirects };
-        const next = nextHop(hop, response.status, location);
-        redirects.push(hop.url.href);
+        if (location === undefined) return response;
+        url = readOutboundUrl(location, url);
         // No cookies are kept, so a repeated request would get the same redirect: this is a loop.
-        if (redirects.length > maxRedirects || seen.has(`${next.method} ${next.url.href}`))
-          throw new HttpError('too_many_redirects', { url: next.url.href });
-        if (allow && !(await allow(next.url, hop.url))) throw new HttpError('out_of_scope', { url: next.url.href });
-        hop = next;
+        if (seen.size > maxRedirects || seen.has(url.href))
+          throw new HttpError('too_many_redirects', { url: url.href });
       }
     },
 
@@ -223,7 +209,7 @@ export function createHttp(options: HttpOptions): StreamingHttp {
       traced(address, asked, async (request) => {
         // A streamed body is not decoded, so no encoding is offered.
         const headers = { ...request.headers, 'accept-encoding': 'identity' };
-        const hop = firstHop(address, { ...request, headers });
+        const hop = hopTo(readOutboundUrl(address), { ...request, headers });
         return openStream(agent, hop, {
           maxBytes: request.maxBytes ?? defaults.maxBytes,
           headersTimeoutMs: request.headersTimeoutMs ?? defaults.headersTimeoutMs,

@@ -20,7 +20,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import { createFetch } from './fetch.ts';
 import { contentOf, listedOf, tolerant } from './tolerance.ts';
-import { BadSchema, schemaCheck, type SchemaCheck } from '../schema/schema.ts';
+import { BadSchema, checkOf, schemaCheck } from '../schema/schema.ts';
 import type { StreamingHttp } from '../http/http.ts';
 import { HttpError } from '../../models/rules/base/http.ts';
 import { failureReasons, type FailureReason } from '../../models/rules/mcp/failure.ts';
@@ -288,15 +288,6 @@ function checkStructured({ output_schema: schema }: ListedTool, structured: unkn
   const check = schema && checkOf(schema);
   if (check && (structured === undefined || !check(structured).fits))
     throw new ServerFailure('protocol', { sent: true });
-}
-
-function checkOf(schema: JsonSchema): SchemaCheck | undefined {
-  try {
-    return schemaCheck(schema);
-  } catch (error) {
-    if (error instanceof BadSchema) return undefined;
-    throw error;
-  }
 }
 
 const toolOf = ({ name, description, input_schema, output_schema }: ListedTool): Tool =>

@@ -30,7 +30,7 @@ const vectorsShape = z.array(
 );
 
 /** `now`: a monotonic clock in ms, to measure pauses. */
-export function createEmbedder({ api, budgetMs, persist }: Endpoint, model: string, now: () => number) {
+export function createEmbedder({ budgetMs, persist }: Endpoint, model: string, now: () => number) {
   let pausedUntil = -Infinity;
   let failuresInARow = 0;
 
@@ -40,7 +40,7 @@ export function createEmbedder({ api, budgetMs, persist }: Endpoint, model: stri
     withinMs: number,
   ): Promise<number[][]> {
     const input = texts.map((text) => text.slice(0, maxEmbeddingLength) || ' ');
-    const reply = await persist(outer, Date.now() + withinMs, async (signal) =>
+    const reply = await persist(outer, Date.now() + withinMs, async (api, signal) =>
       abortable(api.embeddings.create({ model, input, encoding_format: 'float' }, { signal }), signal),
     );
     return checkedVectors(reply?.data, input.length);

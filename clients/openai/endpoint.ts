@@ -3,7 +3,7 @@
  * when the caller is gone.
  */
 import { setTimeout } from 'node:timers/promises';
-import OpenAI from 'openai';
+import type OpenAI from 'openai';
 import { inSpan } from '../base/tracing.ts';
 import { count, observe } from '../base/meter.ts';
 import { failed, outcomeOf, retryDelay, type ModelKind } from './failures.ts';
@@ -19,14 +19,17 @@ export type EndpointOptions = {
 };
 
 export type Endpoint = {
-  api: OpenAI;
   timeoutMs: number;
   budgetMs: number;
   /**
    * Makes a request, and retries it after temporary failures until `deadline` (ms since 1970). A permanent failure, or
    * the last temporary one, becomes a Problem. The caller's own abort is rethrown unchanged.
    */
-  persist<T>(outer: AbortSignal | undefined, deadline: number, call: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  persist<T>(
+    outer: AbortSignal | undefined,
+    deadline: number,
+    call: (api: OpenAI, signal: AbortSignal) => Promise<T>,
+  ): Promise<T>;
 };
 
 const maxAttempts = 4;
@@ -39,16 +42,21 @@ export function createEndpoint({
   asked,
   sleep = (ms, signal) => setTimeout(ms, undefined, { signal }),
 }: EndpointOptions): Endpoint {
+  // The library is loaded only when an endpoint is configured, because it is an eighth of all modules of an API process.
   // `persist` decides on retries and time limits, so the library retries nothing and its own limit is the whole budget.
-  const api = new OpenAI({
-    apiKey: apiKey ?? 'none',
-    baseURL: baseUrl ?? null,
-    maxRetries: 0,
-    timeout: budgetMs,
-    logLevel: 'off',
-  });
+  const loading = import('openai').then(
+    ({ OpenAI }) =>
+      new OpenAI({
+        apiKey: apiKey ?? 'none',
+        baseURL: baseUrl ?? null,
+        maxRetries: 0,
+        timeout: budgetMs,
+        logLevel: 'off',
+      }),
+  );
+  // If the library cannot be loaded, each call fails, but not the process.
+  loading.catch(() => undefined);
   return {
-    api,
     timeoutMs,
     budgetMs,
     persist: (outer, deadline, call) =>
@@ -62,7 +70,7 @@ export function createEndpoint({
             observe('model_call_seconds', {}, (performance.now() - began) / 1000);
           };
           try {
-            const done = await call(outer === undefined ? limit : AbortSignal.any([outer, limit]));
+            const done = await call(await loading, outer === undefined ? limit : AbortSignal.any([outer, limit]));
             measure('ok');
             return done;
           } catch (error) {

@@ -1,5 +1,5 @@
 /** Interprets failures of an endpoint: whether and when to retry, and what to tell callers. */
-import { APIConnectionTimeoutError, APIError, APIUserAbortError } from 'openai';
+import { APIConnectionTimeoutError, APIError, APIUserAbortError } from 'openai/core/error';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /** Whether the endpoint rejected this particular request; other requests may still succeed. */

@@ -62,6 +62,16 @@ const known = new LRUCache<string, ReadSchema>({ max: 500 });
 /** @throws BadSchema */
 export const schemaCheck = (schema: JsonSchema): SchemaCheck => readSchema(schema).check;
 
+/** The check of a schema; undefined when the schema is unusable. */
+export function checkOf(schema: JsonSchema): SchemaCheck | undefined {
+  try {
+    return schemaCheck(schema);
+  } catch (error) {
+    if (error instanceof BadSchema) return undefined;
+    throw error;
+  }
+}
+
 /** @throws BadSchema */
 export function readSchema(schema: JsonSchema): ReadSchema {
   const text = JSON.stringify(schema);

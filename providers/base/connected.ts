@@ -4,7 +4,7 @@
  */
 import type { SenderDeps } from './sender.ts';
 import { breakConnection } from './broken.ts';
-import type { ServiceError } from '../../clients/http/serviceerror.ts';
+import { ServiceError } from '../../clients/http/serviceerror.ts';
 import { credentialsOf, findIntegration, type Integration } from '../../models/integrations/integration.ts';
 import { DeliveryRefused, type OutgoingRequest } from '../../models/rules/events/delivery.ts';
 import { providerNames } from '../../models/rules/integrations/integration.ts';
@@ -30,6 +30,28 @@ export async function connection(
     throw new DeliveryRefused(reason === undefined ? message : `${message} ${reason}`, { unauthorized: true });
   }
   return { integration, credentials: credentialsOf({ ...integration, sealed }, secrets) };
+}
+
+type Guard = {
+  integration: Integration;
+  deps: Pick<SenderDeps, 'clock' | 'log'>;
+  signal: AbortSignal;
+  /** The request that the refusal shows. */
+  request?: OutgoingRequest;
+};
+
+/**
+ * Runs requests to a service. The service's error becomes a refusal of the delivery. @throws DeliveryRefused; the
+ * signal's reason when it aborted the requests
+ */
+export async function guarded<T>({ integration, deps, signal, request }: Guard, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ServiceError) throw await refusal(error, integration, deps, request);
+    throw error;
+  }
 }
 
 /** Converts a service's error into a refusal of the delivery. A refused credential marks the connection as broken. */

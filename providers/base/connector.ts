@@ -1,24 +1,13 @@
 /** The interface for connecting a service: how a credential is tested, and what is stored for the connection. */
-import type { Logger } from 'pino';
+import type { SenderDeps } from './sender.ts';
 import { ServiceError } from '../../clients/http/serviceerror.ts';
-import type { Github } from '../github/client.ts';
-import type { Linear } from '../linear/client.ts';
-import type { Mailer } from '../mail/client.ts';
-import type { Slack } from '../slack/client.ts';
-import type { SecretBox } from '../../models/base/secretbox.ts';
 import type { Candidate } from '../../models/integrations/candidate.ts';
 import type { Connected, Integration } from '../../models/integrations/integration.ts';
 
-export type ConnectorDeps = {
-  linear: Linear;
-  github: Github;
-  slack: Slack;
-  mailer: Mailer;
-  slackApp: { clientId: string; clientSecret: string } | undefined;
-  secrets: SecretBox;
-  clock: () => Date;
-  log: Logger;
-};
+export type ConnectorDeps = Pick<
+  SenderDeps,
+  'linear' | 'github' | 'slack' | 'mailer' | 'slackApp' | 'secrets' | 'clock' | 'log'
+>;
 
 /** The service refused the connection; the message contains its answer. `unauthorized`: the credential was refused. */
 export class ConnectionRefused extends Error {

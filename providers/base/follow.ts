@@ -2,10 +2,12 @@
 import type { Handled, Starter } from './handled.ts';
 import { noteIssue, type Link } from '../../models/events/link.ts';
 import { changeTask, findTask, TaskModel, type Task, type TaskChange } from '../../models/tasks/task.ts';
+import { providerNames } from '../../models/rules/integrations/integration.ts';
 import type { IssueFacts } from '../../models/rules/tasks/issues.ts';
 import type { TaskSource } from '../../models/rules/tasks/task.ts';
 
 type Said = { source: TaskSource; note: string; outcome: string };
+type FollowDeps = Starter & { clock: () => Date };
 /** `facts`: the issue's content that becomes known by this change. */
 type Followed = { change: TaskChange; facts: Partial<IssueFacts> };
 
@@ -17,7 +19,7 @@ type Followed = { change: TaskChange; facts: Partial<IssueFacts> };
 export async function follow(
   { _id, org_id, subject_id }: Link,
   { source, note, outcome }: Said,
-  { clock, start }: Starter & { clock: () => Date },
+  { clock, start }: FollowDeps,
   followed: (task: Task) => Followed,
 ): Promise<Handled> {
   const standing = await findTask(org_id, subject_id);
@@ -34,3 +36,18 @@ export async function follow(
   await start(TaskModel, changed.task, changed.intents);
   return { outcome };
 }
+
+/** Cancels the task of a removed issue, unless it is completed. */
+export const removedIn =
+  (source: 'linear' | 'github') =>
+  (link: Link, deps: FollowDeps): Promise<Handled> => {
+    const said = {
+      source,
+      note: `The issue was removed in ${providerNames[source]}.`,
+      outcome: 'The issue is gone; a task that was not completed is cancelled.',
+    };
+    return follow(link, said, deps, ({ status }) => ({
+      change: status === 'completed' ? {} : { status: 'cancelled' },
+      facts: {},
+    }));
+  };

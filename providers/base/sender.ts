@@ -3,37 +3,45 @@
  * of destination. Its callers handle claims, retries, disabling and test mode.
  */
 import type { Logger } from 'pino';
-import type { MailSettings } from '../mail/settings.ts';
+import type { MailSettings, MailVia } from '../mail/settings.ts';
 import type { Http } from '../../clients/http/http.ts';
 import type { Mailer } from '../mail/client.ts';
 import type { Github } from '../github/client.ts';
 import type { Linear } from '../linear/client.ts';
 import type { Slack } from '../slack/client.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
-import type { Conversation, Ticket, TicketEvent } from '../../models/chat/conversation.ts';
-import type { Customer } from '../../models/chat/customer.ts';
+import type { Conversation } from '../../models/chat/conversation.ts';
 import type { Delivery } from '../../models/events/delivery.ts';
 import type { SupportConfig } from '../../models/integrations/supportconfig.ts';
 import type { OutgoingRequest, Sent } from '../../models/rules/events/delivery.ts';
 import type { Mailbox } from '../../models/rules/access/mailbox.ts';
 import type { OutgoingMail } from '../../models/rules/events/mailout.ts';
+import type { TicketTold } from '../../models/rules/events/tickettext.ts';
+import type { OutsideReason } from '../../models/rules/events/outsidemail.ts';
 
-/** A mail to a candidate about the time of an interview. */
-export type InvitationLetter = {
+/** A mail whose text is written at the time of sending. */
+export type Letter = {
   to: Mailbox;
-  organization: string;
-  /** The account on whose behalf the mail is sent. */
-  account: string;
   /**
-   * Returns subject, text and calendar file. `shown`: true for the form that members see, without the candidate's link.
+   * Returns subject, text and calendar file of the mail that the server `via` sends from the address `from`. `shown`:
+   * true for the form that members see, without the receiver's link.
    */
-  words(from: Mailbox, options: { shown: boolean }): Pick<OutgoingMail, 'subject' | 'text' | 'calendar'>;
+  words(by: { from: Mailbox; via: MailVia; shown: boolean }): Pick<OutgoingMail, 'subject' | 'text' | 'calendar'>;
+  /** Makes the mail's link valid; returns false when the mail must not be sent any more. */
+  prepare?(): Promise<boolean>;
+  /**
+   * For a mail to a person outside the organization: the organization, the reason, the account that sends it, and the
+   * idempotency key for the limits.
+   */
+  outside?: { organization: string; why: OutsideReason; account: string; use: string };
+  /** The sender's name when the server's address has none. */
+  fromName?: string;
 };
 /** Writes the mail to a candidate at the time of sending; null when it is outdated or the candidate need not get it. */
 export type InvitationPort = (
   delivery: Delivery,
   deps: { secrets: SecretBox; publicUrl: string },
-) => Promise<InvitationLetter | null>;
+) => Promise<Letter | null>;
 
 export type SenderDeps = {
   /** Writes the mails to candidates; absent when this system sends none. */
@@ -55,13 +63,11 @@ export type SenderDeps = {
   log: Logger;
 };
 
-/** A ticket event whose deliveries are being composed. `customer` is null when the customer was erased. */
+/** A ticket event whose deliveries are being composed. */
 export type TicketNews = {
-  event: TicketEvent;
-  /** The ticket as it was after the event. */
-  ticket: Ticket;
+  /** What texts say about the event, with the ticket as it was after it. */
+  told: TicketTold;
   conversation: Conversation;
-  customer: Readonly<Customer> | null;
   supportConfig: SupportConfig;
   /** The event's JSON body as webhooks get it; written once. */
   body: string;

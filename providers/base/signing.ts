@@ -1,6 +1,8 @@
 /** Functions for verifying signed requests. HMACs are compared in constant time. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { SecretBox } from '../../models/base/secretbox.ts';
+import { signingPlace, type Integration } from '../../models/integrations/integration.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /** A request as it was received. */
@@ -18,6 +20,17 @@ export function isHmac(given: string, secret: string, parts: readonly Part[]): b
   const hmac = createHmac('sha256', secret);
   for (const part of parts) hmac.update(part);
   return timingSafeEqual(Buffer.from(given, 'hex'), hmac.digest());
+}
+
+/** Whether `given` is the HMAC of the body with the connection's own secret. */
+export function isSignedBy(own: Integration, given: string, body: Buffer, secrets: SecretBox): boolean {
+  const { sealed_signing: sealed } = own;
+  try {
+    return sealed !== undefined && isHmac(given, secrets.open(sealed, signingPlace(own)), [body]);
+  } catch {
+    // The secret was encrypted with a key that this process does not have.
+    return false;
+  }
 }
 
 export function sha256(...parts: readonly Part[]): string {

@@ -3,8 +3,7 @@
  * issue. So a retry first searches the issues for a marker in their text.
  */
 import { askService } from '../../clients/http/askservice.ts';
-import type { Http, HttpResponse } from '../../clients/http/http.ts';
-import { headerOf } from '../../clients/http/exchange.ts';
+import { headerOf, type Http, type HttpResponse } from '../../clients/http/http.ts';
 import { ServiceError } from '../../clients/http/serviceerror.ts';
 import type { HttpMethod } from '../../models/rules/base/http.ts';
 

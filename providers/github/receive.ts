@@ -4,12 +4,11 @@
  */
 import { z } from 'zod';
 import type { Handled, Starter } from '../base/handled.ts';
+import type { SenderDeps } from '../base/sender.ts';
 import { jsonOf, understood } from '../base/understood.ts';
 import { breakConnection } from '../base/broken.ts';
 import type { GithubCredentials } from './connect.ts';
-import { GithubError, type Github, type GithubIssue } from './client.ts';
-import type { SecretBox } from '../../models/base/secretbox.ts';
-import type { Logger } from 'pino';
+import { GithubError, type GithubIssue } from './client.ts';
 import { noteAbout, type Inbound } from '../../models/events/inbound.ts';
 import { credentialsOf, findIntegration } from '../../models/integrations/integration.ts';
 import { findLink, noteRemoved, type Link, type LinkKind } from '../../models/events/link.ts';
@@ -20,14 +19,11 @@ export type GithubPort = {
   stands(link: Link, issue: GithubIssue, deps: GithubDeps): Promise<Handled>;
   removed(link: Link, deps: GithubDeps): Promise<Handled>;
 };
-export type GithubDeps = Starter & {
-  github: Github;
-  secrets: SecretBox;
-  clock: () => Date;
-  log: Logger;
-  /** The handlers for each kind of linked record. */
-  githubPorts?: Readonly<Partial<Record<LinkKind, GithubPort>>>;
-};
+export type GithubDeps = Starter &
+  Pick<SenderDeps, 'github' | 'secrets' | 'clock' | 'log'> & {
+    /** The handlers for each kind of linked record. */
+    githubPorts?: Readonly<Partial<Record<LinkKind, GithubPort>>>;
+  };
 
 const issueEvent = z.object({
   repository: z.object({ id: z.int().positive() }),

@@ -2,10 +2,9 @@
  * Creates a GitHub issue for a task. GitHub supports no idempotency key for new issues. After an attempt that may have
  * succeeded, a retry therefore searches the newer issues for one that names the task.
  */
-import { connection, refusal } from '../base/connected.ts';
+import { connection, guarded } from '../base/connected.ts';
 import type { StepCall, StepSender } from '../base/step.ts';
 import type { GithubCredentials } from './connect.ts';
-import { GithubError } from './client.ts';
 import { findIntegration, type Integration } from '../../models/integrations/integration.ts';
 import { createLink, noteIssue } from '../../models/events/link.ts';
 import { githubIssueExternal } from './rules.ts';
@@ -44,7 +43,7 @@ export const github: StepSender = {
     const { integration, credentials } = await connection(task.org_id, 'github', deps);
     const repository = repositoryOf(integration);
     const { token } = credentials as GithubCredentials;
-    try {
+    return guarded({ integration, deps, signal }, async () => {
       const since = new Date((step.first_at ?? deps.clock()).getTime() - clockGithubMs);
       const before = again
         ? await deps.github.findByMark(token, repository, taskMark(task._id), since, signal)
@@ -61,10 +60,6 @@ export const github: StepSender = {
       });
       await noteIssue(linked, { ...githubFacts(told, 'pending') });
       return { result: { id: String(issue.number), url: issue.html_url } };
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof GithubError) throw await refusal(error, integration, deps);
-      throw error;
-    }
+    });
   },
 };

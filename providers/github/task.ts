@@ -7,7 +7,7 @@ import type { GithubCredentials } from './connect.ts';
 import type { GithubPort } from './receive.ts';
 import { githubIssueExternal, numberOfIssue } from './rules.ts';
 import { githubFacts } from './step.ts';
-import { follow } from '../base/follow.ts';
+import { follow, removedIn } from '../base/follow.ts';
 import type { Carry } from '../base/issue.ts';
 import { connection, refusal } from '../base/connected.ts';
 import { noteIssue, noteRemoved } from '../../models/events/link.ts';
@@ -65,15 +65,5 @@ export const taskGithubPort: GithubPort = {
     });
   },
 
-  removed: (link, deps) =>
-    follow(
-      link,
-      {
-        source: 'github',
-        note: 'The issue was removed in GitHub.',
-        outcome: 'The issue is gone; a task that was not completed is cancelled.',
-      },
-      deps,
-      ({ status }) => ({ change: status === 'completed' ? {} : { status: 'cancelled' }, facts: {} }),
-    ),
+  removed: removedIn('github'),
 };

@@ -6,9 +6,9 @@
  */
 import { githubExternal, githubIssueExternal } from './rules.ts';
 import type { Arrival, OwnedBy } from '../base/arrival.ts';
-import { isForm, isHmac, member, sha256, textMember, unsigned, type SignedRequest } from '../base/signing.ts';
+import { isForm, isSignedBy, member, sha256, textMember, unsigned, type SignedRequest } from '../base/signing.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
-import { listOwn, signingPlace, type Integration } from '../../models/integrations/integration.ts';
+import { listOwn } from '../../models/integrations/integration.ts';
 import { findLink } from '../../models/events/link.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { jsonIn } from '../../models/rules/base/json.ts';
@@ -58,15 +58,7 @@ async function signerOf(secrets: SecretBox, given: string, body: Buffer, event: 
       : listOwn('github', { workspace: String(repository), events_of: githubExternal(repository) }),
     issue === undefined ? null : findLink('github', issue),
   ]);
-  const signed = named.filter((own: Integration): boolean => {
-    const { sealed_signing: sealed } = own;
-    try {
-      return sealed !== undefined && isHmac(given, secrets.open(sealed, signingPlace(own)), [body]);
-    } catch {
-      // The secret was encrypted with a key that this process does not have.
-      return false;
-    }
-  });
+  const signed = named.filter((own) => isSignedBy(own, given, body, secrets));
   // When several organizations share a repository and a secret, the one that created the issue gets the event.
   const found = signed.find(({ org_id }) => org_id === link?.org_id) ?? signed[0];
   if (!found) throw unsigned('This signature is not made with the secret of a connected repository.');

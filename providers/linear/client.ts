@@ -3,8 +3,7 @@
  * with hundreds of fields, and its connections would bypass the checks in clients/http.
  */
 import { askService } from '../../clients/http/askservice.ts';
-import type { Http } from '../../clients/http/http.ts';
-import { headerOf } from '../../clients/http/exchange.ts';
+import { headerOf, type Http } from '../../clients/http/http.ts';
 import { ServiceError, type ServiceFailure } from '../../clients/http/serviceerror.ts';
 
 export class LinearError extends ServiceError {

@@ -4,21 +4,19 @@
  */
 import { z } from 'zod';
 import type { Handled, Starter } from '../base/handled.ts';
+import type { SenderDeps } from '../base/sender.ts';
 import { jsonOf, understood } from '../base/understood.ts';
-import type { Linear, LinearState } from './client.ts';
+import type { LinearState } from './client.ts';
 import { isStale, readIssueEvent, sentIssueEvent, type IssueEvent } from './event.ts';
-import type { SecretBox } from '../../models/base/secretbox.ts';
 import { noteAbout, type Inbound } from '../../models/events/inbound.ts';
 import { credentialsOf, findIntegration } from '../../models/integrations/integration.ts';
 import { findLink, noteRemoved, noteRestored, noteState, type Link, type LinkKind } from '../../models/events/link.ts';
 
-export type LinearDeps = Starter & {
-  linear: Linear;
-  secrets: SecretBox;
-  clock: () => Date;
-  /** The handlers for each kind of linked record. Events for other kinds are ignored. */
-  ports?: IssuePorts;
-};
+export type LinearDeps = Starter &
+  Pick<SenderDeps, 'linear' | 'secrets' | 'clock'> & {
+    /** The handlers for each kind of linked record. Events for other kinds are ignored. */
+    ports?: IssuePorts;
+  };
 
 /** How a linked record follows its issue. Each function may be called again for the same event. */
 export type IssuePort = {
@@ -30,7 +28,7 @@ export type IssuePort = {
     deps: LinearDeps,
     signal: AbortSignal,
   ): Promise<Handled>;
-  removed(link: Link, inbound: Inbound, deps: LinearDeps): Promise<Handled>;
+  removed(link: Link, deps: LinearDeps): Promise<Handled>;
   /** Handles a change of other fields than the state (`event.details`). */
   changed?(link: Link, event: IssueEvent, inbound: Inbound, deps: LinearDeps): Promise<Handled>;
 };
@@ -48,7 +46,7 @@ export async function handleLinear(inbound: Inbound, deps: LinearDeps, signal: A
   const port = deps.ports?.[link.kind];
   if (!port) return { ignored: `Nothing here follows issues of a ${link.kind}.` };
   if (event.action === 'remove') {
-    const handled = await port.removed(link, inbound, deps);
+    const handled = await port.removed(link, deps);
     await noteRemoved(link._id, deps.clock());
     return handled;
   }

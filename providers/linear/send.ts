@@ -3,7 +3,7 @@
  * its state. The ids of issue and comments are derived from the ticket and the event, so that a retry creates nothing
  * twice.
  */
-import { connection, refusal } from '../base/connected.ts';
+import { connection, guarded } from '../base/connected.ts';
 import type { DeliverySender, SenderDeps } from '../base/sender.ts';
 import { found, idFrom, makeIssue, requestOf, teamOf } from './issue.ts';
 import { LinearError, documents, type LinearIssue } from './client.ts';
@@ -49,17 +49,9 @@ function requestFor(
 }
 
 export const linear: DeliverySender = {
-  async compose({ event, ticket, conversation, customer }) {
+  async compose({ conversation, told }) {
     const integration = await findIntegration(conversation.org_id, 'linear');
     if (!integration || integration.status === 'disconnected') return null;
-    const { name, email } = customer ?? {};
-    const told = {
-      type: event.type,
-      seq: event.seq,
-      ticket,
-      preview: conversation.customer_preview ?? '',
-      customer: customer && { ...defined({ name, email }) },
-    };
     const payload: Payload = { ...issueText(told), comment: issueComment(told) };
     return { destination: teamOf(integration), payload };
   },
@@ -78,18 +70,14 @@ export const linear: DeliverySender = {
       throw new DeliveryRefused('The issue of this ticket was removed.', { permanent: true, request });
     const { api_key: key } = credentials as Credentials;
     const call = { key, delivery, integration, deps, signal };
-    try {
+    return guarded({ integration, deps, signal, request }, async () => {
       const { issue, linked } = await provideIssue(call, link);
       if (!isFirst(delivery)) {
         await comment(call, issue.id);
         await move(call, issue, linked);
       }
       return { status_code: 200, request, result: { id: issue.identifier, url: issue.url } };
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof LinearError) throw await refusal(error, integration, deps, request);
-      throw error;
-    }
+    });
   },
 };
 

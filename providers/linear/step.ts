@@ -2,11 +2,11 @@
  * Creates a Linear issue for a task. The issue's id is derived from the task's id, so that a retry creates no second
  * issue.
  */
-import { connection, refusal } from '../base/connected.ts';
+import { connection, guarded } from '../base/connected.ts';
 import type { StepCall, StepSender } from '../base/step.ts';
 import type { LinearCredentials } from './connect.ts';
 import { idFrom, makeIssue, requestOf, teamOf } from './issue.ts';
-import { documents, LinearError } from './client.ts';
+import { documents } from './client.ts';
 import { findIntegration } from '../../models/integrations/integration.ts';
 import { createLink, noteIssue, noteState } from '../../models/events/link.ts';
 import type { IssueFacts } from '../../models/rules/tasks/issues.ts';
@@ -65,7 +65,7 @@ export const linear: StepSender = {
         subject_id: task._id,
         created_at: deps.clock(),
       });
-    try {
+    return guarded({ integration, deps, signal }, async () => {
       const issue = await makeIssue({
         linear: deps.linear,
         key: (credentials as LinearCredentials).api_key,
@@ -80,10 +80,6 @@ export const linear: StepSender = {
       await noteIssue(linked, { ...linearFacts(told, 'pending') });
       await noteState(linked, { stateId: issue.state.id });
       return { result: { id: issue.identifier, url: issue.url } };
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof LinearError) throw await refusal(error, integration, deps);
-      throw error;
-    }
+    });
   },
 };

@@ -2,14 +2,14 @@
  * Synchronizes a task with its Linear issue. The link stores the last known content of the issue. So only changes made
  * in this system are sent to the issue, and changes that came from Linear are not sent back.
  */
-import { LinearError, type LinearIssue } from './client.ts';
+import type { LinearIssue } from './client.ts';
 import type { LinearCredentials } from './connect.ts';
 import { found } from './issue.ts';
 import type { IssuePort } from './receive.ts';
 import { linearFacts } from './step.ts';
-import { follow } from '../base/follow.ts';
+import { follow, removedIn } from '../base/follow.ts';
 import type { Carry, IssueDeps } from '../base/issue.ts';
-import { connection, refusal } from '../base/connected.ts';
+import { connection, guarded } from '../base/connected.ts';
 import { findLink, noteIssue, noteRemoved, noteState, type Link } from '../../models/events/link.ts';
 import type { Task } from '../../models/tasks/task.ts';
 import {
@@ -28,7 +28,7 @@ export const carryToLinear: Carry = async ({ link, known, task, told, deps, sign
   if (Object.keys(news).length === 0) return held;
   const { integration, credentials } = await connection(task.org_id, 'linear', deps);
   const { api_key: key } = credentials as LinearCredentials;
-  try {
+  return guarded({ integration, deps, signal }, async () => {
     const issue = await found(deps.linear.issue(key, link.external, signal));
     if (!issue) {
       // A link without a state belongs to an issue that is not created yet, or that could not be created.
@@ -56,11 +56,7 @@ export const carryToLinear: Carry = async ({ link, known, task, told, deps, sign
     if (changed !== issue) await noteState(link._id, { seenAt: new Date(changed.updatedAt) });
     await noteIssue(link._id, { ...news, sending: null });
     return held;
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof LinearError) throw await refusal(error, integration, deps);
-    throw error;
-  }
+  });
 
   /** The id of the team's first state that corresponds to the status; undefined when the team has none. */
   async function stateFor(status: Task['status']): Promise<string | undefined> {
@@ -107,14 +103,5 @@ export const taskIssuePort: IssuePort = {
     }));
   },
 
-  removed(link, _inbound, deps) {
-    const said = {
-      note: 'The issue was removed in Linear.',
-      outcome: 'The issue is gone; a task that was not completed is cancelled.',
-    };
-    return follow(link, { source: 'linear', ...said }, deps, ({ status }) => ({
-      change: status === 'completed' ? {} : { status: 'cancelled' },
-      facts: {},
-    }));
-  },
+  removed: removedIn('linear'),
 };

@@ -6,15 +6,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { linearExternal, linearVerb } from './rules.ts';
 import type { Arrival, OwnedBy, Owner } from '../base/arrival.ts';
-import { isHmac, member, sha256, textMember, unsigned, type SignedRequest } from '../base/signing.ts';
+import { isHmac, isSignedBy, member, sha256, textMember, unsigned, type SignedRequest } from '../base/signing.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
-import {
-  findOwner,
-  listOwn,
-  listSigning,
-  signingPlace,
-  type Integration,
-} from '../../models/integrations/integration.ts';
+import { findOwner, listOwn, listSigning, type Integration } from '../../models/integrations/integration.ts';
 import { findLink } from '../../models/events/link.ts';
 import { jsonIn } from '../../models/rules/base/json.ts';
 import { withinWindow } from '../../models/rules/events/inbound.ts';
@@ -78,15 +72,7 @@ async function signerOf(
     workspace: textMember(event, 'organizationId'),
     events_of: team === undefined ? undefined : linearExternal(team),
   });
-  const signed = (own: Integration): boolean => {
-    const { sealed_signing: sealed } = own;
-    try {
-      return sealed !== undefined && isHmac(given, secrets.open(sealed, signingPlace(own)), [body]);
-    } catch {
-      // The secret was encrypted with a key that this process does not have.
-      return false;
-    }
-  };
+  const signed = (own: Integration): boolean => isSignedBy(own, given, body, secrets);
   const found = named.find(signed) ?? (body.length > maxBytesForOthers ? undefined : (await others()).find(signed));
   if (!found) throw unsigned('This signature is not made with the secret of a connected workspace.');
   return { id: found.org_id, own: found.org_id };

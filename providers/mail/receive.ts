@@ -8,7 +8,7 @@ import type { Handled, Starter } from '../base/handled.ts';
 import { senderOf, type MailDeps } from './settings.ts';
 import { count } from '../../clients/base/meter.ts';
 import type { ReadMail } from '../../clients/files/mailformat.ts';
-import { maxMailBytes } from '../../clients/files/mailformat.ts';
+import { maxMailBytes } from '../../clients/files/limits.ts';
 import type { Files } from '../../clients/files/files.ts';
 import type { Http } from '../../clients/http/http.ts';
 import type { ObjectStore } from '../../clients/s3/s3.ts';

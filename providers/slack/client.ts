@@ -1,21 +1,11 @@
 /**
- * Slack's Web API through Slack's library and our outbound HTTP client. The library's retries are turned off, because
- * deliveries and events have their own retry schedule.
+ * The part of Slack's Web API that tickets, answers and tasks need. Slack's own library is not used: it has
+ * queues, retries and errors of its own, beside those of deliveries.
  */
 import { stringify } from 'node:querystring';
-import {
-  LogLevel,
-  WebAPIHTTPError,
-  WebAPIPlatformError,
-  WebAPIRateLimitedError,
-  WebAPIRequestError,
-  WebClient,
-  type ChatPostMessageArguments,
-  type Logger,
-} from '@slack/web-api';
-import type { Http } from '../../clients/http/http.ts';
+import { askService } from '../../clients/http/askservice.ts';
+import { headerOf, type Http, type HttpResponse } from '../../clients/http/http.ts';
 import { ServiceError, type ServiceFailure } from '../../clients/http/serviceerror.ts';
-import { HttpError } from '../../models/rules/base/http.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
 export class SlackError extends ServiceError {
@@ -91,50 +81,26 @@ export type Slack = ReturnType<typeof createSlack>;
 
 const timeoutMs = 15_000;
 const maxReplyBytes = 2 * 1024 * 1024;
-const silent: Logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-  setLevel: () => undefined,
-  getLevel: () => LogLevel.ERROR,
-  setName: () => undefined,
-};
+const slack = { service: 'Slack', Failure: SlackError };
 
 /**
  * `url`: the Web API's URL with a trailing `/`. `http` sends requests to Slack; `respond` sends them to the response
  * URLs of commands. Each call takes its token, so that one client serves all organizations.
  */
 export function createSlack({ http, respond, url }: { http: Http; respond: Http; url: string }) {
-  const client = new WebClient(undefined, {
-    slackApiUrl: url,
-    retryConfig: { retries: 0 },
-    rejectRateLimitedCalls: true,
-    logger: silent,
-    allowAbsoluteUrls: false,
-    fetch: async (address, init = {}) => {
-      const { status, headers, body } = await http.request(String(address), {
-        method: 'POST',
-        headers: Object.fromEntries(new Headers(init.headers).entries()),
-        // Every request here is a form. The library would send other bodies only for file uploads, which are not used.
-        body: typeof init.body === 'string' ? init.body : '',
-        maxBytes: maxReplyBytes,
-        headersTimeoutMs: timeoutMs,
-        totalTimeoutMs: timeoutMs,
-      });
-      const given = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
-        value === undefined ? [] : [[name, String(value)]],
-      );
-      return new Response(new Uint8Array(body), { status, headers: given });
-    },
-  });
-
-  async function call<T>(make: () => Promise<unknown>): Promise<T> {
-    try {
-      return (await make()) as T;
-    } catch (error) {
-      throw readError(error);
-    }
+  async function call<T>(token: string | undefined, method: string, asked: object = {}): Promise<T> {
+    const { reply, said } = await askService(http, slack, `${url}${method}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
+      body: stringify(formOf(asked)),
+      maxBytes: maxReplyBytes,
+    });
+    const { ok, error } = (said ?? {}) as { ok?: unknown; error?: unknown };
+    if (reply.status === 200 && ok === true) return said as T;
+    throw refusalOf(reply, error);
   }
 
   return {
@@ -148,14 +114,12 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
         team: { id: string; name?: string } | null;
         incoming_webhook?: { channel?: string; channel_id?: string };
       };
-      const granted = await call<Granted>(() =>
-        client.oauth.v2.access({
-          client_id: app.clientId,
-          client_secret: app.clientSecret,
-          code,
-          redirect_uri: redirectUri,
-        }),
-      );
+      const granted = await call<Granted>(undefined, 'oauth.v2.access', {
+        client_id: app.clientId,
+        client_secret: app.clientSecret,
+        code,
+        redirect_uri: redirectUri,
+      });
       const { team, incoming_webhook: hook } = granted;
       if (!team)
         throw new SlackError('Slack installed the app for a whole organization; install it in one workspace.', {
@@ -176,10 +140,9 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
     /** Exchanges a refresh token for a new token; the old token expires soon after. @throws SlackError */
     async refresh(app: SlackApp, refreshToken: string): Promise<{ token: string; rotation?: SlackRotation }> {
       const asked = { client_id: app.clientId, client_secret: app.clientSecret, refresh_token: refreshToken };
+      type Given = Rotating & { access_token: string };
       try {
-        const given = await call<Rotating & { access_token: string }>(() =>
-          client.oauth.v2.access({ ...asked, grant_type: 'refresh_token' }),
-        );
+        const given = await call<Given>(undefined, 'oauth.v2.access', { ...asked, grant_type: 'refresh_token' });
         return { token: given.access_token, ...rotationOf(given) };
       } catch (error) {
         // The operator can repair the app's configuration, so this error is reported as temporary and retried.
@@ -190,35 +153,29 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
     },
     /** Checks the token, and returns the workspace and the user it belongs to. */
     async whoami(token: string): Promise<{ team_id: string; team: string; user_id: string }> {
-      return call(() => client.auth.test({ token }));
+      return call(token, 'auth.test');
     },
     async channel(token: string, channel: string): Promise<{ id: string; name: string }> {
-      const { channel: found } = await call<{ channel: { id: string; name?: string } }>(() =>
-        client.conversations.info({ token, channel }),
-      );
+      type Found = { channel: { id: string; name?: string } };
+      const { channel: found } = await call<Found>(token, 'conversations.info', { channel });
       return { id: found.id, name: found.name ?? found.id };
     },
     /** The bot joins the channel, so that Slack sends us its messages. Private channels need an invitation. */
     async join(token: string, channel: string): Promise<void> {
-      await call(() => client.conversations.join({ token, channel }));
+      await call(token, 'conversations.join', { channel });
     },
     async post(token: string, message: SlackPost): Promise<{ channel: string; ts: string }> {
-      const said = { token, ...messageOf(message) };
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a method of Slack, not of a window
-      return call(() => client.chat.postMessage(said as ChatPostMessageArguments));
+      return call(token, 'chat.postMessage', messageOf(message));
     },
     /** The request that `post` sends, without the token. */
     request: (message: SlackPost): { url: string; body: string } => ({
       url: `${url}chat.postMessage`,
-      body: stringify(formOf(message)),
+      body: stringify(formOf(messageOf(message))),
     }),
     /** The body that `respond` sends. */
     response: (text: string, privately?: boolean): string => JSON.stringify(responseOf(text, privately)),
     async permalink(token: string, channel: string, ts: string): Promise<string> {
-      const { permalink } = await call<{ permalink: string }>(() =>
-        client.chat.getPermalink({ token, channel, message_ts: ts }),
-      );
-      return permalink;
+      return (await call<{ permalink: string }>(token, 'chat.getPermalink', { channel, message_ts: ts })).permalink;
     },
     /** The newest messages of a channel or all of a thread, with their metadata. */
     async messages(
@@ -226,13 +183,9 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
       channel: string,
       { thread, oldest }: { thread?: string | undefined; oldest?: string | undefined },
     ): Promise<SlackMessage[]> {
-      const asked = { token, channel, limit: 200, include_all_metadata: true, ...(oldest ? { oldest } : {}) };
-      const { messages } = await call<{ messages?: SlackMessage[] }>(() =>
-        thread === undefined
-          ? client.conversations.history(asked)
-          : client.conversations.replies({ ...asked, ts: thread }),
-      );
-      return messages ?? [];
+      const method = thread === undefined ? 'conversations.history' : 'conversations.replies';
+      const asked = { channel, limit: 200, include_all_metadata: true, oldest, ts: thread };
+      return (await call<{ messages?: SlackMessage[] }>(token, method, asked)).messages ?? [];
     },
     async user(token: string, user: string): Promise<{ name: string; email?: string }> {
       type Found = {
@@ -242,7 +195,7 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
           profile?: { email?: string; display_name?: string; real_name?: string };
         };
       };
-      const { user: found } = await call<Found>(() => client.users.info({ token, user }));
+      const { user: found } = await call<Found>(token, 'users.info', { user });
       const { profile = {} } = found;
       const name = [profile.display_name, profile.real_name, found.real_name, found.name].find(Boolean) ?? user;
       return { name, ...defined({ email: profile.email }) };
@@ -250,7 +203,7 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
     /** The user with this e-mail address; undefined when the workspace has none. */
     async userByEmail(token: string, email: string): Promise<{ id: string } | undefined> {
       try {
-        return (await call<{ user: { id: string } }>(() => client.users.lookupByEmail({ token, email }))).user;
+        return (await call<{ user: { id: string } }>(token, 'users.lookupByEmail', { email })).user;
       } catch (error) {
         if (error instanceof SlackError && error.code === 'users_not_found') return undefined;
         throw error;
@@ -258,11 +211,11 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
     },
     /** The channel for direct messages between the bot and this user. */
     async directChannel(token: string, user: string): Promise<string> {
-      const opened = await call<{ channel: { id: string } }>(() => client.conversations.open({ token, users: user }));
-      return opened.channel.id;
+      type Opened = { channel: { id: string } };
+      return (await call<Opened>(token, 'conversations.open', { users: user })).channel.id;
     },
     async revoke(token: string): Promise<void> {
-      await call(() => client.auth.revoke({ token }));
+      await call(token, 'auth.revoke');
     },
     /** Sends an answer to a command's response URL. Slack accepts five answers within half an hour. */
     async respond(address: string, response: string, signal?: AbortSignal): Promise<void> {
@@ -290,26 +243,20 @@ const responseOf = (text: string, privately = false) => ({
   replace_original: false,
   text,
 });
-/** Encodes a form like Slack's library: values that are no text become JSON. */
-const formOf = (message: SlackPost): Record<string, string | boolean> =>
+/** The fields of a form; Slack takes JSON for a value that is no text. Undefined values are left out. */
+const formOf = (asked: object): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(messageOf(message)).map(([name, value]) => [
-      name,
-      typeof value === 'object' ? JSON.stringify(value) : value,
-    ]),
+    Object.entries(asked)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
   );
 
-function readError(error: unknown): SlackError {
-  if (error instanceof WebAPIRateLimitedError)
-    return new SlackError('Slack asks to wait.', { status: 429, retryAfterMs: error.retryAfter * 1000, cause: error });
-  if (error instanceof WebAPIPlatformError) {
-    const code = error.data.error.slice(0, 100);
-    const permanent = !passing.has(code);
-    return new SlackError(`Slack says: ${code}`, { code, permanent, status: 200, cause: error });
+function refusalOf({ status, headers }: HttpResponse, error: unknown): SlackError {
+  if (status === 429) {
+    const seconds = Number(headerOf(headers, 'retry-after'));
+    return new SlackError('Slack asks to wait.', { status, retryAfterMs: seconds > 0 ? seconds * 1000 : undefined });
   }
-  if (error instanceof WebAPIHTTPError)
-    return new SlackError(`Slack answered ${error.statusCode}.`, { status: error.statusCode, cause: error });
-  const cause = error instanceof WebAPIRequestError ? error.original : error;
-  const timedOut = cause instanceof HttpError && cause.reason === 'timed_out';
-  return new SlackError('Slack could not be reached.', { timedOut, cause: error });
+  if (status !== 200 || typeof error !== 'string') return new SlackError(`Slack answered ${status}.`, { status });
+  const code = error.slice(0, 100);
+  return new SlackError(`Slack says: ${code}`, { code, permanent: !passing.has(code), status });
 }

@@ -3,7 +3,7 @@
  * answers to the place of the question. Slack supports no idempotency key for messages. After an attempt that may have
  * succeeded, a retry therefore first searches for the message by its metadata.
  */
-import { connection, refusal } from '../base/connected.ts';
+import { connection, guarded } from '../base/connected.ts';
 import type { DeliverySender, SenderDeps } from '../base/sender.ts';
 import { postOnce, requestOf } from './message.ts';
 import { withSlackToken } from './token.ts';
@@ -82,17 +82,10 @@ const refusedBy = ({ message, permanent, status }: SlackError, request: Outgoing
   new DeliveryRefused(message, { permanent, request, ...defined({ status_code: status }) });
 
 export const slack: DeliverySender = {
-  async compose({ event, ticket, conversation, customer }) {
+  async compose({ conversation, told }) {
     const integration = await findIntegration(conversation.org_id, 'slack');
     if (!integration || integration.status === 'disconnected') return null;
-    const { name, email } = customer ?? {};
-    const text = slackTicketText({
-      type: event.type,
-      seq: event.seq,
-      ticket,
-      preview: conversation.customer_preview ?? '',
-      customer: customer && { ...defined({ name, email }) },
-    });
+    const text = slackTicketText(told);
     return { destination: destinationOf(integration), payload: { ticket: true, text } satisfies Payload };
   },
 
@@ -113,18 +106,14 @@ export const slack: DeliverySender = {
     const { integration } = await connection(delivery.org_id, 'slack', deps);
     const post = await postOf(delivery, payload, integration);
     const request = requestOf(post, deps);
-    try {
+    return guarded({ integration, deps, signal, request }, async () => {
       const since = delivery.attempts.length > 0 ? delivery.created_at : undefined;
       const ts = await withSlackToken(integration, deps, (credentials) =>
         postOnce(deps.slack, credentials, post, since),
       );
       await noteThread(delivery, post, ts, integration, deps);
       return { status_code: 200, request, result: { id: ts } };
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof SlackError) throw await refusal(error, integration, deps, request);
-      throw error;
-    }
+    });
   },
 };
 

@@ -3,7 +3,7 @@
  * goes to the configured channel when there is no such user, or the app may not send direct messages.
  */
 import { createHash } from 'node:crypto';
-import { connection, refusal } from '../base/connected.ts';
+import { connection, guarded } from '../base/connected.ts';
 import type { SenderDeps } from '../base/sender.ts';
 import type { StepCall, StepSender } from '../base/step.ts';
 import { postOnce, requestOf } from './message.ts';
@@ -105,13 +105,9 @@ export const slack: StepSender = {
       const ts = await postOnce(deps.slack, credentials, postOf(call, target), since);
       return deps.slack.permalink(token, channel, ts).catch(() => undefined);
     };
-    try {
+    return guarded({ integration, deps, signal }, async () => {
       const url = await withSlackToken(integration, deps, post);
       return { result: url === undefined ? {} : { url } };
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof SlackError) throw await refusal(error, integration, deps);
-      throw error;
-    }
+    });
   },
 };

@@ -3,15 +3,14 @@
  * refreshed before that. Only one process at a time refreshes, because a refresh token works once. When Slack rejects
  * the refresh, the connection is broken.
  */
-import type { Logger } from 'pino';
 import { breakConnection } from '../base/broken.ts';
+import type { SenderDeps } from '../base/sender.ts';
 import { renewed } from '../../clients/http/renewal.ts';
-import { SlackError, type Slack, type SlackRotation } from './client.ts';
-import type { SecretBox } from '../../models/base/secretbox.ts';
+import { SlackError, type SlackRotation } from './client.ts';
+import { renewalTurns } from '../../models/base/lease.ts';
 import {
   credentialsOf,
   findIntegration,
-  integrationTurns,
   keepRenewed,
   sealCredentials,
   type Integration,
@@ -25,13 +24,7 @@ export type SlackCredentials = {
   renew_at?: string;
   expires_at?: string;
 };
-export type SlackTokenDeps = {
-  slack: Slack;
-  slackApp: { clientId: string; clientSecret: string } | undefined;
-  secrets: SecretBox;
-  clock: () => Date;
-  log: Logger;
-};
+export type SlackTokenDeps = Pick<SenderDeps, 'slack' | 'slackApp' | 'secrets' | 'clock' | 'log'>;
 
 /** A token is refreshed after this fraction of its lifetime. Of 12 hours, two are left for retries. */
 const renewedAfter = 5 / 6;
@@ -86,7 +79,7 @@ async function current(connection: Connection, deps: SlackTokenDeps, ended?: str
         return seen.refresh_token === undefined && !isGood(seen) ? undefined : seen;
       },
       isGood,
-      ...integrationTurns(id, clock),
+      ...renewalTurns(id),
       async renew(standing) {
         seen = await renewedBy(standing, deps);
         await keepRenewed(id, sealed, sealCredentials(connection, seen, deps.secrets));

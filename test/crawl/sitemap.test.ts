@@ -155,13 +155,13 @@ describe('readSitemap', () => {
     expect(await read(text)).toMatchObject({ entries: [], stopped: 'broken' }),
   );
 
-  it('readSitemap reads at most 50,000 URLs, or fewer on request', async () => {
+  it('readSitemap reads at most 50,000 URLs', async () => {
     const urls = Array.from({ length: maxSitemapUrls + 1 }, (_, n) => `${site}/${n}`);
     const all = await read(urlset(...urls));
     expect([all.entries.length, all.stopped]).toEqual([maxSitemapUrls, 'too_many']);
     expect((await read(urlset(...urls.slice(1)))).stopped).toBeUndefined();
-    const few = await read(urls.join('\n'), { maxUrls: 3 });
-    expect(few).toEqual({ kind: 'text', entries: urls.slice(0, 3), stopped: 'too_many' });
+    const text = await read(urls.join('\n'));
+    expect(text).toEqual({ kind: 'text', entries: urls.slice(0, -1), stopped: 'too_many' });
   });
 
   it('readSitemap rejects with the reason of an aborted signal', async () => {

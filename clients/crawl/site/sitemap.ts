@@ -16,8 +16,6 @@ export const maxSitemapBytes = 50 * 1024 * 1024;
 export const maxSitemapUrls = 50_000;
 
 export type SitemapOptions = {
-  /** Maximum number of entries; 50,000 by default and at most. */
-  maxUrls?: number;
   /** Maximum number of decoded bytes; 50 MiB by default and at most. */
   maxBytes?: number;
   signal?: AbortSignal;
@@ -72,9 +70,8 @@ function decoderFor(head: Uint8Array): TextDecoder {
  * missing. Throws only the signal's reason.
  */
 export async function readSitemap(bytes: Uint8Array, options: SitemapOptions = {}): Promise<Sitemap> {
-  const maxUrls = Math.min(options.maxUrls ?? maxSitemapUrls, maxSitemapUrls);
   const entries: string[] = [];
-  const add = (loc: string): boolean => entries.length < maxUrls && entries.push(loc) > 0;
+  const add = (loc: string): boolean => entries.length < maxSitemapUrls && entries.push(loc) > 0;
   let reader: Reader | undefined;
   let decoder: TextDecoder | undefined;
   let stopped: SitemapStop | undefined;

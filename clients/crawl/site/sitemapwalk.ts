@@ -2,7 +2,7 @@
  * Walks through the sitemaps of a site, including indexes. The caller passes the fetch function, so that its HTTP
  * client checks every URL.
  */
-import { maxSitemapBytes, readSitemap, type Sitemap } from './sitemap.ts';
+import { maxSitemapBytes, readSitemap } from './sitemap.ts';
 import { sitemapStops } from './sitemapreader.ts';
 import { createYielder } from '../../base/yielding.ts';
 import { canonicalUrl } from '../../../models/rules/crawl/url.ts';
@@ -53,100 +53,80 @@ export type Walk = {
 const maxIndexDepth = 2;
 
 type File = { url: string; depth: number };
-type State = {
-  walk: Walk;
-  /** The files still to read, and the URLs of all files that were ever queued. */
-  queue: File[];
-  queued: Set<string>;
-  /** The canonical URLs of the pages found so far. */
-  met: Set<string>;
-  refused: number;
-  /** The number of decoded bytes that may still be read. */
-  room: number;
-  yieldTurn: ReturnType<typeof createYielder>;
-};
 
 /**
  * The pages of a site's sitemaps. Indexes are followed two levels deep and each file is read once. Throws what `fetch`
  * throws, and the signal's reason.
  */
 export async function walkSitemaps(options: WalkOptions): Promise<Walk> {
-  const { starts, maxFiles = 50, isLate = () => false, signal } = options;
-  const state: State = {
-    walk: { pages: [], files: 0, problems: [] },
-    queue: starts.map((url) => ({ url, depth: 0 })),
-    queued: new Set(starts),
-    met: new Set(),
-    refused: 0,
-    room: options.maxTotalBytes ?? 4 * maxSitemapBytes,
-    yieldTurn: createYielder(),
-  };
-  const { walk, queue } = state;
+  const { starts, fetch, accept, allowed, maxUrls, maxRefused = 10_000, maxFiles = 50, signal } = options;
+  const { isLate = () => false } = options;
+  const walk: Walk = { pages: [], files: 0, problems: [] };
+  /** The files still to read, and the URLs of all files that were ever queued. */
+  const queue: File[] = starts.map((url) => ({ url, depth: 0 }));
+  const queued = new Set(starts);
+  /** The canonical URLs of the pages found so far. */
+  const met = new Set<string>();
+  let refused = 0;
+  /** The number of decoded bytes that may still be read. */
+  let room = options.maxTotalBytes ?? 4 * maxSitemapBytes;
+  const yieldTurn = createYielder();
+
   for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
     signal?.throwIfAborted();
-    if (walk.files >= maxFiles || state.room <= 0 || (walk.files > 0 && isLate())) {
-      const reason =
-        'The sitemaps together are too many, too large or too slow; this one and later ones were not read.';
-      walk.problems.push({ url: file.url, reason });
+    if (walk.files >= maxFiles || room <= 0 || (walk.files > 0 && isLate())) {
+      note(file, 'The sitemaps together are too many, too large or too slow; this one and later ones were not read.');
       break;
     }
     walk.files += 1;
-    if ((await readFile(state, file, options)) === 'enough') break;
+    if ((await readFile(file)) === 'enough') break;
   }
   return walk;
-}
 
-/** Reads one file and adds its pages and sitemaps. `enough`: no further file needs to be read. */
-async function readFile(state: State, { url: at, depth }: File, options: WalkOptions): Promise<'enough' | undefined> {
-  const note = (reason: string): void => void state.walk.problems.push({ url: at, reason });
-  const { signal } = options;
-  const { bytes, problem } = await options.fetch(at);
-  if (problem !== undefined) note(problem);
-  if (bytes === undefined) return undefined;
-  const sitemap = await readSitemap(bytes, { maxBytes: state.room, ...defined({ signal }) });
-  state.room -= sitemap.bytes;
-  if (sitemap.stopped !== undefined) note(sitemapStops[sitemap.stopped]);
-  if (sitemap.kind !== 'index') return takePages(state, at, sitemap, options, note);
-  if (depth >= maxIndexDepth) note('The indexes of sitemaps are nested too deeply.');
-  else await queueFiles(state, { url: at, depth }, sitemap, options);
-  return undefined;
-}
-
-/** Adds the sitemaps of an index to the queue. */
-async function queueFiles(state: State, { url: at, depth }: File, { entries }: Sitemap, options: WalkOptions) {
-  const { maxFiles = 50, signal } = options;
-  for (const loc of entries) {
-    await state.yieldTurn();
-    signal?.throwIfAborted();
-    const { url } = canonicalUrl(loc, at);
-    if (url === undefined || state.queued.has(url) || state.queue.length > maxFiles) continue;
-    state.queued.add(url);
-    state.queue.push({ url, depth: depth + 1 });
+  function note({ url }: File, reason: string): void {
+    walk.problems.push({ url, reason });
   }
-}
 
-/** Adds the wanted pages of a file, without duplicates. */
-async function takePages(
-  state: State,
-  at: string,
-  { entries }: Sitemap,
-  options: WalkOptions,
-  note: (reason: string) => void,
-): Promise<'enough' | undefined> {
-  const { maxUrls, maxRefused = 10_000, signal } = options;
-  const { walk, met } = state;
-  for (const loc of entries) {
-    await state.yieldTurn();
-    signal?.throwIfAborted();
-    const { url } = canonicalUrl(loc, at);
-    if (url === undefined || met.has(url) || !options.accept(url)) continue;
+  /** Reads one file and adds its pages and sitemaps. `enough`: no further file needs to be read. */
+  async function readFile(file: File): Promise<'enough' | undefined> {
+    const { bytes, problem } = await fetch(file.url);
+    if (problem !== undefined) note(file, problem);
+    if (bytes === undefined) return undefined;
+    const sitemap = await readSitemap(bytes, { maxBytes: room, ...defined({ signal }) });
+    room -= sitemap.bytes;
+    if (sitemap.stopped !== undefined) note(file, sitemapStops[sitemap.stopped]);
+    const isIndex = sitemap.kind === 'index';
+    if (isIndex && file.depth >= maxIndexDepth) {
+      note(file, 'The indexes of sitemaps are nested too deeply.');
+      return undefined;
+    }
+    for (const loc of sitemap.entries) {
+      await yieldTurn();
+      signal?.throwIfAborted();
+      const { url } = canonicalUrl(loc, file.url);
+      if (url === undefined) continue;
+      if (isIndex) addFile({ url, depth: file.depth + 1 });
+      else if (addPage(url, file) === 'enough') return 'enough';
+    }
+    return undefined;
+  }
+
+  function addFile(file: File): void {
+    if (queued.has(file.url) || queue.length > maxFiles) return;
+    queued.add(file.url);
+    queue.push(file);
+  }
+
+  /** Adds a wanted page, once. */
+  function addPage(url: string, file: File): 'enough' | undefined {
+    if (met.has(url) || !accept(url)) return undefined;
     if (walk.pages.length >= maxUrls) return 'enough';
     met.add(url);
-    if (options.allowed(url)) walk.pages.push(url);
-    else if ((state.refused += 1) >= maxRefused) {
-      note('The sitemaps list very many pages that robots.txt forbids; the rest was not read.');
+    if (allowed(url)) walk.pages.push(url);
+    else if ((refused += 1) >= maxRefused) {
+      note(file, 'The sitemaps list very many pages that robots.txt forbids; the rest was not read.');
       return 'enough';
     }
+    return undefined;
   }
-  return undefined;
 }

@@ -7,7 +7,7 @@ import pino from 'pino';
 import { modelsIn } from '../../kit/database.ts';
 import { until } from '../../kit/harness.ts';
 import { box } from '../../kit/inbound.ts';
-import { slackApp, startSlackService, type Sent, type Service } from '../../kit/services.ts';
+import { slackApp, startSlackService, type Fault, type Sent, type Service } from '../../kit/services.ts';
 import { withSlackToken, type SlackTokenDeps } from '../../../providers/slack/token.ts';
 import { handleSlack, type SlackDeps } from '../../../providers/slack/receive.ts';
 import { threadExternal } from '../../../providers/slack/rules.ts';
@@ -23,15 +23,11 @@ import {
 } from '../../../providers/slack/client.ts';
 import { postOnce } from '../../../providers/slack/message.ts';
 import { newId } from '../../../models/base/ids.ts';
+import { takeLease } from '../../../models/base/lease.ts';
 import type { Delivery } from '../../../models/events/delivery.ts';
 import type { Inbound } from '../../../models/events/inbound.ts';
 import { createLink } from '../../../models/events/link.ts';
-import {
-  connectIntegration,
-  findIntegration,
-  integrationTurns,
-  sealCredentials,
-} from '../../../models/integrations/integration.ts';
+import { connectIntegration, findIntegration, sealCredentials } from '../../../models/integrations/integration.ts';
 
 const http = createHttp({ userAgent: 'Test/1.0', egressAllow: ['127.0.0.1'] });
 let service: Service;
@@ -113,9 +109,10 @@ describe('an expiring Slack token', () => {
   it('when a process dies while it renews a token, another one renews it after the lease ends', async () => {
     const use = await processes(1);
     now = new Date(start.getTime() + hours(11));
-    expect(await integrationTurns(`${orgId}:slack`, () => now).claim()).toBe(true);
+    const lease = `renewal:${orgId}:slack`;
+    expect(await takeLease(lease, 60_000, 'dead')).toBe(true);
     expect(await use()).toEqual(['token-0']);
-    now = new Date(now.getTime() + 20_000);
+    expect(await takeLease(lease, 0, 'dead')).toBe(true);
     expect(await use()).toEqual(['token-1']);
   });
 
@@ -192,6 +189,39 @@ describe('a message that is posted again', () => {
     } as unknown as Slack;
     const post = { channel: 'C1', thread_ts: '1.0', text: 'Write your question.', metadata: markOf('e2') };
     expect(await postOnce(slack, { token: 'xoxb-1', bot_user_id: 'U0BOT' }, post, start)).toBe(ts);
+  });
+});
+
+describe('a refusal of Slack', () => {
+  const saying = (error: string): Fault => ({ body: { ok: false, error } });
+  it.each<[string, Fault, Partial<SlackError>]>([
+    [
+      'status 429 asks to wait',
+      { ...saying('ratelimited'), status: 429, headers: { 'retry-after': '7' } },
+      { message: 'Slack asks to wait.', status: 429, retryAfterMs: 7_000, permanent: false },
+    ],
+    [
+      'another status is temporary',
+      { ...saying('x'), status: 500 },
+      { message: 'Slack answered 500.', permanent: false },
+    ],
+    [
+      'a reply that is no object is temporary',
+      { body: 'maintenance' },
+      { message: 'Slack answered 200.', permanent: false },
+    ],
+    ['a code is permanent', saying('not_in_channel'), { message: 'Slack says: not_in_channel', permanent: true }],
+    [
+      'a code for a passing failure is temporary',
+      saying('internal_error'),
+      { code: 'internal_error', permanent: false },
+    ],
+    ['a code can refuse the token', saying('token_revoked'), { code: 'token_revoked', unauthorized: true }],
+  ])('of what Slack answers, %s', async (_, fault, refusal) => {
+    service.fault(fault);
+    const slack = createSlack({ http, respond: http, url: `${service.url}/api/` });
+    expect(await slack.whoami('xoxb-1').catch((error: unknown) => error)).toMatchObject(refusal);
+    expect(service.sent.at(-1)!.headers['authorization']).toBe('Bearer xoxb-1');
   });
 });
 

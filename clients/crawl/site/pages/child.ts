@@ -2,17 +2,16 @@
  * The process that reads pages one after the other. On stdin it gets a line of JSON and the page's bytes; on stdout it
  * writes one line of JSON. It has no environment, may read only code, and keeps nothing of a page.
  */
+import type { Reply } from '../../../base/reply.ts';
 import { reasonOf } from '../../../base/sandbox.ts';
-import { readPage, type PageContent, type PageInput } from './read.ts';
+import { readPage, type PageInput } from './read.ts';
 
 /** The header that the parent sends before each page: the number of bytes that follow, and the input of the reader. */
 export type PageJob = { length: number; input: PageInput; agent: string };
-export type PageReply =
-  { ok: true; page: PageContent } | { ok: false; reason: ReturnType<typeof reasonOf>; detail: string };
 
-function answer({ input, agent }: PageJob, body: Buffer): PageReply {
+function answer({ input, agent }: PageJob, body: Buffer): Reply {
   try {
-    return { ok: true, page: readPage(body, input, agent) };
+    return { ok: true, result: readPage(body, input, agent) };
   } catch (error) {
     const detail = error instanceof Error ? `${error.name}: ${error.message}` : 'not an error';
     return { ok: false, reason: reasonOf(error), detail: detail.slice(0, 300) };

@@ -7,6 +7,7 @@ import { headBytes, Unreadable } from '../../../../models/rules/base/unreadable.
 import { decodeHtml } from '../../../base/charset.ts';
 import { namesLongHost } from '../../../../models/rules/crawl/url.ts';
 import { defaultLimits, tidy } from '../../../files/limits.ts';
+import type { PageContent, PageLink } from './content.ts';
 import { maxPageLinks } from './limits.ts';
 import { mainBlocks } from './main.ts';
 import { parseDirectives, type Directives } from './robots.ts';
@@ -20,35 +21,6 @@ export type PageInput = {
   contentType?: string;
   /** The `X-Robots-Tag` header; several headers are joined by line breaks. */
   robotsTag?: string;
-};
-
-export type PageLink = { url: string; nofollow: boolean };
-
-export type PageContent = {
-  title: string;
-  /** A language tag such as `de` or `pt-BR`, as the page declares it. */
-  language?: string;
-  /** The absolute URL in `<link rel="canonical">`. The caller decides whether to follow it. */
-  canonical?: string;
-  /**
-   * The absolute URL to which the page redirects itself (`<meta http-equiv="refresh">`), at once or after a few
-   * seconds.
-   */
-  refresh?: string;
-  noindex: boolean;
-  nofollow: boolean;
-  /** The unique links in page order, without fragments; empty when the page says `nofollow`. */
-  links: PageLink[];
-  /** The chunks of the main text; empty when the page says `noindex` or has no text. */
-  chunks: CutChunk[];
-  /** The number of characters of the main text. */
-  textLength: number;
-  /**
-   * SHA-256, in hex, of title, headings and main text. Scripts, attributes, nonces and white space do not change it.
-   */
-  contentHash: string;
-  /** Whether the page looks as if its content only appears after scripts have run. */
-  empty: boolean;
 };
 
 /** Maximum total length of a page's links, in characters: enough for a table of contents with a thousand long URLs. */
