@@ -2,18 +2,22 @@
  * Access to a language model behind an OpenAI-compatible endpoint: answers from given sources, structured replies, and
  * function calls. The prompts say that sources are data, never instructions.
  */
-import type { Answer, AnswerEvent, CallOptions } from './answers.ts';
+import { randomBytes } from 'node:crypto';
+import { createAnswerer, type Answer, type AnswerEvent, type CallOptions } from './answers.ts';
+import { createCompletions, type AskingOptions } from './completions.ts';
+import { createFunctions, type Functions } from './functions.ts';
 import type { AnswerAsk, RewriteAsk } from './prompt.ts';
-import type { Functions } from './functions.ts';
-import type { ModelOptions } from './options.ts';
-import type { Structured } from './structured.ts';
-import { Problem } from '../../models/rules/base/errors.ts';
+import { createStructured, type Structured } from './structured.ts';
+import { createEndpoint } from '../../clients/openai/endpoint.ts';
+import type { AiOptions } from '../../clients/openai/options.ts';
 
 export type { Answer, AnswerEvent, CallOptions } from './answers.ts';
 export type { AnswerAsk, RewriteAsk } from './prompt.ts';
 export type { FunctionsAsk } from './functions.ts';
-export type { ModelOptions } from './options.ts';
 export type { Structured, StructuredAsk } from './structured.ts';
+
+/** The settings of a language model's endpoint. */
+export type ModelOptions = Omit<AiOptions, 'embeddingModel'> & Partial<Pick<AskingOptions, 'nonce'>>;
 
 export type Ai = Structured &
   Functions & {
@@ -31,26 +35,15 @@ export type Ai = Structured &
 
 /** Undefined when no model is configured. A configuration needs a model name, and an endpoint or an API key. */
 export function createAi(options: ModelOptions = {}): Ai | undefined {
-  const { model, apiKey, baseUrl } = options;
+  const { model, apiKey, baseUrl, sleep, timeoutMs = 30_000, budgetMs = 2 * timeoutMs } = options;
   if (!model || !(apiKey || baseUrl)) return undefined;
-  // The endpoint's library is loaded only when a model is configured, because it is an eighth of all modules of an API
-  // process.
-  const loading = import('./configured.ts').then(
-    ({ createConfigured }) => createConfigured({ ...options, model }),
-    (cause: unknown) => {
-      throw new Problem('MODEL_FAILED', { cause });
-    },
-  );
-  // If the library cannot be loaded, each call fails, but not the process.
-  loading.catch(() => undefined);
+  const { nonce = () => randomBytes(9).toString('base64url') } = options;
+  const completions = createCompletions(createEndpoint({ baseUrl, apiKey, timeoutMs, budgetMs, sleep }), model);
+  const asking = { timeoutMs, budgetMs, nonce };
   return {
     model,
-    answer: async (...asked) => (await loading).answer(...asked),
-    async *stream(...asked) {
-      yield* (await loading).stream(...asked);
-    },
-    rewrite: async (...asked) => (await loading).rewrite(...asked),
-    structured: async (ask) => (await loading).structured(ask),
-    chooseFunction: async (...asked) => (await loading).chooseFunction(...asked),
+    ...createAnswerer(completions, asking),
+    ...createStructured(completions, asking),
+    ...createFunctions(completions, asking),
   };
 }

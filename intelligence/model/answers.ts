@@ -2,12 +2,12 @@
  * Answers of a chat model: the prompt, and the checks of the reply. A reply that cites no source counts as no answer,
  * and a reply that repeats its instructions is refused.
  */
-import type { Completions } from './completions.ts';
+import type { AskingOptions, Completions } from './completions.ts';
 import { createLeakGuard, type LeakGuard } from './leak.ts';
-import { createMemberReader } from './partial.ts';
-import { answerMessages, parseAnswer, parseRewrite, repairMessage, answerFormat, rules } from './prompt.ts';
+import { answerFormat, answerMessages, answerSoFar, modelAnswer, parseRewrite, rules } from './prompt.ts';
 import { rewriteFormat, rewriteMessages } from './prompt.ts';
 import type { AnswerAsk, Message, ModelAnswer, RewriteAsk } from './prompt.ts';
+import { read, readOrAskAgain } from './structured.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 export type Answer = {
@@ -23,73 +23,49 @@ export type CallOptions = { signal?: AbortSignal | undefined };
 /** `restart`: all streamed text is void, and the answer starts again. `done` comes last, with the checked answer. */
 export type AnswerEvent = { type: 'text'; text: string } | { type: 'restart' } | { type: 'done'; answer: Answer };
 
-export type AnswererOptions = {
-  timeoutMs: number;
-  budgetMs: number;
-  /**
-   * Returns an unguessable value for each request. It delimits the sources in the prompt, so that no text in a source
-   * can pass for the end of the source.
-   */
-  nonce: () => string;
-};
-
-export function createAnswerer({ complete, pieces }: Completions, { timeoutMs, budgetMs, nonce }: AnswererOptions) {
+export function createAnswerer({ complete, pieces }: Completions, { timeoutMs, budgetMs, nonce }: AskingOptions) {
   /** The prompt, and the guard that detects a reply which repeats the prompt. */
   function prompt(ask: AnswerAsk): { messages: Message[]; guard: LeakGuard } {
     const value = nonce();
     return { messages: answerMessages(ask, value), guard: createLeakGuard(rules(value), value) };
   }
 
-  /** Asks the model once more when its reply does not have the requested format. */
-  async function repaired(
-    messages: Message[],
-    raw: string,
-    problem: string,
-    deadline: number,
-    signal: AbortSignal | undefined,
-  ): Promise<ModelAnswer> {
-    const again = [...messages, { role: 'assistant' as const, content: raw.slice(0, 4_000) }, repairMessage(problem)];
-    const until = Math.max(deadline, Date.now() + timeoutMs);
-    const second = parseAnswer(await complete(again, answerFormat, until, signal));
-    if (second.ok) return second.value;
-    throw new Problem('MODEL_FAILED', { cause: new Error(second.problem) });
-  }
+  const readAnswer = (raw: string) => read(raw, modelAnswer);
+  const asked = { format: answerFormat, read: readAnswer, timeoutMs };
 
   return {
     async answer(ask: AnswerAsk, { signal }: CallOptions = {}): Promise<Answer> {
       const deadline = Date.now() + budgetMs;
       const { messages, guard } = prompt(ask);
       const raw = await complete(messages, answerFormat, deadline, signal);
-      const first = parseAnswer(raw);
-      const value = first.ok ? first.value : await repaired(messages, raw, first.problem, deadline, signal);
-      return settle(value, ask, guard);
+      return settle(await readOrAskAgain(complete, raw, { ...asked, messages, deadline, signal }), ask, guard);
     },
 
     async *stream(ask: AnswerAsk, { signal }: CallOptions = {}): AsyncGenerator<AnswerEvent, void, undefined> {
       const deadline = Date.now() + budgetMs;
       const { messages, guard } = prompt(ask);
-      const reader = createMemberReader('answer');
       let raw = '';
       let text = '';
       let shown = 0;
       for await (const piece of pieces(messages, answerFormat, deadline, signal)) {
         raw += piece;
-        text += reader.read(piece);
+        text = answerSoFar(raw);
         const safe = guard.safeLength(text);
         if (safe === undefined) throw repeated();
         if (safe > shown) yield { type: 'text', text: text.slice(shown, safe) };
         shown = Math.max(shown, safe);
       }
-      const first = parseAnswer(raw);
+      const first = readAnswer(raw);
       if (first.ok) {
         const answer = settle(first.value, ask, guard);
-        if (!answer.has_context) yield { type: 'restart' };
-        else if (text.length > shown) yield { type: 'text', text: text.slice(shown) };
+        const rest = first.value.answer.slice(shown);
+        if (!answer.has_context || !first.value.answer.startsWith(text)) yield { type: 'restart' };
+        else if (rest !== '') yield { type: 'text', text: rest };
         yield { type: 'done', answer };
         return;
       }
       yield { type: 'restart' };
-      const second = await repaired(messages, raw, first.problem, deadline, signal);
+      const second = await readOrAskAgain(complete, raw, { ...asked, messages, deadline, signal });
       yield { type: 'done', answer: settle(second, ask, guard) };
     },
 

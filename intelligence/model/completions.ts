@@ -1,5 +1,6 @@
 /** Requests replies of a chat model, complete or as a stream. Other files interpret the content. */
-import { APIError, type OpenAI } from 'openai';
+import type OpenAI from 'openai';
+import { APIError } from 'openai/core/error';
 import { z } from 'zod';
 import type { Format } from './format.ts';
 import type { Message } from './prompt.ts';
@@ -7,6 +8,17 @@ import { count } from '../../clients/base/meter.ts';
 import { abortable } from '../../clients/base/abortable.ts';
 import type { Endpoint } from '../../clients/openai/endpoint.ts';
 import { failed } from '../../clients/openai/failures.ts';
+
+/** How the jobs of a model ask it. */
+export type AskingOptions = {
+  timeoutMs: number;
+  budgetMs: number;
+  /**
+   * Returns an unguessable value for each request. It delimits the sources in the prompt, so that no text in a source
+   * can pass for the end of the source.
+   */
+  nonce: () => string;
+};
 
 /** A stream is aborted after this many times `timeoutMs`. */
 const longestStream = 6;
@@ -48,7 +60,7 @@ const functionCalls = z
   .catch([])
   .transform((calls) => calls.flatMap((call) => functionCall.safeParse(call).data ?? []));
 
-export function createCompletions({ api, timeoutMs, persist }: Endpoint, model: string): Completions {
+export function createCompletions({ timeoutMs, persist }: Endpoint, model: string): Completions {
   // Some compatible endpoints refuse `response_format`; then only the prompt asks for JSON.
   let takesFormat = true;
 
@@ -73,7 +85,7 @@ export function createCompletions({ api, timeoutMs, persist }: Endpoint, model: 
   }
 
   async function complete(messages: Message[], wanted: Format, deadline: number, outer?: AbortSignal): Promise<string> {
-    return persist(outer, deadline, async (signal) =>
+    return persist(outer, deadline, async (api, signal) =>
       withFormat(async () => {
         const reply = await abortable(api.chat.completions.create(body(messages, wanted), { signal }), signal);
         countTokens(reply.usage);
@@ -85,7 +97,7 @@ export function createCompletions({ api, timeoutMs, persist }: Endpoint, model: 
   async function* pieces(messages: Message[], wanted: Format, deadline: number, outer?: AbortSignal) {
     const idle = new AbortController();
     const signal = outer === undefined ? idle.signal : AbortSignal.any([outer, idle.signal]);
-    const open = async (limit: AbortSignal) =>
+    const open = async (api: OpenAI, limit: AbortSignal) =>
       withFormat(async () =>
         abortable(api.chat.completions.create({ ...body(messages, wanted), stream: true }, { signal }), limit),
       );
@@ -126,7 +138,7 @@ export function createCompletions({ api, timeoutMs, persist }: Endpoint, model: 
     outer?: AbortSignal,
   ): Promise<Conversed> {
     const asked = { model, messages, temperature: 0, ...(tools.length === 0 ? {} : { tools }) };
-    const reply = await persist(outer, deadline, async (signal) =>
+    const reply = await persist(outer, deadline, async (api, signal) =>
       abortable(api.chat.completions.create(asked, { signal }), signal),
     );
     countTokens(reply.usage);

@@ -9,16 +9,7 @@ export type Format = {
 /**
  * JSON Schema keywords that strict endpoints refuse. They are not sent, but the reply is still checked against them.
  */
-const bounds = [
-  'minLength',
-  'maxLength',
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'minItems',
-  'maxItems',
-] as const;
+const bounds = 'minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum minItems maxItems'.split(' ');
 
 /** `name`: letters and `_` only. */
 export function formatOf(name: string, shape: z.ZodType): Format {

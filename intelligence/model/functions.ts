@@ -4,7 +4,7 @@
  */
 import type OpenAI from 'openai';
 import type { CallOptions } from './answers.ts';
-import type { Completions } from './completions.ts';
+import type { AskingOptions, Completions } from './completions.ts';
 import { createLeakGuard } from './leak.ts';
 import { cleanOf, parseJson, turnsOf } from './prompt.ts';
 import { failed } from '../../clients/openai/failures.ts';
@@ -53,7 +53,7 @@ const functionFacts = ({ email, today }: FunctionsAsk): string =>
 
 export function createFunctions(
   { converse }: Pick<Completions, 'converse'>,
-  { timeoutMs, budgetMs, nonce }: { timeoutMs: number; budgetMs: number; nonce: () => string },
+  { timeoutMs, budgetMs, nonce }: AskingOptions,
 ): Functions {
   async function choose(ask: FunctionsAsk, signal: AbortSignal | undefined): Promise<FunctionsReply> {
     const value = nonce();

@@ -19,7 +19,7 @@ export type RewriteAsk = Pick<AnswerAsk, 'question' | 'history'>;
 
 export type Message = { role: 'system' | 'user' | 'assistant'; content: string };
 
-const modelAnswer = z.object({
+export const modelAnswer = z.object({
   answered: z.boolean().describe('Whether the sources answer the question.'),
   sources: z.array(z.number().int()).max(100).describe('The numbers of the sources that the answer rests on.'),
   answer: z.string().max(20_000).describe('The answer, in the language of the question.'),
@@ -104,11 +104,6 @@ export function parseRewrite(raw: string): string | undefined {
   return question === '' ? undefined : question;
 }
 
-export const repairMessage = (problem: string): Message => ({
-  role: 'user',
-  content: `Your reply could not be read: ${problem} Send the same answer again as the JSON object of rule 4, and nothing else.`,
-});
-
 /** Parses a reply, even if the JSON is wrapped in a code fence or a sentence; undefined when it contains no JSON. */
 export function parseJson(raw: string): unknown {
   const [from, to] = [raw.indexOf('{'), raw.lastIndexOf('}')];
@@ -119,11 +114,12 @@ export function parseJson(raw: string): unknown {
   }
 }
 
-export function parseAnswer(raw: string): { ok: true; value: ModelAnswer } | { ok: false; problem: string } {
-  const value = parseJson(raw);
-  if (value === undefined) return { ok: false, problem: 'it is not valid JSON.' };
-  const checked = modelAnswer.safeParse(value);
-  if (checked.success) return { ok: true, value: checked.data };
-  const issue = checked.error.issues[0];
-  return { ok: false, problem: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'it has another shape.'}` };
-}
+/** The complete characters of the member `answer`, if no nested object comes before it. */
+const answerMember =
+  /^[^{]*\{(?:"(?:[^"\\]|\\.)*"|[^"{}])*?"answer"\s*:\s*"((?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*)/u;
+
+/**
+ * The answer so far in a reply that is still being streamed. It is empty when a nested object comes before the answer,
+ * because that object may have a member of the same name.
+ */
+export const answerSoFar = (raw: string): string => JSON.parse(`"${answerMember.exec(raw)?.[1] ?? ''}"`) as string;

@@ -3,8 +3,8 @@
  * delimiters. A reply that fails its check is requested once more.
  */
 import type { z } from 'zod';
-import type { Completions } from './completions.ts';
-import { formatOf } from './format.ts';
+import type { AskingOptions, Completions } from './completions.ts';
+import { formatOf, type Format } from './format.ts';
 import { parseJson, type Message } from './prompt.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
@@ -31,7 +31,7 @@ export type Structured = {
 
 export function createStructured(
   { complete }: Pick<Completions, 'complete'>,
-  { timeoutMs, budgetMs, nonce }: { timeoutMs: number; budgetMs: number; nonce: () => string },
+  { timeoutMs, budgetMs, nonce }: AskingOptions,
 ): Structured {
   return {
     async structured<T>({ name, task, data, shape, problemOf, signal }: StructuredAsk<T>): Promise<T> {
@@ -39,25 +39,38 @@ export function createStructured(
       const messages = structuredMessages(task, data, format.json_schema.schema, nonce());
       const deadline = Date.now() + budgetMs;
       const raw = await complete(messages, format, deadline, signal);
-      const first = read(raw, shape, problemOf);
-      if (first.ok) return first.value;
-      const again = [
-        ...messages,
-        { role: 'assistant' as const, content: raw.slice(0, 8_000) },
-        {
-          role: 'user' as const,
-          content: `Your reply cannot be used: ${first.problem} Send the corrected JSON object, and nothing else.`,
-        },
-      ];
-      const second = read(
-        await complete(again, format, Math.max(deadline, Date.now() + timeoutMs), signal),
-        shape,
-        problemOf,
-      );
-      if (second.ok) return second.value;
-      throw new Problem('MODEL_FAILED', { cause: new Error(second.problem) });
+      const readReply = (reply: string) => read(reply, shape, problemOf);
+      return readOrAskAgain(complete, raw, { messages, format, read: readReply, deadline, timeoutMs, signal });
     },
   };
+}
+
+type Asked<T> = {
+  messages: Message[];
+  format: Format;
+  read(raw: string): Read<T>;
+  deadline: number;
+  timeoutMs: number;
+  signal: AbortSignal | undefined;
+};
+
+/** The value of a reply. When the reply is unusable, the model is asked once more. @throws Problem MODEL_FAILED. */
+export async function readOrAskAgain<T>(
+  complete: Completions['complete'],
+  raw: string,
+  { messages, format, read, deadline, timeoutMs, signal }: Asked<T>,
+): Promise<T> {
+  const first = read(raw);
+  if (first.ok) return first.value;
+  const request = `Your reply could not be read: ${first.problem} Send the corrected JSON object, and nothing else.`;
+  const again: Message[] = [
+    ...messages,
+    { role: 'assistant', content: raw.slice(0, 8_000) },
+    { role: 'user', content: request },
+  ];
+  const second = read(await complete(again, format, Math.max(deadline, Date.now() + timeoutMs), signal));
+  if (second.ok) return second.value;
+  throw new Problem('MODEL_FAILED', { cause: new Error(second.problem) });
 }
 
 function structuredMessages(
@@ -80,7 +93,8 @@ Reply with one JSON object of this schema and nothing else: ${JSON.stringify(sch
 
 type Read<T> = { ok: true; value: T } | { ok: false; problem: string };
 
-function read<T>(raw: string, shape: z.ZodType<T>, problemOf: StructuredAsk<T>['problemOf']): Read<T> {
+/** Checks a reply. `problem`: what is wrong with it, as a sentence for the model. */
+export function read<T>(raw: string, shape: z.ZodType<T>, problemOf?: StructuredAsk<T>['problemOf']): Read<T> {
   const value = parseJson(raw);
   if (value === undefined) return { ok: false, problem: 'it is not valid JSON.' };
   const checked = shape.safeParse(value);

@@ -6,15 +6,16 @@ import { z } from 'zod';
 import type { Structured } from '../ai.ts';
 import type { InterviewWords } from '../../intelligence.ts';
 import { draftWords } from '../../offline/interviews/draft.ts';
-import { draftBounds, draftModes, type DraftWords } from '../../../models/rules/interviews/draft.ts';
+import { draftBounds, type DraftWords } from '../../../models/rules/interviews/draft.ts';
+import { interviewBounds, interviewModes } from '../../../models/rules/interviews/interview.ts';
 
 const names = z.array(z.string().min(1).max(draftBounds.name)).max(draftBounds.names);
 const shape = z.object({
   role_title: z.string().max(draftBounds.role).nullable(),
   skills: names,
   evaluation_criteria: names,
-  question_count: z.number().int().min(1).max(draftBounds.questions).nullable(),
-  mode: z.enum(draftModes).nullable(),
+  question_count: z.number().int().min(1).max(interviewBounds.questions.max).nullable(),
+  mode: z.enum(interviewModes).nullable(),
   when: z.string().max(200).nullable(),
   meeting_url: z.string().max(2_048).nullable(),
   candidate_email: z.string().max(254).nullable(),

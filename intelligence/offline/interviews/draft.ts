@@ -5,6 +5,7 @@
  */
 import { skillsIn } from './skills.ts';
 import { draftBounds, type DraftWords } from '../../../models/rules/interviews/draft.ts';
+import { interviewBounds } from '../../../models/rules/interviews/interview.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
 
 /** Nouns that name a profession. The words before such a noun belong to the job title. */
@@ -156,18 +157,9 @@ function namesOf(names: readonly string[]): string[] {
 }
 
 const numbers: Readonly<Record<string, number>> = {
-  one: 1,
-  two: 2,
-  three: 3,
-  four: 4,
-  five: 5,
-  six: 6,
-  seven: 7,
-  eight: 8,
-  nine: 9,
-  ten: 10,
-  eleven: 11,
-  twelve: 12,
+  ...Object.fromEntries(
+    'one two three four five six seven eight nine ten eleven twelve'.split(' ').map((word, at) => [word, at + 1]),
+  ),
   fifteen: 15,
   twenty: 20,
   'a dozen': 12,
@@ -231,7 +223,9 @@ export function draftWords(given: string): DraftWords {
     ...defined({ role_title: role }),
     skills,
     evaluation_criteria: criteria,
-    ...(questions === undefined ? {} : { question_count: Math.min(Math.max(questions, 1), draftBounds.questions) }),
+    ...(questions === undefined
+      ? {}
+      : { question_count: Math.min(Math.max(questions, 1), interviewBounds.questions.max) }),
     ...defined({ mode, meeting_url: meeting, candidate_email: mail, candidate_name: name }),
   };
 }

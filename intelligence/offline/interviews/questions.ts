@@ -3,7 +3,7 @@
  * standard question that suits any profession. Questions are deterministic: the same input gives the same questions.
  * They state nothing about the candidate that the resume does not state.
  */
-import { questionCategories, type Level, type QuestionCategory, type Template } from './questionbank/bank.ts';
+import { partsOf, questionCategories, type Level, type QuestionCategory } from './questionbank/bank.ts';
 import { banks } from './questionbank/index.ts';
 import { resumePoints, type ResumePoint } from './resume.ts';
 import { mentions, skillsOf } from './skills.ts';
@@ -107,8 +107,8 @@ function poolOf(name: string, order: QuestionsAsk, ofResume: readonly string[], 
   const { aboutCriterion, aboutDoing, aboutSkill, doings, general } = bankOf(order);
   const kind = kindOf(name);
   const level = levelOf(order.experience_level) ?? unnamedLevel;
-  const suiting = (templates: readonly Template[]): string[] =>
-    templates.filter(({ for: suited }) => !suited || suited.includes(level)).map(({ body }) => body);
+  const suiting = (templates: readonly string[]): string[] =>
+    templates.map(partsOf).flatMap(({ suits, body }) => (suits.includes(level) ? [body] : []));
   const ofSkill = suiting(aboutSkill[kind] ?? []);
   const known = new Set([...order.skills, ...usualCriteria[order.language ?? 'en']].map(fold));
   const isOwn = questionCategories.some((category) => category === fold(name));

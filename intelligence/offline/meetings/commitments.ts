@@ -14,6 +14,7 @@ import {
   undone,
 } from './words.ts';
 import { label, patternsFor, type Doer, type Form, type Pattern } from './patterns.ts';
+import { listed } from '../../../models/rules/language/words/lists.ts';
 
 export type Commitment = {
   form: Form;
@@ -137,32 +138,10 @@ function ownForm(verb: string): string {
 }
 
 const participle = /(?:ed|en|wn|nt|lt|ld|pt|de|id|ut|un|et|ne|st)$/u;
-const noWork = new Set([
-  'said',
-  'noted',
-  'seen',
-  'known',
-  'understood',
-  'mentioned',
-  'admitted',
-  'remembered',
-  'done',
-  'honest',
-  'patient',
-  'excited',
-  'interested',
-  'worried',
-  'convinced',
-  'present',
-  'different',
-  'concerned',
-  'scared',
-  'tired',
-  'open',
-  'fine',
-  'quiet',
-  'allowed',
-]);
+const noWork = new Set(
+  listed(`said noted seen known understood mentioned admitted remembered done honest patient excited
+  interested worried convinced present different concerned scared tired open fine quiet allowed`),
+);
 
 /** Turns `The page has to be updated by Friday` into the imperative to update it. */
 function passive(match: RegExpExecArray, rest: string, pattern: Pattern): Commitment | undefined {
@@ -181,25 +160,15 @@ function passive(match: RegExpExecArray, rest: string, pattern: Pattern): Commit
   return { form: 'need', doer: 'somebody', deed, points: false, weak: pattern.weak === true };
 }
 
+const irregular = new Map(
+  `bought buy, brought bring, built build, chosen choose, found find, given give, made make, paid pay, sent send,
+  sold sell, taken take, taught teach, told tell, written write, rewritten rewrite`
+    .split(/,\s+/u)
+    .map((pair) => pair.split(' ') as [participle: string, base: string]),
+);
+
 /** The base form of the participle `updated` is `update`; undefined for an unknown verb. */
 function activeOf(word: string): string | undefined {
-  const irregular: Readonly<Record<string, string>> = {
-    bought: 'buy',
-    brought: 'bring',
-    built: 'build',
-    chosen: 'choose',
-    found: 'find',
-    given: 'give',
-    made: 'make',
-    paid: 'pay',
-    sent: 'send',
-    sold: 'sell',
-    taken: 'take',
-    taught: 'teach',
-    told: 'tell',
-    written: 'write',
-    rewritten: 'rewrite',
-  };
   const forms = [
     word,
     word.replace(/d$/u, ''),
@@ -207,5 +176,5 @@ function activeOf(word: string): string | undefined {
     word.replace(/(.)\1ed$/u, '$1'),
     word.replace(/ied$/u, 'y'),
   ];
-  return irregular[word] ?? forms.find((form) => actionVerbs.has(form));
+  return irregular.get(word) ?? forms.find((form) => actionVerbs.has(form));
 }

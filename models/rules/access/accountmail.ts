@@ -3,7 +3,6 @@
  * into a link (`shownName`). A mail with a link says when the link expires, and what to do when the mail was not
  * requested.
  */
-import type { ProofKind } from './account.ts';
 import type { Role } from './roles.ts';
 
 /** The kind of a mail and the values in its text. */
@@ -25,10 +24,6 @@ export type AccountLetter =
   | { kind: 'email_change' | 'password_changed' | 'email_changed'; user_id: string; email: string }
   | { kind: 'invitation'; invitation_id: string; email: string };
 
-/** The purpose of the token in a mail's link; undefined for mails without a link. */
-export const purposeOf = (kind: AccountMailKind): ProofKind | 'invitation' | undefined =>
-  kind === 'password_reset' || kind === 'email_change' || kind === 'invitation' ? kind : undefined;
-
 /** A name chosen by a user, without anything that looks like a URL. */
 export const shownName = (name: string): string =>
   name
@@ -41,8 +36,11 @@ const asked = 'If this was not you, ignore this mail: nothing has changed.';
 const notYou =
   'If this was not you, ask for a new password at the login at once; that ends every login of your account.';
 
-/** Subject and text of a mail. `link`: the URL with the token, or a placeholder when a member views the stored mail. */
-export function accountMailText(mail: AccountMail, link: string): { subject: string; text: string } {
+/**
+ * Subject and text of a mail. `link`: the URL with the token, or a placeholder when a member views the stored mail. Mails
+ * of some kinds have no link.
+ */
+export function accountMailText(mail: AccountMail, link = ''): { subject: string; text: string } {
   switch (mail.kind) {
     case 'password_reset':
       return {

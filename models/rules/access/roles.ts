@@ -1,5 +1,5 @@
 /** The roles of members, and what each role may do in an organization. Pure. */
-import { Problem } from '../base/errors.ts';
+import { invalid, Problem } from '../base/errors.ts';
 
 export const roles = ['owner', 'admin', 'member'] as const;
 export type Role = (typeof roles)[number];
@@ -58,7 +58,7 @@ export function checkKeepingKeys(actor: { id: string; role: Role }, targetId: st
       message: `Taking over a member's keys takes the role owner; yours is ${actor.role}.`,
     });
   const message = 'your own keys cannot be kept when you leave; have another owner take you out';
-  if (actor.id === targetId) throw new Problem('VALIDATION', { details: [{ path: ['query', 'keep_keys'], message }] });
+  if (actor.id === targetId) throw invalid(['query', 'keep_keys'], message);
 }
 
 /** Throws `MISSING_ROLE` unless `actor` is an owner. Owners may also change their own role. */

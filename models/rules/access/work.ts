@@ -12,9 +12,6 @@ export const memberDepartedWork = (
   departureId: string,
   { userId, keepKeysFor, leftAt }: { userId: string; keepKeysFor: string | undefined; leftAt: Date },
 ) =>
-  workOf({
-    workflow: 'memberDeparted',
-    id: `departure:${departureId}`,
-    queue: 'tasks',
-    args: [{ orgId, userId, ...defined({ keepKeysFor, leftAt: leftAt.toISOString() }) }],
-  });
+  workOf('memberDeparted', 'tasks', `departure:${departureId}`, [
+    { orgId, userId, ...defined({ keepKeysFor, leftAt: leftAt.toISOString() }) },
+  ]);

@@ -3,62 +3,33 @@
  * file judges host names and literal addresses in the URL parser's form. When a connection is made,
  * clients/http/connect.ts judges the addresses that the name resolves to by the same rules.
  */
+import ipaddr from 'ipaddr.js';
 
 /**
  * Whether a host name in the URL parser's form could be public. The parser has already turned `0x7f.1` and `2130706433`
- * into dotted form. The ranges are those of the IANA special-purpose registries (RFC 6890 and its successors).
+ * into dotted form. ipaddr.js knows the ranges of the IANA special-purpose registries (RFC 6890 and its successors).
  */
 export function isPublicHost(hostname: string): boolean {
   const host = hostname.replace(/\.$/, '');
   if (host.startsWith('[')) return isPublicIpv6(host.slice(1, -1));
-  if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return isPublicIpv4(host.split('.').map(Number));
+  if (/^\d+\.\d+\.\d+\.\d+$/.test(host))
+    return ipaddr.IPv4.isValidFourPartDecimal(host) && ipaddr.IPv4.parse(host).range() === 'unicast';
   // A name without a dot, or with one of these endings, resolves only inside a private network.
   return host.includes('.') && !/(^|\.)(localhost|local|internal|home\.arpa|localdomain)$/.test(host);
 }
 
-const specialIpv4: readonly [number[], number][] = [
-  [[0, 0, 0, 0], 8],
-  [[10, 0, 0, 0], 8],
-  [[100, 64, 0, 0], 10],
-  [[127, 0, 0, 0], 8],
-  [[169, 254, 0, 0], 16],
-  [[172, 16, 0, 0], 12],
-  [[192, 0, 0, 0], 24],
-  [[192, 0, 2, 0], 24],
-  [[192, 31, 196, 0], 24],
-  [[192, 52, 193, 0], 24],
-  [[192, 88, 99, 0], 24],
-  [[192, 168, 0, 0], 16],
-  [[192, 175, 48, 0], 24],
-  [[198, 18, 0, 0], 15],
-  [[198, 51, 100, 0], 24],
-  [[203, 0, 113, 0], 24],
-  [[224, 0, 0, 0], 3],
-];
-
-const toNumber = (octets: readonly number[]) => octets.reduce((sum, octet) => sum * 256 + octet, 0);
-
-function isPublicIpv4(octets: readonly number[]): boolean {
-  const address = toNumber(octets);
-  return !specialIpv4.some(
-    ([base, bits]) => Math.floor(address / 2 ** (32 - bits)) === Math.floor(toNumber(base) / 2 ** (32 - bits)),
-  );
-}
+const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
+/** The /16 that contains 3fff::/20, the range for documentation. */
+const documentation = ipaddr.IPv6.parseCIDR('3fff::/16');
 
 /**
- * Only 2000::/3 is global unicast. Inside it, Teredo, documentation and 6to4 ranges are refused, because they carry or
- * hide another address. IPv4-mapped and NAT64 addresses lie outside 2000::/3 and are always refused: no honest URL
- * contains them.
+ * Only 2000::/3 is global unicast. IPv4-mapped and NAT64 addresses lie outside it and are always refused: no honest URL
+ * contains them. To ipaddr.js, Teredo and 6to4 addresses, which carry another address, are not unicast.
  */
-function isPublicIpv6(address: string): boolean {
-  const [first = 0, second = 0, third = 0] = address
-    .split('::')[0]!
-    .split(':')
-    .map((group) => Number.parseInt(group || '0', 16));
-  if (first < 0x2000 || first > 0x3fff) return false;
-  if (first === 0x2002 || first === 0x3fff) return false;
-  if (first === 0x2620 && second === 0x4f && third === 0x8000) return false;
-  return !(first === 0x2001 && (second < 0x200 || second === 0x0db8));
+function isPublicIpv6(text: string): boolean {
+  if (!ipaddr.IPv6.isValid(text)) return false;
+  const address = ipaddr.IPv6.parse(text);
+  return address.range() === 'unicast' && address.match(globalUnicast) && !address.match(documentation);
 }
 
 /** One entry of EGRESS_ALLOW: a host, with one port or (undefined) with every port. */

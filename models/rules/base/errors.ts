@@ -135,3 +135,9 @@ export class Problem extends Error {
     this.quota = options.quota;
   }
 }
+
+/** A field of the request is not valid. `message` continues the field's name: `must be in the future`. */
+export const invalid = (path: Detail['path'], message: string): Problem =>
+  new Problem('VALIDATION', { details: [{ path, message }] });
+
+export const noSuch = (noun: string): Problem => new Problem('NOT_FOUND', { message: `There is no such ${noun}.` });

@@ -39,7 +39,7 @@ export const text: Required<string> = { kind: 'string', optional: false, initial
 export const number: Required<number> = { kind: 'number', optional: false };
 export const boolean: Required<boolean> = { kind: 'boolean', optional: false };
 export const date: Required<Date> = { kind: 'date', optional: false };
-export const bytes: Required<Buffer> = { kind: 'bytes', optional: false };
+export const bytes: Required<Uint8Array> = { kind: 'bytes', optional: false };
 /** A string that must be one of the given values. */
 export const oneOf = <const S extends string>(values: readonly S[]): Required<S> => ({
   ...(string as Field<S, false>),

@@ -1,6 +1,6 @@
 /**
- * The rules of outbound HTTP: which requests are allowed, why a request can fail, and how a redirect changes a request.
- * Pure; clients/http/http.ts applies them.
+ * The rules of outbound HTTP: which URLs are allowed, and why a request can fail. Pure; clients/http/http.ts applies
+ * them.
  */
 import { portOf } from './address.ts';
 
@@ -20,7 +20,6 @@ export const httpReasons = {
     message:
       'This address leads into a private network, which is not allowed unless the operator of this system names the host in EGRESS_ALLOW.',
   },
-  out_of_scope: { temporary: false, message: 'This address redirects to one that is not part of what was asked for.' },
   too_many_redirects: { temporary: false, message: 'This address redirects in a circle or too many times.' },
   /**
    * `no_host`: a name server answered that the name does not exist. `dns`: the name server failed or did not answer.
@@ -103,47 +102,4 @@ function withoutCredentials(url: URL | null, text: string): string {
 }
 
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-/** One request of a redirect chain. Header names may be in any case. */
-export type Hop<Body = unknown> = {
-  url: URL;
-  method: HttpMethod;
-  headers: Readonly<Record<string, string>>;
-  body: Body | undefined;
-};
-
 export const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308];
-
-/** Headers that must not be sent to another origin. */
-const credentialHeaders = new Set(['authorization', 'cookie', 'proxy-authorization']);
-/** Headers that describe the body. They are dropped when a redirect drops the body. */
-const bodyHeaders = new Set([
-  'content-encoding',
-  'content-language',
-  'content-length',
-  'content-location',
-  'content-type',
-  'transfer-encoding',
-]);
-
-/**
- * The request that follows a redirect, by the Fetch standard. A 303, and a 301 or 302 after POST, become GET without a
- * body; 307 and 308 repeat the request. Credentials are dropped when the origin changes.
- * @throws HttpError bad_url when the target must not be requested, such as `file:`.
- */
-export function nextHop<Body>(hop: Hop<Body>, status: number, location: string): Hop<Body> {
-  const url = readOutboundUrl(location, hop.url);
-  const becomesGet =
-    (status === 303 && hop.method !== 'GET' && hop.method !== 'HEAD') ||
-    ((status === 301 || status === 302) && hop.method === 'POST');
-  const headers = Object.entries(hop.headers).filter(([name]) => {
-    const lower = name.toLowerCase();
-    if (becomesGet && bodyHeaders.has(lower)) return false;
-    return url.origin === hop.url.origin || !credentialHeaders.has(lower);
-  });
-  return {
-    url,
-    method: becomesGet ? 'GET' : hop.method,
-    headers: Object.fromEntries(headers),
-    body: becomesGet ? undefined : hop.body,
-  };
-}

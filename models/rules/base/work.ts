@@ -37,7 +37,7 @@ export type Work<Name extends string = string, Args extends unknown[] = unknown[
    * The signal to send to the open workflow with this id; when none is open, a new workflow is started and receives the
    * signal. Without a signal the workflow is started once.
    */
-  signal?: Signal | undefined;
+  signal?: Signal;
   /**
    * The workflow task timeout: after this time Temporal gives a task of a dead worker to another worker. Default: 10 s.
    */
@@ -51,12 +51,24 @@ export type Work<Name extends string = string, Args extends unknown[] = unknown[
 export const customerTaskTimeoutMs = 5_000;
 
 /**
- * Returns `work` unchanged. The type of the result keeps the literal names and argument types, so that the compiler
- * compares them with the workflow function in test/workflows/work.test.ts.
+ * Makes the description of a start. Its type keeps the literal names and argument types, so that the compiler compares
+ * them with the workflow function in test/workflows/work.test.ts.
  */
 export const workOf = <Name extends string, Args extends [unknown?], Signal extends string = never>(
-  work: Work<Name, Args, Signal>,
-): Work<Name, Args, Signal> => work;
+  workflow: Name,
+  queue: Queue,
+  id: string,
+  args: Args,
+  signal?: Signal,
+  taskTimeoutMs?: number,
+): Work<Name, Args, Signal> => ({
+  workflow,
+  id,
+  queue,
+  args,
+  ...(signal === undefined ? {} : { signal }),
+  ...(taskTimeoutMs === undefined ? {} : { taskTimeoutMs }),
+});
 
 /**
  * The full name of `queue` for a workflow whose `taskQueue` is a prefix followed by `own`. All queues of one deployment

@@ -1,5 +1,5 @@
 /** How a team sorts its conversations: tags, priority, snooze and notes. Customers see none of it. Pure. */
-import { Problem } from '../base/errors.ts';
+import { invalid } from '../base/errors.ts';
 
 export const maxTags = 20;
 /** The maximum length of a tag, in characters. */
@@ -23,6 +23,5 @@ export function snoozeEnd(until: string, now: Date): Date | undefined {
   const end = new Date(until);
   const ms = end.getTime() - now.getTime();
   if (ms > 0 && ms <= maxSnoozeMs) return end;
-  const message = 'is `reply`, or a time within the next year';
-  throw new Problem('VALIDATION', { details: [{ path: ['body', 'until'], message }] });
+  throw invalid(['body', 'until'], 'is `reply`, or a time within the next year');
 }

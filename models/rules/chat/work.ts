@@ -6,14 +6,14 @@ export const attendSignal = 'attend';
 
 /** Signals the conversation's workflow that the conversation has changed. Starts the workflow when none is open. */
 export const conversationWork = (orgId: string, convId: string) =>
-  workOf({
-    workflow: 'conversation',
-    id: `conversation:${convId}`,
-    queue: 'conversations',
-    args: [{ orgId, convId }],
-    taskTimeoutMs: customerTaskTimeoutMs,
-    signal: attendSignal,
-  });
+  workOf(
+    'conversation',
+    'conversations',
+    `conversation:${convId}`,
+    [{ orgId, convId }],
+    attendSignal,
+    customerTaskTimeoutMs,
+  );
 
 /** The signal that an event of the ticket was stored. */
 export const ticketEventSignal = 'ticketEvent';
@@ -22,26 +22,20 @@ export const tryNowSignal = 'tryNow';
 
 /** Sends the unsent events of a ticket. Starts the workflow when none is open. `now`: skips the backoff of a retry. */
 export const ticketEventsWork = (orgId: string, convId: string, ticketId: string, { now = false } = {}) =>
-  workOf({
-    workflow: 'ticketEvents',
-    id: `ticket:${ticketId}`,
-    queue: 'deliveries',
-    args: [{ orgId, convId, ticketId }],
-    signal: now ? tryNowSignal : ticketEventSignal,
-  });
+  workOf(
+    'ticketEvents',
+    'deliveries',
+    `ticket:${ticketId}`,
+    [{ orgId, convId, ticketId }],
+    now ? tryNowSignal : ticketEventSignal,
+  );
 
 /** The signal that a reply to the customer was stored. */
 export const repliedSignal = 'replied';
 
 /** Mails replies to a customer who is not online, some time after the replies were stored. */
 export const mailReplyWork = (orgId: string, convId: string) =>
-  workOf({
-    workflow: 'mailReply',
-    id: `mailreply:${convId}`,
-    queue: 'deliveries',
-    args: [{ orgId, convId }],
-    signal: repliedSignal,
-  });
+  workOf('mailReply', 'deliveries', `mailreply:${convId}`, [{ orgId, convId }], repliedSignal);
 
 /**
  * The subject of a notification to members: a conversation, a tool call that waits for a decision by a member, or a
@@ -57,19 +51,8 @@ export const noticedSignal = 'noticed';
  * notifications again at each signal.
  */
 export const noticesWork = (orgId: string, about: NoticeAbout) =>
-  workOf({
-    workflow: 'notices',
-    id: `notices:${Object.values(about)[0] as string}`,
-    queue: 'deliveries',
-    args: [{ orgId, ...about }],
-    signal: noticedSignal,
-  });
+  workOf('notices', 'deliveries', `notices:${Object.values(about)[0] as string}`, [{ orgId, ...about }], noticedSignal);
 
 /** Removes a customer and all data about the customer. */
 export const eraseCustomerWork = (orgId: string, customerId: string) =>
-  workOf({
-    workflow: 'eraseCustomer',
-    id: `customer:${customerId}:erase`,
-    queue: 'conversations',
-    args: [{ orgId, customerId }],
-  });
+  workOf('eraseCustomer', 'conversations', `customer:${customerId}:erase`, [{ orgId, customerId }]);

@@ -6,7 +6,7 @@
 import { portOf } from '../base/address.ts';
 import type { Authority } from '../knowledge/authority.ts';
 import { explain } from './crawlreason.ts';
-import { Problem } from '../base/errors.ts';
+import { invalid } from '../base/errors.ts';
 import { badPorts } from '../base/http.ts';
 import { normalizeSegments } from '../knowledge/segments.ts';
 import { canonicalUrl, scopeOf, type Scope } from './url.ts';
@@ -82,7 +82,7 @@ export function backOffMs(attempt: number, random: number): number {
  */
 export function crawlStart(url: string): { url: string; scope: Scope } {
   const canonical = canonicalUrl(url);
-  const refuse = (message: string) => new Problem('VALIDATION', { details: [{ path: ['body', 'url'], message }] });
+  const refuse = (message: string) => invalid(['body', 'url'], message);
   if (canonical.url === undefined) throw refuse(explain(canonical.reason));
   const port = portOf(new URL(canonical.url));
   if (badPorts.has(port)) throw refuse(`must not use port ${port}, which belongs to another protocol than the web's`);
@@ -120,9 +120,10 @@ export function crawlOrder({ url, options = {} }: GivenOrder): { order: CrawlOrd
   const { max_pages = crawlBounds.maxPages.default, segments, authority, replace = false, every_hours } = options;
   if (replace && every_hours !== undefined) {
     // A crawl with `replace` removes the pages of all other sites, so a schedule would remove them again and again.
-    const message =
-      'cannot be repeated: it takes the place of the pages of all sites; crawl once with it, then with a schedule';
-    throw new Problem('VALIDATION', { details: [{ path: ['body', 'options', 'replace'], message }] });
+    throw invalid(
+      ['body', 'options', 'replace'],
+      'cannot be repeated: it takes the place of the pages of all sites; crawl once with it, then with a schedule',
+    );
   }
   const order = {
     url: crawlStart(url).url,

@@ -58,13 +58,17 @@ function pathPattern(segments: readonly string[]): { pattern: string; dates: boo
   return { pattern: `/${parts.join('/')}`, dates: parts.includes('{date}'), numbers };
 }
 
+function addressParts(url: string) {
+  const segments = segmentsOf(url);
+  const parameters = parametersOf(url);
+  return { segments, parameters, series: seriesIn(segments, parameters) };
+}
+
 /**
  * The series of an address; undefined when it has no numeric segment, date or parameter. An article below a date
  * (`/2026/11/a-title`) has its title in the pattern, so it forms a series of its own.
  */
-export function seriesOf(url: string): Series | undefined {
-  return addressParts(url).series;
-}
+export const seriesOf = (url: string): Series | undefined => addressParts(url).series;
 
 function seriesIn(segments: readonly string[], parameters: readonly string[]): Series | undefined {
   const path = pathPattern(segments);
@@ -106,31 +110,14 @@ export function countSeries(counts: SeriesCounts, url: string): void {
 }
 
 /**
- * The parsed parts of an address. Each address is parsed once, because one round of a crawl may find a hundred thousand
- * addresses.
- */
-type AddressParts = { segments: string[]; parameters: string[]; series: Series | undefined };
-const addressParts = (url: string): AddressParts => {
-  const segments = segmentsOf(url);
-  const parameters = parametersOf(url);
-  return { segments, parameters, series: seriesIn(segments, parameters) };
-};
-
-/**
  * Whether an address is a trap, which is not worth a request: its path repeats itself, it has too many segments or
  * parameters, or its series has used up its share of `maxPages`. An address in a sitemap is never a trap, because the
  * site's owner listed it. A page is checked when it is found, and again before it is fetched, because the counts grow
  * in between.
  */
-export function isTrap(found: Found, counts: ReadonlyMap<string, number>, maxPages: number): boolean {
-  return found.sitemap !== true && isWasteful(addressParts(found.url), counts, maxPages);
-}
-
-function isWasteful(
-  { segments, parameters, series }: AddressParts,
-  counts: ReadonlyMap<string, number>,
-  maxPages: number,
-) {
+export function isTrap({ url, sitemap }: Found, counts: ReadonlyMap<string, number>, maxPages: number): boolean {
+  if (sitemap === true) return false;
+  const { segments, parameters, series } = addressParts(url);
   if (segments.length > maxSegments || parameters.length > maxParameters || repeats(segments)) return true;
   return series !== undefined && (counts.get(countKey(series)) ?? 0) >= seriesLimit(series.kind, maxPages);
 }
@@ -141,21 +128,16 @@ function isWasteful(
  * the start come before a series. In an endless series each step is one link deeper, so it soon costs more than all
  * other pages.
  */
-export function crawlCost(found: Found): number {
-  return costOf(found, addressParts(found.url));
-}
-
-function costOf({ depth, sitemap }: Found, { segments, parameters, series }: AddressParts): number {
+export function crawlCost({ url, depth, sitemap }: Found): number {
   if (depth === 0) return 0;
+  const { segments, parameters, series } = addressParts(url);
   const dates = series?.kind === 'dates' ? 4 : 0;
   return (sitemap === true ? 1 : depth) + segments.length + 2 * parameters.length + dates;
 }
 
 /** The cost of a page that was found; undefined for a trap. */
 export function placeOf(found: Found, counts: ReadonlyMap<string, number>, maxPages: number): number | undefined {
-  const parts = addressParts(found.url);
-  if (found.sitemap !== true && isWasteful(parts, counts, maxPages)) return undefined;
-  return costOf(found, parts);
+  return isTrap(found, counts, maxPages) ? undefined : crawlCost(found);
 }
 
 /** Sorts pages by cost; pages of equal cost stay in the order in which they were found. */

@@ -7,26 +7,14 @@ export const lineSignal = 'attend';
 
 /** Sends the deliveries of a line that belongs to no ticket. The signal starts the workflow when it is not running. */
 export const sendLineWork = (orgId: string, line: string, { now = false } = {}) =>
-  workOf({
-    workflow: 'sendLine',
-    id: `delivery:${line}`,
-    queue: 'deliveries',
-    args: [{ orgId, line }],
-    signal: now ? tryNowSignal : lineSignal,
-  });
+  workOf('sendLine', 'deliveries', `delivery:${line}`, [{ orgId, line }], now ? tryNowSignal : lineSignal);
 
 /** The signal that an inbound record was stored. */
 export const arrivedSignal = 'arrived';
 
 /** Processes the inbound records of an organization. The signal starts the workflow when it is not running. */
 export const inboundWork = (orgId: string) =>
-  workOf({
-    workflow: 'inbound',
-    id: `inbound:${orgId}`,
-    queue: 'inbound',
-    args: [{ orgId }],
-    signal: arrivedSignal,
-  });
+  workOf('inbound', 'inbound', `inbound:${orgId}`, [{ orgId }], arrivedSignal);
 
 export type TaskRef = { orgId: string; taskId: string };
 /** `version`: the transcript's version, so that the summary of a later version is announced again. */
@@ -44,10 +32,10 @@ export const happenedSignal = 'happened';
  * meeting has a workflow of its own.
  */
 export const announceWork = (about: TaskRef | MeetingHappened) =>
-  workOf({
-    workflow: 'announce',
-    id: 'taskId' in about ? `announce:${about.taskId}` : `announce:${about.meetingId}:${about.event}:${about.version}`,
-    queue: 'tasks',
-    args: [about],
-    signal: 'taskId' in about ? happenedSignal : undefined,
-  });
+  workOf(
+    'announce',
+    'tasks',
+    'taskId' in about ? `announce:${about.taskId}` : `announce:${about.meetingId}:${about.event}:${about.version}`,
+    [about],
+    'taskId' in about ? happenedSignal : undefined,
+  );

@@ -3,7 +3,7 @@
  * text of a webhook's URL is checked here. The address to which the URL's host resolves is checked on each connection.
  */
 import { isEgressAllowed, isPublicHost, portOf } from '../base/address.ts';
-import { Problem, type Detail } from '../base/errors.ts';
+import { type Detail, invalid, Problem } from '../base/errors.ts';
 import {
   boolean,
   date,
@@ -187,8 +187,10 @@ export function validSecrets(
  */
 function checkSigned({ outbox_providers, outbox_webhook_secret }: SupportSettings): void {
   if (!outbox_providers.includes('webhook') || outbox_webhook_secret !== null) return;
-  const message = 'is required while outbox_providers names webhook; events are signed with it';
-  throw new Problem('VALIDATION', { details: [{ path: ['body', 'outbox_webhook_secret'], message }] });
+  throw invalid(
+    ['body', 'outbox_webhook_secret'],
+    'is required while outbox_providers names webhook; events are signed with it',
+  );
 }
 
 /** The destinations that can receive events: connected integrations, and the webhook once it has an address. */
@@ -217,15 +219,17 @@ function checkConnected(missing: OutboxProvider[]): void {
  */
 export function checkWebhookSecret(secret: string | null | undefined): void {
   const refuse = (message: string): never => {
-    throw new Problem('VALIDATION', { details: [{ path: ['body', 'outbox_webhook_secret'], message }] });
+    throw invalid(['body', 'outbox_webhook_secret'], message);
   };
   if (secret && secret.trim().length < webhookSecretLength.min)
     refuse(`must have at least ${webhookSecretLength.min} characters beside blanks`);
   if (!secret?.startsWith('whsec_')) return;
-  if (Buffer.from(secret.slice(6), 'base64').length < minWebhookKeyBytes)
+  const key = secret.slice(6);
+  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/.test(key))
+    refuse('is not base64 after whsec_');
+  // Each character of base64 holds 6 bits.
+  if (key.replace(/=+$/, '').length * 6 < minWebhookKeyBytes * 8)
     refuse(`must hold a key of at least ${minWebhookKeyBytes} bytes`);
-  if (/^(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/.test(secret.slice(6))) return;
-  refuse('is not base64 after whsec_');
 }
 
 /** Why a URL cannot be the webhook's; undefined when it can. */

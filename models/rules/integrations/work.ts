@@ -23,12 +23,7 @@ export const endOf = (tried: Tried): TrialEnd =>
   'said' in tried ? 'said' : 'refused' in tried ? 'refused' : 'unanswered';
 
 export const tryIntegrationWork = (trial: Trial) =>
-  workOf({
-    workflow: 'tryIntegration',
-    id: `integration:${trial.orgId}.${trial.provider}:${trial.candidateId}`,
-    queue: 'inbound',
-    args: [trial],
-  });
+  workOf('tryIntegration', 'inbound', `integration:${trial.orgId}.${trial.provider}:${trial.candidateId}`, [trial]);
 
 /**
  * The services whose API can revoke a credential. Credentials of other services are only deleted here, and their owner
@@ -42,9 +37,4 @@ export const releaseTriedForMs = 7 * 86_400_000;
 export type ReleaseRef = { orgId: string; releaseId: string };
 /** Revokes a credential at its service. */
 export const releaseCredentialWork = (orgId: string, releaseId: string) =>
-  workOf({
-    workflow: 'releaseCredential',
-    id: `release:${releaseId}`,
-    queue: 'inbound',
-    args: [{ orgId, releaseId } satisfies ReleaseRef],
-  });
+  workOf('releaseCredential', 'inbound', `release:${releaseId}`, [{ orgId, releaseId } satisfies ReleaseRef]);

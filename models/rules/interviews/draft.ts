@@ -1,7 +1,5 @@
 /** The fields of an interview that are extracted from a free-text request, and their bounds. Pure. */
-
-export const draftModes = ['solo', 'copilot', 'shadow'] as const;
-export type DraftMode = (typeof draftModes)[number];
+import type { InterviewMode } from './interview.ts';
 
 /** The extracted fields. A field that the request does not mention is absent. */
 export type DraftWords = {
@@ -9,17 +7,10 @@ export type DraftWords = {
   skills: string[];
   evaluation_criteria: string[];
   question_count?: number;
-  mode?: DraftMode;
+  mode?: InterviewMode;
   meeting_url?: string;
   candidate_email?: string;
   candidate_name?: string;
 };
 
-export const draftBounds = {
-  prompt: 8_000,
-  role: 200,
-  names: 20,
-  name: 100,
-  questions: 50,
-  usualQuestions: 8,
-} as const;
+export const draftBounds = { prompt: 8_000, role: 200, names: 20, name: 100 } as const;

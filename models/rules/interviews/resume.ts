@@ -1,5 +1,5 @@
 /** The accepted file types and the maximum length of a resume. Pure. */
-import { Problem } from '../base/errors.ts';
+import { invalid, Problem } from '../base/errors.ts';
 import type { Block } from '../knowledge/chunks.ts';
 import { detectFileType } from '../knowledge/document.ts';
 
@@ -18,8 +18,7 @@ export function detectResume(
   contentTypes = '',
 ): ResumeType {
   if (head.length === 0) {
-    const message = 'is empty; choose a file with content';
-    throw new Problem('VALIDATION', { details: [{ path: ['body', 'file'], message }] });
+    throw invalid(['body', 'file'], 'is empty; choose a file with content');
   }
   // Some programs write other bytes before the PDF signature.
   if (String.fromCharCode(...head.subarray(0, 1_024)).includes('%PDF-')) return 'pdf';

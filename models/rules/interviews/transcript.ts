@@ -1,5 +1,5 @@
 /** The transcript of a meeting or an interview: its segments, bounds and participants. Pure. */
-import { Problem } from '../base/errors.ts';
+import { invalid, Problem } from '../base/errors.ts';
 import {
   boolean,
   date,
@@ -63,7 +63,7 @@ export const transcriptFull = (): Problem =>
 export function momentOf(text: string, path: (string | number)[]): Date {
   const at = new Date(text);
   if (at.getUTCFullYear() >= 1970 && at.getUTCFullYear() < 3000) return at;
-  throw new Problem('VALIDATION', { details: [{ path, message: 'must be a time between the years 1970 and 3000' }] });
+  throw invalid(path, 'must be a time between the years 1970 and 3000');
 }
 
 export type Participant = { name: string; segments: number; is_ai: boolean };

@@ -9,13 +9,13 @@ export const meetingWork = (
   { _id, org_id, expires_at }: { _id: string; org_id: string; expires_at: Date },
   { removed = false } = {},
 ) =>
-  workOf({
-    workflow: 'meeting',
-    id: `meeting:${_id}`,
-    queue: 'interviews',
-    args: [{ owner: org_id, meetingId: _id, expiresAt: expires_at.toISOString() }],
-    signal: removed ? removeMeetingSignal : undefined,
-  });
+  workOf(
+    'meeting',
+    'interviews',
+    `meeting:${_id}`,
+    [{ owner: org_id, meetingId: _id, expiresAt: expires_at.toISOString() }],
+    removed ? removeMeetingSignal : undefined,
+  );
 
 export const interviewSignals = {
   /**
@@ -35,10 +35,4 @@ export const interviewWorkflowId = (interviewId: string): string => `interview:$
 
 /** Starts the workflow that owns an interview's state, or signals the open one. */
 export const interviewWork = (orgId: string, interviewId: string, signal?: keyof typeof interviewSignals) =>
-  workOf({
-    workflow: 'interview',
-    id: interviewWorkflowId(interviewId),
-    queue: 'interviews',
-    args: [{ orgId, interviewId }],
-    signal,
-  });
+  workOf('interview', 'interviews', interviewWorkflowId(interviewId), [{ orgId, interviewId }], signal);

@@ -48,54 +48,52 @@ export function countWords(text: string): number {
   return (text.match(/\S+/g)?.length ?? 0) + Math.ceil(unspaced / 2);
 }
 
-const fits = (words: number, characters: number): boolean => words <= maxWords && characters <= maxCharacters;
+/** A number of words and of characters that a text may have. */
+type Room = { words: number; characters: number };
+const whole: Room = { words: maxWords, characters: maxCharacters };
 
-/** Returns a sentence whole, or split at blanks (else between characters) when it exceeds the chunk limit. */
-function split(sentence: string): string[] {
-  if (fits(countWords(sentence), sentence.length)) return [sentence];
-  const parts: string[] = [];
-  let open = '';
-  let words = 0;
-  for (const word of sentence.split(/\s+/).flatMap(splitWord)) {
-    const count = countWords(word);
-    if (open && !fits(words + count, open.length + 1 + word.length)) {
-      parts.push(open);
-      open = '';
-      words = 0;
-    }
-    open = open ? `${open} ${word}` : word;
-    words += count;
-  }
-  if (open) parts.push(open);
-  return parts;
+const fits = (text: string, room: Room): boolean => text.length <= room.characters && countWords(text) <= room.words;
+
+/** Returns a sentence whole, or split at blanks (else between characters) when it exceeds the room. */
+function split(sentence: string, room: Room): string[] {
+  if (fits(sentence, room)) return [sentence];
+  const words = sentence.split(/\s+/).flatMap((word) => splitWord(word, room));
+  const units = words.map((text): Unit => ({ text, before: ' ' }));
+  return pack(units, () => false, room);
 }
 
 /**
- * Splits text without blanks between characters when it exceeds the chunk limit: a long code, or a script without
- * blanks.
+ * Splits text without blanks between characters when it exceeds the room: a long code, or a script without blanks, in
+ * which two characters count as a word.
  */
-function splitWord(word: string): string[] {
-  if (fits(countWords(word), word.length)) return [word];
+function splitWord(word: string, room: Room): string[] {
+  if (fits(word, room)) return [word];
   const characters = Array.from(word);
+  const length = Math.min(400, 2 * (room.words - 1));
   const pieces: string[] = [];
-  for (let at = 0; at < characters.length; at += 400) pieces.push(characters.slice(at, at + 400).join(''));
+  for (let at = 0; at < characters.length; at += length) pieces.push(characters.slice(at, at + length).join(''));
   return pieces;
 }
 
-type Unit = { text: string; before: '\n\n' | '\n' | ' ' };
+/** A text that is not split, and what separates it from the text before it in the same chunk. */
+type Unit = { text: string; before: '\n\n' | '\n' | '; ' | ' ' };
 
 /**
  * Packs units into chunks, in order. `restart`: whether a new chunk begins at this unit although the current chunk is
  * not full.
  */
-function pack(units: readonly Unit[], restart: (unit: Unit, words: number, unitWords: number) => boolean): string[] {
+function pack(
+  units: readonly Unit[],
+  restart: (unit: Unit, words: number, unitWords: number) => boolean,
+  room = whole,
+): string[] {
   const packed: string[] = [];
   let open = '';
   let words = 0;
   for (const unit of units) {
     const count = countWords(unit.text);
-    const room = fits(words + count, open.length + unit.before.length + unit.text.length);
-    if (open && (!room || restart(unit, words, count))) {
+    const full = words + count > room.words || open.length + unit.before.length + unit.text.length > room.characters;
+    if (open && (full || restart(unit, words, count))) {
       packed.push(open);
       open = '';
       words = 0;
@@ -112,7 +110,7 @@ function packText(blocks: readonly { text: string; item?: boolean }[]): string[]
     const start = block.item && blocks[at - 1]?.item ? '\n' : '\n\n';
     return block.text.split(/\n+/).flatMap((line, lineAt) =>
       sentences(line)
-        .flatMap(split)
+        .flatMap((sentence) => split(sentence, whole))
         .map((text, index) => ({ text, before: index > 0 ? ' ' : lineAt > 0 ? '\n' : start })),
     );
   });
@@ -136,48 +134,19 @@ export function rowText(cells: readonly [column: string, value: string][]): stri
  * which names the row's subject.
  */
 function rowParts(cells: readonly [column: string, value: string][]): string[] {
-  const whole = rowText(cells);
-  if (fits(countWords(whole), whole.length)) return whole ? [whole] : [];
+  const text = rowText(cells);
+  if (fits(text, whole)) return text ? [text] : [];
   const filled = cells.filter(([, value]) => oneLine(value) !== '');
   const first = filled[0] ? cellText(filled[0]) : '';
   const label = countWords(first) <= 25 && first.length <= 300 ? first : '';
   const room = { words: maxWords - countWords(label) - 1, characters: maxCharacters - label.length - 2 };
-  const parts: string[] = [];
-  let open = '';
-  let words = 0;
-  for (const cell of filled) {
-    for (const [index, sentence] of sentences(cellText(cell)).flatMap(split).entries()) {
-      for (const piece of halves(sentence, room)) {
-        const glue = index === 0 ? '; ' : ' ';
-        const count = countWords(piece);
-        const full = words + count > room.words || open.length + glue.length + piece.length > room.characters;
-        if (open && full) {
-          parts.push(open);
-          open = '';
-          words = 0;
-        }
-        open = open ? open + glue + piece : piece;
-        words += count;
-      }
-    }
-  }
-  if (open) parts.push(open);
+  const units = filled.flatMap((cell) =>
+    sentences(cellText(cell)).flatMap((sentence, index) =>
+      split(sentence, room).map((text): Unit => ({ text, before: index === 0 ? '; ' : ' ' })),
+    ),
+  );
+  const parts = pack(units, () => false, room);
   return parts.map((part, index) => (index === 0 || label === '' ? part : `${label}; ${part}`));
-}
-
-/** Halves a text until each piece fits into the room that the row's label leaves in a chunk. */
-function halves(text: string, room: { words: number; characters: number }): string[] {
-  if (countWords(text) <= room.words && text.length <= room.characters) return [text];
-  const words = text.split(' ');
-  if (words.length < 2) {
-    const characters = Array.from(text);
-    const middle = Math.ceil(characters.length / 2);
-    return [characters.slice(0, middle).join(''), characters.slice(middle).join('')].flatMap((half) =>
-      halves(half, room),
-    );
-  }
-  const middle = Math.ceil(words.length / 2);
-  return [words.slice(0, middle).join(' '), words.slice(middle).join(' ')].flatMap((half) => halves(half, room));
 }
 
 function packRows(rows: readonly (readonly [string, string][])[]): string[] {

@@ -2,7 +2,7 @@
  * Rules for uploaded documents: types, states, limits, displayed names, and why a file is refused. Pure: the caller
  * passes bytes and names.
  */
-import { Problem } from '../base/errors.ts';
+import { invalid, Problem } from '../base/errors.ts';
 import { detectUtf16, startsWith } from '../base/unreadable.ts';
 
 export const documentStatuses = ['uploaded', 'processing', 'indexed', 'failed'] as const;
@@ -203,8 +203,7 @@ export function detectFileType(
   contentTypes = '',
 ): FileType {
   if (head.length === 0) {
-    const message = 'is empty; choose a file with content';
-    throw new Problem('VALIDATION', { details: [{ path: ['body', 'file'], message }] });
+    throw invalid(['body', 'file'], 'is empty; choose a file with content');
   }
   const known = signatures.find(({ bytes, offset }) => startsWith(head, bytes, offset));
   if (known) refuse(`The content of the file is ${known.what}, which is not supported. ${supported}`);

@@ -7,12 +7,9 @@ import { workOf } from '../base/work.ts';
  * organization has other unprocessed documents, so this document starts in the backlog queue.
  */
 export const processDocumentWork = (orgId: string, docId: string, generation: number, { crowded = false } = {}) =>
-  workOf({
-    workflow: 'processDocument',
-    id: generation === 1 ? `document:${docId}` : `document:${docId}:${generation}`,
-    queue: 'documents',
-    args: [{ orgId, docId, generation, ...(crowded ? { crowded } : {}) }],
-  });
+  workOf('processDocument', 'documents', generation === 1 ? `document:${docId}` : `document:${docId}:${generation}`, [
+    { orgId, docId, generation, ...(crowded ? { crowded } : {}) },
+  ]);
 
 /** The kind of a source, as it appears in workflow ids that operators see. */
 export type SourceNoun = 'document' | 'page';
@@ -21,42 +18,25 @@ export type SourceNoun = 'document' | 'page';
  * Writes the tags of a source to the index. `change`: the id of the change; each change of tags has its own workflow.
  */
 export const retagSourceWork = (noun: SourceNoun, orgId: string, sourceId: string, change: string) =>
-  workOf({
-    workflow: 'retagSource',
-    id: `${noun}:${sourceId}:tags:${change}`,
-    queue: 'sources',
-    args: [{ orgId, sourceId }],
-  });
+  workOf('retagSource', 'sources', `${noun}:${sourceId}:tags:${change}`, [{ orgId, sourceId }]);
 
 /** Removes the remaining data of a deleted source. */
 export const eraseSourceWork = (noun: SourceNoun, orgId: string, sourceId: string) =>
-  workOf({
-    workflow: 'eraseSource',
-    id: `${noun}:${sourceId}:erase`,
-    queue: 'sources',
-    args: [{ orgId, sourceId }],
-  });
+  workOf('eraseSource', 'sources', `${noun}:${sourceId}:erase`, [{ orgId, sourceId }]);
 
 /** Copies an organization's test-mode data that live mode does not have yet to live mode. */
 export const copyTestToLiveWork = (orgId: string, copyId: string) =>
-  workOf({ workflow: 'copyTestToLive', id: `live-copy:${copyId}`, queue: 'sources', args: [{ orgId, copyId }] });
+  workOf('copyTestToLive', 'sources', `live-copy:${copyId}`, [{ orgId, copyId }]);
 
 /** The signal that sources were published and have passages to embed. */
 export const wakeSignal = 'wake';
 
 /** Embeds passages. Each organization and mode has one workflow, so that no two workflows embed the same passages. */
 export const embedPassagesWork = (orgId: string, mode: Mode) =>
-  workOf({
-    workflow: 'embedPassages',
-    id: `embed:${orgId}.${mode}`,
-    queue: 'embedding',
-    args: [{ orgId, mode }],
-    signal: wakeSignal,
-  });
+  workOf('embedPassages', 'embedding', `embed:${orgId}.${mode}`, [{ orgId, mode }], wakeSignal);
 
 /**
  * Repairs the search indexes, merges their fragments, and deletes the bytes of interrupted uploads. The id is also the
  * id of the Temporal Schedule and the prefix of the ids of its workflows.
  */
-export const maintainStoresWork = () =>
-  workOf({ workflow: 'maintainStores', id: 'maintain-stores', queue: 'maintenance', args: [] });
+export const maintainStoresWork = () => workOf('maintainStores', 'maintenance', 'maintain-stores', []);

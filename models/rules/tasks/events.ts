@@ -1,28 +1,14 @@
 /** Maps a change of a task to the events that are announced. Pure. */
-import type { ExecutionStatus, TaskDetails } from './task.ts';
+import { taskDetails, type ExecutionStatus, type TaskDetails } from './task.ts';
 
 const taskEventTypes = ['task_created', 'task_assigned', 'task_updated', 'task_completed', 'task_executed'] as const;
 export type TaskEventType = (typeof taskEventTypes)[number];
 
 export type TaskFacts = Readonly<TaskDetails> & { readonly execution_status: ExecutionStatus };
 
-/** The fields of a task that people edit. */
-const written = [
-  'title',
-  'description',
-  'assigned_to',
-  'assignee_email',
-  'priority',
-  'task_type',
-  'status',
-  'due_date',
-  'session_id',
-  'email_execution_enabled',
-] as const satisfies readonly (keyof TaskDetails)[];
-
-/** The fields among `written` that differ between the two versions of a task. */
-export const changedFields = (before: TaskFacts, after: TaskFacts): (typeof written)[number][] =>
-  written.filter((field) => before[field] !== after[field]);
+/** The fields that people edit and that differ between the two versions of a task. */
+export const changedFields = (before: TaskFacts, after: TaskFacts): (keyof TaskDetails)[] =>
+  (Object.keys(taskDetails) as (keyof TaskDetails)[]).filter((field) => before[field] !== after[field]);
 
 /**
  * The events of a change. A new assignee and the completion have events of their own; `task_updated` is any other

@@ -1,5 +1,5 @@
 /** Tasks: states, limits, fields, and validation of changes. Pure. */
-import { Problem } from '../base/errors.ts';
+import { invalid, Problem } from '../base/errors.ts';
 import { boolean, oneOf, optional, string, type RecordWith } from '../base/fields.ts';
 import { priorities } from '../base/priority.ts';
 import { extractionBounds } from '../interviews/found.ts';
@@ -71,7 +71,7 @@ export function dueDateOf(given: string, path: (string | number)[]): string {
   const moment = new Date(given);
   const year = moment.getUTCFullYear();
   if (!(year >= 1970 && year < 3000)) {
-    throw new Problem('VALIDATION', { details: [{ path, message: 'must lie between the years 1970 and 3000' }] });
+    throw invalid(path, 'must lie between the years 1970 and 3000');
   }
   return given.includes('T') ? moment.toISOString() : given;
 }
@@ -79,8 +79,10 @@ export function dueDateOf(given: string, path: (string | number)[]): string {
 /** Checks that an assignee is a member. @throws Problem VALIDATION */
 export function checkAssignee(userId: string | null | undefined, memberIds: readonly string[]): void {
   if (userId === undefined || userId === null || memberIds.includes(userId)) return;
-  const message = 'is no member of this organization; use `assignee_email` for somebody outside';
-  throw new Problem('VALIDATION', { details: [{ path: ['body', 'assigned_to'], message }] });
+  throw invalid(
+    ['body', 'assigned_to'],
+    'is no member of this organization; use `assignee_email` for somebody outside',
+  );
 }
 
 /** Checks that a task extracted from a transcript stays linked to its meeting. @throws Problem CONFLICT */

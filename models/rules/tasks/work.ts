@@ -10,29 +10,17 @@ import type { TaskSource } from './task.ts';
 
 /** Runs an execution of a task; each execution has a workflow of its own. */
 export const taskExecutionWork = (orgId: string, taskId: string, executionId: string) =>
-  workOf({
-    workflow: 'taskExecution',
-    id: `task:${taskId}:execution:${executionId}`,
-    queue: 'tasks',
-    args: [{ orgId, taskId, executionId }],
-  });
+  workOf('taskExecution', 'tasks', `task:${taskId}:execution:${executionId}`, [{ orgId, taskId, executionId }]);
 
 /** The signal that a task with issues has changed. */
 export const taskChangedSignal = 'taskChanged';
 
 /** Updates the issues of a task after the task has changed. */
 export const taskIssuesWork = (orgId: string, taskId: string) =>
-  workOf({
-    workflow: 'taskIssues',
-    id: `task:${taskId}:issues`,
-    queue: 'tasks',
-    args: [{ orgId, taskId }],
-    signal: taskChangedSignal,
-  });
+  workOf('taskIssues', 'tasks', `task:${taskId}:issues`, [{ orgId, taskId }], taskChangedSignal);
 
 /** Erases the copies of a removed task's content, such as the text of notifications. */
-export const eraseTaskWork = (taskId: string) =>
-  workOf({ workflow: 'eraseTask', id: `task:${taskId}:erase`, queue: 'tasks', args: [{ taskId }] });
+export const eraseTaskWork = (taskId: string) => workOf('eraseTask', 'tasks', `task:${taskId}:erase`, [{ taskId }]);
 
 /** A change of a task that is decided but not stored yet. */
 export type TaskMove = {

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import type { QuestionsAsk } from '../../../intelligence/intelligence.ts';
-import { levels, questionCategories } from '../../../intelligence/offline/interviews/questionbank/bank.ts';
+import { levels, partsOf, questionCategories } from '../../../intelligence/offline/interviews/questionbank/bank.ts';
 import { banks } from '../../../intelligence/offline/interviews/questionbank/index.ts';
 import { levelOf, questionsFor } from '../../../intelligence/offline/interviews/questions.ts';
 import { resumePoints } from '../../../intelligence/offline/interviews/resume.ts';
@@ -77,10 +77,10 @@ describe.each(interviewLanguages)('questions in %s', (language) => {
 
   it('the question bank of each language has as many sentences as the English one, with the same levels and placeholders', () => {
     const shapeOf = (value: unknown): unknown => {
-      if (typeof value === 'string') return slots(value);
+      if (typeof value === 'string') return { suits: partsOf(value).suits, slots: slots(value) };
       if (Array.isArray(value)) return value.map(shapeOf);
       if (typeof value !== 'object' || value === null) return value;
-      return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, key === 'for' ? one : shapeOf(one)]));
+      return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, shapeOf(one)]));
     };
     expect(shapeOf(banks[language])).toEqual(shapeOf(banks.en));
   });
@@ -193,7 +193,8 @@ describe('questionsFor', () => {
     const made = bodies(questionsFor({ ...order, count: 50 })).join('\n');
     const ofLead = Object.values(banks.en.general)
       .flat()
-      .filter(({ for: suits }) => suits?.every((level) => level === 'lead'));
+      .map(partsOf)
+      .filter(({ suits }) => suits.every((level) => level === 'lead'));
     expect(ofLead.length).toBeGreaterThan(0);
     for (const { body } of ofLead) expect(made).not.toContain(body);
   });

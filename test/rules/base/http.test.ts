@@ -1,12 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  HttpError,
-  httpReasons,
-  maxUrlLength,
-  nextHop,
-  readOutboundUrl,
-  type HttpMethod,
-} from '../../../models/rules/base/http.ts';
+import { HttpError, httpReasons, maxUrlLength, readOutboundUrl } from '../../../models/rules/base/http.ts';
 
 const failure = (act: () => unknown): unknown => {
   try {
@@ -57,44 +50,6 @@ describe('readOutboundUrl', () => {
       const error = failure(() => readOutboundUrl(text)) as HttpError;
       expect(error).toBeInstanceOf(HttpError);
       expect(error.url + error.message).not.toContain('secret');
-    },
-  );
-});
-
-describe('nextHop', () => {
-  const hop = (method: HttpMethod) => ({
-    url: new URL('https://a.example/dir/page'),
-    method,
-    headers: { Authorization: 'Bearer x', Cookie: 'c=1', 'Content-Type': 'application/json', Accept: 'text/html' },
-    body: 'body' as string | undefined,
-  });
-  const methods: HttpMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
-
-  it.each(methods.flatMap((method) => [301, 302, 303, 307, 308].map((status) => [method, status] as const)))(
-    'a %s request redirected with status %i keeps or drops its body as the Fetch standard says',
-    (method, status) => {
-      const next = nextHop(hop(method), status, '../other#part');
-      const becomesGet = status === 303 ? method !== 'GET' && method !== 'HEAD' : status < 303 && method === 'POST';
-      expect(next.url.href).toBe('https://a.example/other');
-      expect(next.method).toBe(becomesGet ? 'GET' : method);
-      expect(next.body).toBe(becomesGet ? undefined : 'body');
-      expect('Content-Type' in next.headers).toBe(!becomesGet);
-      expect(next.headers).toMatchObject({ Authorization: 'Bearer x', Cookie: 'c=1', Accept: 'text/html' });
-    },
-  );
-
-  it.each(['https://b.example/', 'http://a.example/', 'https://a.example:8443/', '//sub.a.example/'])(
-    'credentials are not sent on when a redirect leads to %s',
-    (location) => {
-      const { headers } = nextHop(hop('GET'), 302, location);
-      expect(headers).toEqual({ 'Content-Type': 'application/json', Accept: 'text/html' });
-    },
-  );
-
-  it.each(['file:///etc/passwd', 'javascript:alert(1)', 'http://u:p@b.example/', 'http://b.example:22/', 'http://['])(
-    'a redirect to %s is refused',
-    (location) => {
-      expect(failure(() => nextHop(hop('GET'), 302, location))).toMatchObject({ reason: 'bad_url' });
     },
   );
 });

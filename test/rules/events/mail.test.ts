@@ -17,14 +17,7 @@ import {
   messageIdsIn,
   referencesOf,
 } from '../../../models/rules/events/mailout.ts';
-import {
-  fromBase32,
-  maxTokenLength,
-  replyAddress,
-  replySeparators,
-  toBase32,
-  tokensIn,
-} from '../../../models/rules/events/replyaddress.ts';
+import { maxTokenLength, replyAddress, replySeparators, tokensIn } from '../../../models/rules/events/replyaddress.ts';
 import { readSmtpUrl } from '../../../providers/mail/rules.ts';
 import { languages } from '../../../models/rules/language/language.ts';
 
@@ -62,15 +55,6 @@ describe('readMailbox', () => {
 describe('reply addresses', () => {
   const key = createSecretBox([Buffer.alloc(32, 1)]);
 
-  it('toBase32 and fromBase32 follow RFC 4648, in lower case', () => {
-    const table = { f: 'my', fo: 'mzxq', foo: 'mzxw6', foob: 'mzxw6yq', fooba: 'mzxw6ytb', foobar: 'mzxw6ytboi' };
-    for (const [text, coded] of Object.entries(table)) {
-      expect(toBase32(Buffer.from(text))).toBe(coded);
-      expect(Buffer.from(fromBase32(coded.toUpperCase())!).toString()).toBe(text);
-    }
-    expect(['m1', 'mz', 'a', 'mzxw6y!'].map(fromBase32)).toEqual([undefined, undefined, undefined, undefined]);
-  });
-
   it('a reply token is recognized in any case and fits into the local part of an address', () => {
     for (let at = 0; at < 100; at += 1) {
       const id = newTokenId();
@@ -92,9 +76,8 @@ describe('reply addresses', () => {
       expect(readToken(key, token.slice(0, at) + other + token.slice(at + 1))).toBeUndefined();
     }
     expect(readToken(createSecretBox([Buffer.alloc(32, 2)]), token)).toBeUndefined();
-    expect(['', 'a', token.slice(1), `${token}a`, 'a'.repeat(10_000)].map((text) => readToken(key, text))).toEqual(
-      Array.from({ length: 5 }, () => undefined),
-    );
+    for (const text of ['', 'a', token.slice(1), `${token}a`, `${token}zz`, `${token.slice(2)}zz`, 'a'.repeat(10_000)])
+      expect(readToken(key, text)).toBeUndefined();
   });
 
   it.each([

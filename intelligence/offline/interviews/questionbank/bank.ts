@@ -10,19 +10,12 @@ export type QuestionCategory = (typeof questionCategories)[number];
 export const levels = ['junior', 'mid', 'senior', 'lead'] as const;
 export type Level = (typeof levels)[number];
 
-/** `for`: the experience levels that a question suits; by default all levels. */
-export type Template = { body: string; for?: readonly Level[] };
-
-export const of = (suits: readonly Level[], ...bodies: string[]): Template[] =>
-  bodies.map((body) => ({ body, for: suits }));
-export const all = (...bodies: string[]): Template[] => bodies.map((body) => ({ body }));
-
-type ByCategory<T> = Readonly<Record<QuestionCategory, readonly T[]>>;
+type ByCategory = Readonly<Record<QuestionCategory, readonly string[]>>;
 export type Bank = {
   /** The opening question. `plain`: for a role without a title. */
   opening: { named: string; plain: string };
-  /** Questions about a skill. Categories without an entry have only standard questions. */
-  aboutSkill: Partial<ByCategory<Template>>;
+  /** Questions about a skill, which may name levels. Categories without an entry have only standard questions. */
+  aboutSkill: Partial<ByCategory>;
   /** Questions about a criterion, or about a custom category, which has no templates of its own. */
   aboutCriterion: readonly string[];
   /** Questions about a quoted line of a resume. */
@@ -32,12 +25,21 @@ export type Bank = {
     skill: string;
     missing: string;
   };
-  /** Standard questions, which suit any profession. */
-  general: ByCategory<Template>;
+  /** Standard questions, which suit any profession. They may name levels. */
+  general: ByCategory;
   /**
    * Activities of any profession, which complete "when you …" and "how you …". They are used when all other questions
    * are used up.
    */
   doings: readonly string[];
-  aboutDoing: ByCategory<string>;
+  aboutDoing: ByCategory;
 };
+
+/**
+ * Splits a template into the experience levels that it suits and its body. `junior, mid: How do you …` names its levels;
+ * a template without levels suits all levels.
+ */
+export function partsOf(template: string): { suits: readonly string[]; body: string } {
+  const [prefix = '', named] = /^((?:junior|mid|senior|lead)(?:, \w+)*): /.exec(template) ?? [];
+  return { suits: named?.split(', ') ?? levels, body: template.slice(prefix.length) };
+}

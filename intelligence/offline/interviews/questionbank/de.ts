@@ -1,5 +1,5 @@
 /** The question templates in German. bank.ts describes the fields. */
-import { all, of, type Bank } from './bank.ts';
+import type { Bank } from './bank.ts';
 
 export const de: Bank = {
   opening: {
@@ -8,26 +8,17 @@ export const de: Bank = {
   },
 
   aboutSkill: {
-    introduction: all('Für diese Stelle ist „{skill}“ gefragt. Wo haben Sie das bisher gebraucht?'),
+    introduction: ['Für diese Stelle ist „{skill}“ gefragt. Wo haben Sie das bisher gebraucht?'],
     technical: [
-      ...of(
-        ['junior'],
-        'Für diese Stelle ist „{skill}“ gefragt. Wie gut fühlen Sie sich darauf vorbereitet, und warum?',
-      ),
-      ...of(['mid'], 'Uns ist „{skill}“ wichtig. Was aus Ihrer bisherigen Arbeit würden Sie dazu nennen?'),
-      ...of(['senior'], 'Was wird Ihrer Erfahrung nach beim Thema „{skill}“ unterschätzt?'),
-      ...of(['lead'], 'Angenommen, Sie stellen selbst jemanden für diese Stelle ein. Wie würden Sie „{skill}“ prüfen?'),
-      ...all('Zu dieser Stelle gehört „{skill}“. Was bringen Sie dazu mit, und was müssten Sie noch lernen?'),
+      'junior: Für diese Stelle ist „{skill}“ gefragt. Wie gut fühlen Sie sich darauf vorbereitet, und warum?',
+      'mid: Uns ist „{skill}“ wichtig. Was aus Ihrer bisherigen Arbeit würden Sie dazu nennen?',
+      'senior: Was wird Ihrer Erfahrung nach beim Thema „{skill}“ unterschätzt?',
+      'lead: Angenommen, Sie stellen selbst jemanden für diese Stelle ein. Wie würden Sie „{skill}“ prüfen?',
+      'Zu dieser Stelle gehört „{skill}“. Was bringen Sie dazu mit, und was müssten Sie noch lernen?',
     ],
     behavioral: [
-      ...of(
-        ['junior', 'mid'],
-        'Für diese Stelle ist „{skill}“ gefragt. Erzählen Sie von einer Situation bei der Arbeit, in der es darauf ankam.',
-      ),
-      ...of(
-        ['senior', 'lead'],
-        'Für diese Stelle ist „{skill}“ gefragt. Erzählen Sie von einer Situation bei der Arbeit, in der viel davon abhing.',
-      ),
+      'junior, mid: Für diese Stelle ist „{skill}“ gefragt. Erzählen Sie von einer Situation bei der Arbeit, in der es darauf ankam.',
+      'senior, lead: Für diese Stelle ist „{skill}“ gefragt. Erzählen Sie von einer Situation bei der Arbeit, in der viel davon abhing.',
     ],
   },
 
@@ -52,7 +43,7 @@ export const de: Bank = {
   },
 
   general: {
-    introduction: all(
+    introduction: [
       'Woran haben Sie in den letzten zwölf Monaten gearbeitet?',
       'Wie sind Sie zu der Arbeit gekommen, die Sie heute machen?',
       'Wie sieht ein gewöhnlicher Arbeitstag bei Ihnen aus?',
@@ -60,67 +51,52 @@ export const de: Bank = {
       'Wofür waren Sie auf Ihrer letzten Stelle verantwortlich?',
       'Mit wem arbeiten Sie am engsten zusammen, und woran?',
       'Was sollten wir sonst noch über Sie wissen?',
-    ),
+    ],
     technical: [
-      ...of(['junior', 'mid'], 'Wie gehen Sie vor, wenn Sie für Ihre Arbeit etwas Neues lernen müssen?'),
-      ...of(
-        ['senior', 'lead'],
-        'Welche Entscheidung bei Ihrer Arbeit hatte die größte Wirkung, und wie kamen Sie dazu?',
-        'Wie entscheiden Sie, was gut genug ist?',
-      ),
-      ...all(
-        'Welche Fehler passieren in Ihrem Beruf am häufigsten, und wie vermeiden Sie sie?',
-        'Bitte erklären Sie etwas Kompliziertes aus Ihrer Arbeit in einfachen Worten.',
-        'Wie gehen Sie vor, wenn Sie die Ursache eines Problems suchen?',
-        'Welche Werkzeuge nutzen Sie jeden Tag, und wofür?',
-        'Wie halten Sie Ihr Wissen auf dem neuesten Stand?',
-        'Welche Regeln oder Normen sind bei Ihrer Arbeit am wichtigsten, und warum?',
-        'Was hat sich in Ihrem Beruf in den letzten Jahren am meisten verändert?',
-      ),
+      'junior, mid: Wie gehen Sie vor, wenn Sie für Ihre Arbeit etwas Neues lernen müssen?',
+      'senior, lead: Welche Entscheidung bei Ihrer Arbeit hatte die größte Wirkung, und wie kamen Sie dazu?',
+      'senior, lead: Wie entscheiden Sie, was gut genug ist?',
+      'Welche Fehler passieren in Ihrem Beruf am häufigsten, und wie vermeiden Sie sie?',
+      'Bitte erklären Sie etwas Kompliziertes aus Ihrer Arbeit in einfachen Worten.',
+      'Wie gehen Sie vor, wenn Sie die Ursache eines Problems suchen?',
+      'Welche Werkzeuge nutzen Sie jeden Tag, und wofür?',
+      'Wie halten Sie Ihr Wissen auf dem neuesten Stand?',
+      'Welche Regeln oder Normen sind bei Ihrer Arbeit am wichtigsten, und warum?',
+      'Was hat sich in Ihrem Beruf in den letzten Jahren am meisten verändert?',
     ],
     behavioral: [
-      ...of(
-        ['lead'],
-        'Erzählen Sie von einer Person, der Sie geholfen haben, sich zu entwickeln. Was haben Sie getan?',
-        'Erzählen Sie von einer Ihrer Entscheidungen, die Ihrem Team nicht gefiel. Wie sind Sie damit umgegangen?',
-      ),
-      ...of(['senior'], 'Erzählen Sie, wie Sie einmal jemanden umgestimmt haben, der mehr zu sagen hatte als Sie.'),
-      ...of(['junior'], 'Erzählen Sie von etwas, das Sie von einer Kollegin oder einem Kollegen gelernt haben.'),
-      ...all(
-        'Erzählen Sie von einem schwierigen Problem, das Sie gelöst haben. Wie sind Sie vorgegangen?',
-        'Erzählen Sie von einer Meinungsverschiedenheit im Team. Wie ging sie aus?',
-        'Erzählen Sie von einem Fehler, der Ihnen passiert ist. Was haben Sie dann getan?',
-        'Erzählen Sie von einer Rückmeldung, die Ihre Arbeitsweise verändert hat.',
-        'Erzählen Sie von einer Situation, in der Sie Ihre Pläne schnell ändern mussten.',
-        'Erzählen Sie von einer Entscheidung, die Sie mit zu wenig Informationen getroffen haben.',
-        'Erzählen Sie von einem Ziel, das Sie nicht erreicht haben. Was haben Sie daraus gelernt?',
-        'Wann haben Sie zuletzt jemand anderem zum Erfolg verholfen, und wie?',
-        'Wann haben Sie etwas übernommen, um das niemand Sie gebeten hatte?',
-        'Wann haben Sie bei der Arbeit Nein gesagt? Was geschah dann?',
-      ),
+      'lead: Erzählen Sie von einer Person, der Sie geholfen haben, sich zu entwickeln. Was haben Sie getan?',
+      'lead: Erzählen Sie von einer Ihrer Entscheidungen, die Ihrem Team nicht gefiel. Wie sind Sie damit umgegangen?',
+      'senior: Erzählen Sie, wie Sie einmal jemanden umgestimmt haben, der mehr zu sagen hatte als Sie.',
+      'junior: Erzählen Sie von etwas, das Sie von einer Kollegin oder einem Kollegen gelernt haben.',
+      'Erzählen Sie von einem schwierigen Problem, das Sie gelöst haben. Wie sind Sie vorgegangen?',
+      'Erzählen Sie von einer Meinungsverschiedenheit im Team. Wie ging sie aus?',
+      'Erzählen Sie von einem Fehler, der Ihnen passiert ist. Was haben Sie dann getan?',
+      'Erzählen Sie von einer Rückmeldung, die Ihre Arbeitsweise verändert hat.',
+      'Erzählen Sie von einer Situation, in der Sie Ihre Pläne schnell ändern mussten.',
+      'Erzählen Sie von einer Entscheidung, die Sie mit zu wenig Informationen getroffen haben.',
+      'Erzählen Sie von einem Ziel, das Sie nicht erreicht haben. Was haben Sie daraus gelernt?',
+      'Wann haben Sie zuletzt jemand anderem zum Erfolg verholfen, und wie?',
+      'Wann haben Sie etwas übernommen, um das niemand Sie gebeten hatte?',
+      'Wann haben Sie bei der Arbeit Nein gesagt? Was geschah dann?',
     ],
     situational: [
-      ...of(
-        ['lead'],
-        'Die Hälfte Ihres Teams fällt eine Woche lang aus. Wie halten Sie ein, was zugesagt war?',
-        'Zwei gute Leute in Ihrem Team sprechen nicht mehr miteinander. Was tun Sie?',
-      ),
-      ...of(['senior'], 'Sie übernehmen eine Arbeit, die weit im Verzug ist. Was sind Ihre ersten Schritte?'),
-      ...of(['junior'], 'Sie kommen nicht weiter, und alle, die helfen könnten, sind beschäftigt. Was tun Sie?'),
-      ...all(
-        'Zwei dringende Aufgaben kommen gleichzeitig. Wie entscheiden Sie, welche zuerst drankommt?',
-        'Sie merken, dass Sie nicht rechtzeitig fertig werden. Was tun Sie, und wann?',
-        'Sie bekommen eine unklare Aufgabe. Was sind Ihre ersten Schritte?',
-        'Jemand ist wütend auf Sie. Wie antworten Sie?',
-        'Sie finden einen schweren Fehler in einer Arbeit, die schon fertig ist. Was tun Sie?',
-        'Ihre Führungskraft verlangt etwas, das Sie für falsch halten. Was tun Sie?',
-        'Jemand fragt Sie etwas, das Sie nicht beantworten können. Was sagen Sie?',
-        'Jemand im Team macht immer wieder denselben Fehler. Was tun Sie?',
-        'Sie und jemand aus dem Team wollen dieselbe Aufgabe verschieden angehen. Wie einigen Sie sich?',
-        'An Ihrem ersten Tag hat niemand Zeit, Ihnen alles zu zeigen. Was tun Sie?',
-      ),
+      'lead: Die Hälfte Ihres Teams fällt eine Woche lang aus. Wie halten Sie ein, was zugesagt war?',
+      'lead: Zwei gute Leute in Ihrem Team sprechen nicht mehr miteinander. Was tun Sie?',
+      'senior: Sie übernehmen eine Arbeit, die weit im Verzug ist. Was sind Ihre ersten Schritte?',
+      'junior: Sie kommen nicht weiter, und alle, die helfen könnten, sind beschäftigt. Was tun Sie?',
+      'Zwei dringende Aufgaben kommen gleichzeitig. Wie entscheiden Sie, welche zuerst drankommt?',
+      'Sie merken, dass Sie nicht rechtzeitig fertig werden. Was tun Sie, und wann?',
+      'Sie bekommen eine unklare Aufgabe. Was sind Ihre ersten Schritte?',
+      'Jemand ist wütend auf Sie. Wie antworten Sie?',
+      'Sie finden einen schweren Fehler in einer Arbeit, die schon fertig ist. Was tun Sie?',
+      'Ihre Führungskraft verlangt etwas, das Sie für falsch halten. Was tun Sie?',
+      'Jemand fragt Sie etwas, das Sie nicht beantworten können. Was sagen Sie?',
+      'Jemand im Team macht immer wieder denselben Fehler. Was tun Sie?',
+      'Sie und jemand aus dem Team wollen dieselbe Aufgabe verschieden angehen. Wie einigen Sie sich?',
+      'An Ihrem ersten Tag hat niemand Zeit, Ihnen alles zu zeigen. Was tun Sie?',
     ],
-    motivation: all(
+    motivation: [
       'Warum möchten Sie diese Stelle?',
       'Was erwarten Sie von Ihren ersten drei Monaten bei uns?',
       'Wie sieht für Sie ein guter Arbeitstag aus?',
@@ -130,7 +106,7 @@ export const de: Bank = {
       'Welche Ihrer jetzigen Aufgaben möchten Sie behalten, und welche nicht?',
       'Was erwarten Sie von einer Führungskraft?',
       'Welche Fragen haben Sie an uns?',
-    ),
+    ],
   },
 
   doings: [

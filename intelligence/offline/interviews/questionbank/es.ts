@@ -1,5 +1,5 @@
 /** The question templates in Spanish. bank.ts describes the fields. */
-import { all, of, type Bank } from './bank.ts';
+import type { Bank } from './bank.ts';
 
 export const es: Bank = {
   opening: {
@@ -8,23 +8,17 @@ export const es: Bank = {
   },
 
   aboutSkill: {
-    introduction: all('Este puesto pide «{skill}». ¿Dónde lo ha necesitado hasta ahora?'),
+    introduction: ['Este puesto pide «{skill}». ¿Dónde lo ha necesitado hasta ahora?'],
     technical: [
-      ...of(['junior'], 'Este puesto pide «{skill}». ¿Qué preparación tiene para ello?'),
-      ...of(['mid'], 'Para nosotros es importante «{skill}». ¿Qué destacaría de su trabajo en ese sentido?'),
-      ...of(['senior'], 'Según su experiencia, ¿qué se suele subestimar en el tema «{skill}»?'),
-      ...of(['lead'], 'Suponga que contrata a alguien para este puesto. ¿Cómo comprobaría «{skill}»?'),
-      ...all('Este puesto incluye «{skill}». ¿Qué aporta usted, y qué tendría que aprender todavía?'),
+      'junior: Este puesto pide «{skill}». ¿Qué preparación tiene para ello?',
+      'mid: Para nosotros es importante «{skill}». ¿Qué destacaría de su trabajo en ese sentido?',
+      'senior: Según su experiencia, ¿qué se suele subestimar en el tema «{skill}»?',
+      'lead: Suponga que contrata a alguien para este puesto. ¿Cómo comprobaría «{skill}»?',
+      'Este puesto incluye «{skill}». ¿Qué aporta usted, y qué tendría que aprender todavía?',
     ],
     behavioral: [
-      ...of(
-        ['junior', 'mid'],
-        'Este puesto pide «{skill}». Háblenos de una situación en el trabajo en la que fue importante.',
-      ),
-      ...of(
-        ['senior', 'lead'],
-        'Este puesto pide «{skill}». Háblenos de una situación en el trabajo en la que mucho dependía de ello.',
-      ),
+      'junior, mid: Este puesto pide «{skill}». Háblenos de una situación en el trabajo en la que fue importante.',
+      'senior, lead: Este puesto pide «{skill}». Háblenos de una situación en el trabajo en la que mucho dependía de ello.',
     ],
   },
 
@@ -49,7 +43,7 @@ export const es: Bank = {
   },
 
   general: {
-    introduction: all(
+    introduction: [
       '¿En qué ha trabajado en los últimos doce meses?',
       '¿Cómo llegó al trabajo que hace hoy?',
       '¿Cómo es para usted un día normal de trabajo?',
@@ -57,67 +51,52 @@ export const es: Bank = {
       '¿De qué era responsable en su último puesto?',
       '¿Con quién trabaja más de cerca, y en qué?',
       '¿Qué más deberíamos saber de usted?',
-    ),
+    ],
     technical: [
-      ...of(['junior', 'mid'], '¿Cómo procede cuando tiene que aprender algo nuevo para su trabajo?'),
-      ...of(
-        ['senior', 'lead'],
-        '¿Cuál de sus decisiones en el trabajo tuvo más efecto, y cómo llegó a ella?',
-        '¿Cómo decide qué es lo bastante bueno?',
-      ),
-      ...all(
-        '¿Cuáles son los errores más frecuentes en su oficio, y cómo los evita?',
-        'Explique con palabras sencillas algo complicado de su trabajo.',
-        '¿Cómo busca la causa de un problema?',
-        '¿Qué herramientas utiliza cada día, y para qué?',
-        '¿Cómo mantiene al día sus conocimientos?',
-        '¿Qué reglas o normas importan más en su trabajo, y por qué?',
-        '¿Qué es lo que más ha cambiado en su oficio en los últimos años?',
-      ),
+      'junior, mid: ¿Cómo procede cuando tiene que aprender algo nuevo para su trabajo?',
+      'senior, lead: ¿Cuál de sus decisiones en el trabajo tuvo más efecto, y cómo llegó a ella?',
+      'senior, lead: ¿Cómo decide qué es lo bastante bueno?',
+      '¿Cuáles son los errores más frecuentes en su oficio, y cómo los evita?',
+      'Explique con palabras sencillas algo complicado de su trabajo.',
+      '¿Cómo busca la causa de un problema?',
+      '¿Qué herramientas utiliza cada día, y para qué?',
+      '¿Cómo mantiene al día sus conocimientos?',
+      '¿Qué reglas o normas importan más en su trabajo, y por qué?',
+      '¿Qué es lo que más ha cambiado en su oficio en los últimos años?',
     ],
     behavioral: [
-      ...of(
-        ['lead'],
-        'Háblenos de una persona a la que ayudó a crecer. ¿Qué hizo?',
-        'Háblenos de una decisión suya que no gustó a su equipo. ¿Cómo la llevó?',
-      ),
-      ...of(['senior'], 'Háblenos de una vez en que hizo cambiar de opinión a alguien con más poder que usted.'),
-      ...of(['junior'], 'Háblenos de algo que aprendió de una compañera o un compañero.'),
-      ...all(
-        'Háblenos de un problema difícil que resolvió. ¿Cómo lo hizo?',
-        'Háblenos de un desacuerdo en un equipo. ¿Cómo terminó?',
-        'Háblenos de un error suyo. ¿Qué hizo después?',
-        'Háblenos de un comentario que cambió su manera de trabajar.',
-        'Háblenos de una vez en que tuvo que cambiar sus planes con rapidez.',
-        'Háblenos de una decisión que tomó con muy poca información.',
-        'Háblenos de un objetivo que no alcanzó. ¿Qué aprendió?',
-        '¿Cuándo ayudó por última vez a otra persona a tener éxito, y cómo?',
-        '¿Cuándo se hizo cargo de algo que nadie le había pedido?',
-        '¿Cuándo dijo que no en el trabajo? ¿Qué pasó?',
-      ),
+      'lead: Háblenos de una persona a la que ayudó a crecer. ¿Qué hizo?',
+      'lead: Háblenos de una decisión suya que no gustó a su equipo. ¿Cómo la llevó?',
+      'senior: Háblenos de una vez en que hizo cambiar de opinión a alguien con más poder que usted.',
+      'junior: Háblenos de algo que aprendió de una compañera o un compañero.',
+      'Háblenos de un problema difícil que resolvió. ¿Cómo lo hizo?',
+      'Háblenos de un desacuerdo en un equipo. ¿Cómo terminó?',
+      'Háblenos de un error suyo. ¿Qué hizo después?',
+      'Háblenos de un comentario que cambió su manera de trabajar.',
+      'Háblenos de una vez en que tuvo que cambiar sus planes con rapidez.',
+      'Háblenos de una decisión que tomó con muy poca información.',
+      'Háblenos de un objetivo que no alcanzó. ¿Qué aprendió?',
+      '¿Cuándo ayudó por última vez a otra persona a tener éxito, y cómo?',
+      '¿Cuándo se hizo cargo de algo que nadie le había pedido?',
+      '¿Cuándo dijo que no en el trabajo? ¿Qué pasó?',
     ],
     situational: [
-      ...of(
-        ['lead'],
-        'La mitad de su equipo enferma durante una semana. ¿Cómo cumple lo prometido?',
-        'Dos buenas personas de su equipo ya no se hablan. ¿Qué hace?',
-      ),
-      ...of(['senior'], 'Se hace cargo de un trabajo que lleva mucho retraso. ¿Cuáles son sus primeros pasos?'),
-      ...of(['junior'], 'No sabe cómo seguir, y nadie tiene tiempo de ayudarle. ¿Qué hace?'),
-      ...all(
-        'Llegan dos tareas urgentes a la vez. ¿Cómo decide cuál va primero?',
-        'Nota que no va a terminar a tiempo. ¿Qué hace, y cuándo?',
-        'Le dan una tarea poco clara. ¿Cuáles son sus primeros pasos?',
-        'Alguien se enfada con usted. ¿Cómo responde?',
-        'Encuentra un error grave en un trabajo ya terminado. ¿Qué hace?',
-        'Su responsable pide algo que usted cree equivocado. ¿Qué hace?',
-        'Le preguntan algo que no sabe responder. ¿Qué dice?',
-        'Alguien del equipo comete siempre el mismo error. ¿Qué hace?',
-        'Alguien del equipo quiere hacer una tarea de otra manera que usted. ¿Cómo se ponen de acuerdo?',
-        'En su primer día nadie tiene tiempo de enseñarle todo. ¿Qué hace?',
-      ),
+      'lead: La mitad de su equipo enferma durante una semana. ¿Cómo cumple lo prometido?',
+      'lead: Dos buenas personas de su equipo ya no se hablan. ¿Qué hace?',
+      'senior: Se hace cargo de un trabajo que lleva mucho retraso. ¿Cuáles son sus primeros pasos?',
+      'junior: No sabe cómo seguir, y nadie tiene tiempo de ayudarle. ¿Qué hace?',
+      'Llegan dos tareas urgentes a la vez. ¿Cómo decide cuál va primero?',
+      'Nota que no va a terminar a tiempo. ¿Qué hace, y cuándo?',
+      'Le dan una tarea poco clara. ¿Cuáles son sus primeros pasos?',
+      'Alguien se enfada con usted. ¿Cómo responde?',
+      'Encuentra un error grave en un trabajo ya terminado. ¿Qué hace?',
+      'Su responsable pide algo que usted cree equivocado. ¿Qué hace?',
+      'Le preguntan algo que no sabe responder. ¿Qué dice?',
+      'Alguien del equipo comete siempre el mismo error. ¿Qué hace?',
+      'Alguien del equipo quiere hacer una tarea de otra manera que usted. ¿Cómo se ponen de acuerdo?',
+      'En su primer día nadie tiene tiempo de enseñarle todo. ¿Qué hace?',
     ],
-    motivation: all(
+    motivation: [
       '¿Por qué quiere este puesto?',
       '¿Qué espera de sus primeros tres meses con nosotros?',
       '¿Cómo es para usted un buen día de trabajo?',
@@ -127,7 +106,7 @@ export const es: Bank = {
       '¿Cuáles de sus tareas actuales quiere conservar, y cuáles no?',
       '¿Qué espera de su responsable?',
       '¿Qué preguntas tiene para nosotros?',
-    ),
+    ],
   },
 
   doings: [
