@@ -4,7 +4,7 @@
  * no effect.
  */
 import { endInvitationsOf } from './invitation.ts';
-import { revokeKeysOf, takeOverKeysOf, type Key } from './key.ts';
+import { settleKeysOf, type Key } from './key.ts';
 import { roleOf } from './organization.ts';
 import { findUser } from './user.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
@@ -76,7 +76,6 @@ export async function endGrants(
 ): Promise<KeysLeft> {
   if (!(await isGone(orgId, userId))) return { revoked: [], kept: [] };
   await endInvitationsOf(orgId, { userId, email: (await findUser(userId))?.email, leftAt });
-  return keepKeysFor === undefined
-    ? { revoked: await revokeKeysOf(orgId, userId, now), kept: [] }
-    : { revoked: [], kept: await takeOverKeysOf(orgId, userId, keepKeysFor, now) };
+  const keys = await settleKeysOf(orgId, userId, keepKeysFor, now);
+  return keepKeysFor === undefined ? { revoked: keys, kept: [] } : { revoked: [], kept: keys };
 }

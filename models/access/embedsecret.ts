@@ -3,7 +3,7 @@
  * per mode; it is stored encrypted and shown once. A replaced secret may stay valid for a while.
  */
 import { cached } from '../base/cached.ts';
-import { isDuplicate } from '../base/connect.ts';
+import { againIfDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, embedded, nullable, oneOf, optional, string } from '../rules/base/fields.ts';
 import { sealedRecords } from '../base/reseal.ts';
@@ -47,15 +47,11 @@ export async function findEmbedSecret(orgId: string, mode: Mode): Promise<EmbedS
   return collectionOf(EmbedSecretModel).findOne({ _id: `${orgId}:${mode}` });
 }
 
-const recent = cached((id) => collectionOf(EmbedSecretModel).findOne({ _id: id }));
-
 /**
  * The secret, cached for less than a second, because embedded chats check it often. The process that replaces the
  * secret sees the change at once.
  */
-export async function recentEmbedSecret(orgId: string, mode: Mode): Promise<EmbedSecret | null> {
-  return recent.read(`${orgId}:${mode}`);
-}
+export const recentEmbedSecret = cached(findEmbedSecret);
 
 /** Stores a new secret; the former one, if any, stays valid until `formerUntil`. */
 export async function replaceEmbedSecret(
@@ -65,7 +61,9 @@ export async function replaceEmbedSecret(
   formerUntil: Date,
   now: Date,
 ): Promise<EmbedSecret> {
-  for (;;) {
+  // Optimistic locking: the write happens only while the secret that was read is still stored. Of two concurrent
+  // replacements, the later one retries with the earlier one's secret as the former.
+  const replaced = await againIfDuplicate(async () => {
     const standing = await findEmbedSecret(orgId, mode);
     const next = {
       org_id: orgId,
@@ -74,18 +72,12 @@ export async function replaceEmbedSecret(
       former: standing && formerUntil > now ? { secret: standing.secret, until: formerUntil } : null,
       created_at: now,
     };
-    try {
-      // Optimistic locking: the write happens only while the secret that was read is still stored. Of two concurrent
-      // replacements, the later one retries with the earlier one's secret as the former.
-      const replaced = await collectionOf(EmbedSecretModel).findOneAndUpdate(
-        { _id: `${orgId}:${mode}`, ...(standing ? { secret: standing.secret } : { secret: { $exists: false } }) },
-        { $set: next },
-        { upsert: true, returnDocument: 'after' },
-      );
-      recent.forget(`${orgId}:${mode}`);
-      return replaced!;
-    } catch (error) {
-      if (!isDuplicate(error)) throw error;
-    }
-  }
+    return collectionOf(EmbedSecretModel).findOneAndUpdate(
+      { _id: `${orgId}:${mode}`, ...(standing ? { secret: standing.secret } : { secret: { $exists: false } }) },
+      { $set: next },
+      { upsert: true, returnDocument: 'after' },
+    );
+  });
+  recentEmbedSecret.forget(orgId, mode);
+  return replaced!;
 }

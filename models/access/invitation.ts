@@ -3,8 +3,8 @@
  * is one atomic write, before the person becomes a member. Until `joined_at` is set, the same person may accept again
  * after a crash.
  */
-import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, newest, olderThan, type RecordOf } from '../base/define.ts';
+import { againIfDuplicate, unlessDuplicate } from '../base/connect.ts';
+import { collectionOf, defineModel, finderOf, newest, olderThan, type RecordOf } from '../base/define.ts';
 import { date, oneOf, optional, string } from '../rules/base/fields.ts';
 import { invitationStatuses } from '../rules/access/account.ts';
 import { roles } from '../rules/access/roles.ts';
@@ -65,16 +65,12 @@ export async function replaceInvitation(
     status: 'pending',
     removed_at: expiryOf('invitations', expires_at),
   };
-  for (;;) {
+  // Another member may invite the same address at the same time.
+  await againIfDuplicate(async () => {
     await invitations().updateMany({ org_id, email, status: 'pending' }, { $set: { status: 'revoked' } });
-    try {
-      await invitations().insertOne(record);
-      return record;
-    } catch (error) {
-      // Another member invited the same address at the same time, so this call retries.
-      if (!isDuplicate(error)) throw error;
-    }
-  }
+    await invitations().insertOne(record);
+  });
+  return record;
 }
 
 /** The invitations of an organization, newest first; `before` is the last id of the previous page. */
@@ -82,9 +78,7 @@ export async function listInvitations(orgId: string, limit: number, before?: str
   return newest(invitations().find({ org_id: orgId, ...olderThan(before) }), limit);
 }
 
-export async function findInvitation(orgId: string, invitationId: string): Promise<Invitation | null> {
-  return invitations().findOne({ _id: invitationId, org_id: orgId });
-}
+export const findInvitation = finderOf(InvitationModel);
 
 const ofToken = (hash: string) => ({ $or: [{ hash }, { link_hash: hash }] });
 const open = (hash: string, now: Date) => ({
@@ -153,12 +147,9 @@ export async function refuseInvitation(invitationId: string): Promise<void> {
  */
 export async function reopenInvitation(invitationId: string): Promise<void> {
   const unfinished = { _id: invitationId, status: 'accepted' as const, joined_at: { $exists: false } };
-  try {
-    await invitations().updateOne(unfinished, { $set: { status: 'pending' }, $unset: { accepted_by: '' } });
-  } catch (error) {
-    if (!isDuplicate(error)) throw error;
-    await invitations().updateOne(unfinished, { $set: { status: 'revoked' } });
-  }
+  const pending = { $set: { status: 'pending' as const }, $unset: { accepted_by: '' as const } };
+  const reopened = await unlessDuplicate(() => invitations().updateOne(unfinished, pending));
+  if (!reopened) await invitations().updateOne(unfinished, { $set: { status: 'revoked' } });
 }
 
 /**

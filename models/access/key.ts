@@ -1,7 +1,7 @@
 /** API keys: creation, look-up, rotation and revocation. Only the hash of a key is stored. */
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { collectionOf, defineModel, newest, olderThan, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, finderOf, newest, olderThan, type RecordOf } from '../base/define.ts';
 import { date, list, nullable, oneOf, optional, string, unique } from '../rules/base/fields.ts';
 import { modes, scopes, splitToken, tokenPrefix, type KeyPrefix } from '../rules/access/keys.ts';
 
@@ -60,9 +60,7 @@ export async function findKeyByToken(token: string): Promise<Key | null> {
   return collectionOf(KeyModel).findOne({ token_hash: hashToken(token) });
 }
 
-export async function findKey(orgId: string, keyId: string): Promise<Key | null> {
-  return collectionOf(KeyModel).findOne({ _id: keyId, org_id: orgId });
-}
+export const findKey = finderOf(KeyModel);
 
 /** The keys of an organization, newest first, including revoked keys; `before` is the last id of the previous page. */
 export async function listKeys(orgId: string, limit: number, before?: string): Promise<Key[]> {
@@ -100,32 +98,22 @@ export async function revokeKey(orgId: string, keyId: string, now: Date): Promis
   );
 }
 
-const madeBy = (orgId: string, userId: string) => ({
-  org_id: orgId,
-  created_by_user_id: userId,
-  revoked_at: null,
-});
-
-/** Revokes all keys that a person created, and returns the keys that were not revoked before. */
-export async function revokeKeysOf(orgId: string, userId: string, now: Date): Promise<Key[]> {
-  const keys = await collectionOf(KeyModel).find(madeBy(orgId, userId)).sort({ _id: 1 }).toArray();
-  const ids = keys.map(({ _id }) => _id);
-  await collectionOf(KeyModel).updateMany(
-    { ...madeBy(orgId, userId), _id: { $in: ids } },
-    { $set: { revoked_at: now, updated_at: now } },
-  );
-  return keys;
-}
-
 /**
- * Makes `ownerId` the creator of all unrevoked keys that a person created, and returns these keys as they were before.
+ * Makes `keeper` the creator of all unrevoked keys that a person created; without `keeper`, revokes these keys. Returns
+ * the keys as they were before.
  */
-export async function takeOverKeysOf(orgId: string, userId: string, ownerId: string, now: Date): Promise<Key[]> {
-  const keys = await collectionOf(KeyModel).find(madeBy(orgId, userId)).sort({ _id: 1 }).toArray();
-  const ids = keys.map(({ _id }) => _id);
+export async function settleKeysOf(
+  orgId: string,
+  userId: string,
+  keeper: string | undefined,
+  now: Date,
+): Promise<Key[]> {
+  const created = { org_id: orgId, created_by_user_id: userId, revoked_at: null };
+  const keys = await collectionOf(KeyModel).find(created).sort({ _id: 1 }).toArray();
+  const change = keeper === undefined ? { revoked_at: now } : { created_by_user_id: keeper };
   await collectionOf(KeyModel).updateMany(
-    { ...madeBy(orgId, userId), _id: { $in: ids } },
-    { $set: { created_by_user_id: ownerId, updated_at: now } },
+    { ...created, _id: { $in: keys.map(({ _id }) => _id) } },
+    { $set: { ...change, updated_at: now } },
   );
   return keys;
 }

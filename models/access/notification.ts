@@ -34,10 +34,6 @@ export const NotificationModel = defineModel(
     topic: optional(string),
     /** Groups repeated notifications: a member has at most one unread notification with the same value. */
     gathered: optional(string),
-    /**
-     * The ids of the meetings, tasks, customers, documents and interviews whose content the notification contains. The
-     * notification is deleted with them.
-     */
     about: aboutField,
     read: boolean,
     /** When the notification is mailed unless it is read before. `mode`: whether it concerns test or live data. */
@@ -65,9 +61,6 @@ export type Notification = RecordOf<typeof NotificationModel>;
 export type NoticeSubject = {
   [F in 'task_id' | 'conv_id' | 'approval_id' | 'delivery_id' | 'topic' | 'gathered']?: string | undefined;
 };
-/**
- * `about`: the ids of the meetings, tasks, customers, documents and interviews whose content the notification contains.
- */
 export type Notice = Pick<Notification, 'key' | 'kind' | 'title' | 'body' | 'about'> &
   NoticeSubject & {
     /** Whether the notification concerns test or live data. */

@@ -16,7 +16,7 @@ import {
   roles,
   type Role,
 } from '../rules/access/roles.ts';
-import { Problem } from '../rules/base/errors.ts';
+import { noSuch, Problem } from '../rules/base/errors.ts';
 
 const member = embedded({
   user_id: string,
@@ -145,7 +145,7 @@ export async function removeMember(orgId: string, actorId: string, userId: strin
   for (;;) {
     const { members, actor } = await readMembers(orgId, actorId);
     const target = members.find((m) => m.user_id === userId);
-    if (!target) throw new Problem('NOT_FOUND', { message: 'There is no such member.' });
+    if (!target) throw noSuch('member');
     const owners = members.filter((m) => m.role === 'owner').length;
     checkRemoval({ id: actorId, role: actor.role }, { id: userId, role: target.role }, owners);
     const has = (match: Record<string, unknown>) => ({ members: { $elemMatch: match } });
@@ -174,7 +174,7 @@ export async function changeRole(orgId: string, actorId: string, userId: string,
     const { members, actor } = await readMembers(orgId, actorId);
     const target = members.find((m) => m.user_id === userId);
     checkRoleChange(actor.role);
-    if (!target) throw new Problem('NOT_FOUND', { message: 'There is no such member.' });
+    if (!target) throw noSuch('member');
     if (target.role === role) return target;
     const owners = members.filter((m) => m.role === 'owner').length;
     if (target.role === 'owner' && owners <= 1) throw new Problem('LAST_OWNER');
@@ -230,6 +230,6 @@ export async function colleagueIdsOf(userId: string): Promise<string[]> {
 async function readMembers(orgId: string, actorId: string): Promise<{ members: Member[]; actor: Member }> {
   const members = (await findOrganization(orgId))?.members ?? [];
   const actor = members.find((m) => m.user_id === actorId);
-  if (!actor) throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+  if (!actor) throw noSuch('organization');
   return { members, actor };
 }

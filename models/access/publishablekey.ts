@@ -5,7 +5,6 @@
 import type mongoose from 'mongoose';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, oneOf, string, unique } from '../rules/base/fields.ts';
-import { isDuplicate } from '../base/connect.ts';
 import { newToken } from './key.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 
@@ -48,16 +47,10 @@ async function upsert(
   mode: Mode,
   update: mongoose.mongo.UpdateFilter<PublishableKey>,
 ): Promise<PublishableKey> {
-  for (;;) {
-    try {
-      const stored = await collectionOf(PublishableKeyModel).findOneAndUpdate({ _id: idOf(orgId, mode) }, update, {
-        upsert: true,
-        returnDocument: 'after',
-      });
-      return stored!;
-    } catch (error) {
-      // A concurrent first read inserted the key after this query, so the next query finds it.
-      if (!isDuplicate(error)) throw error;
-    }
-  }
+  // MongoDB itself repeats the upsert when a concurrent first read inserts the key.
+  const stored = await collectionOf(PublishableKeyModel).findOneAndUpdate({ _id: idOf(orgId, mode) }, update, {
+    upsert: true,
+    returnDocument: 'after',
+  });
+  return stored!;
 }

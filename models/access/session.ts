@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { cached } from '../base/cached.ts';
-import { isDuplicate } from '../base/connect.ts';
+import { againIfDuplicate } from '../base/connect.ts';
 import { acrossShards, collectionOf, defineModel, newest, olderThan, readerOf, type RecordOf } from '../base/define.ts';
 import { boolean, date, mixed, oneOf, optional, string } from '../rules/base/fields.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
@@ -61,16 +61,11 @@ export async function findSession(orgId: string, sessionId: string): Promise<Rea
   return readSession(orgId, sessionId);
 }
 
-const recent = cached((key) => readSession(...(key.split(' ') as [string, string])));
-const keyOf = (orgId: string, sessionId: string): string => `${orgId} ${sessionId}`;
-
 /**
  * The session, cached for less than a second, because every request reads it. The process that revokes a session sees
  * the change at once.
  */
-export async function recentSession(orgId: string, sessionId: string): Promise<Readonly<Session> | null> {
-  return recent.read(keyOf(orgId, sessionId));
-}
+export const recentSession = cached(findSession);
 
 /** A customer's sessions older than `after`, newest first, including ended ones that are still kept. */
 export async function listSessionsOf(
@@ -94,7 +89,7 @@ export async function revokeSession(orgId: string, sessionId: string, now: Date)
     { $set: { revoked_at: now } },
     { returnDocument: 'after' },
   );
-  recent.forget(keyOf(orgId, sessionId));
+  recentSession.forget(orgId, sessionId);
   return revoked ?? (await sessions.findOne({ _id: sessionId, org_id: orgId }));
 }
 
@@ -125,28 +120,24 @@ export async function endedAmong(sessionIds: readonly string[]): Promise<string[
  */
 export async function provideEmbedSession(fresh: Session & { kind: 'embed'; visitor_id: string }): Promise<Session> {
   const { expires_at, product_type, ...first } = fresh;
-  for (;;) {
-    try {
-      const session = await collectionOf(SessionModel).findOneAndUpdate(
-        {
-          org_id: fresh.org_id,
-          mode: fresh.mode,
-          customer_id: fresh.customer_id,
-          visitor_id: fresh.visitor_id,
-          kind: 'embed',
-        },
-        {
-          $setOnInsert: first,
-          $set: { expires_at, ...defined({ product_type }) },
-          ...(product_type === undefined ? { $unset: { product_type: '' as const } } : {}),
-        },
-        { upsert: true, returnDocument: 'after' },
-      );
-      return session!;
-    } catch (error) {
-      if (!isDuplicate(error)) throw error;
-    }
-  }
+  const session = await againIfDuplicate(() =>
+    collectionOf(SessionModel).findOneAndUpdate(
+      {
+        org_id: fresh.org_id,
+        mode: fresh.mode,
+        customer_id: fresh.customer_id,
+        visitor_id: fresh.visitor_id,
+        kind: 'embed',
+      },
+      {
+        $setOnInsert: first,
+        $set: { expires_at, ...defined({ product_type }) },
+        ...(product_type === undefined ? { $unset: { product_type: '' as const } } : {}),
+      },
+      { upsert: true, returnDocument: 'after' },
+    ),
+  );
+  return session!;
 }
 
 /**

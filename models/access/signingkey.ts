@@ -4,7 +4,7 @@
  */
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, mixed, number, string, unique } from '../rules/base/fields.ts';
-import { isDuplicate } from '../base/connect.ts';
+import { unlessDuplicate } from '../base/connect.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { Place } from '../base/secretbox.ts';
 
@@ -42,13 +42,7 @@ export async function listSigningKeys(): Promise<SigningKey[]> {
 
 /** Stores a new key; false when another process has stored one with the same number. */
 export async function addSigningKey(key: SigningKey): Promise<boolean> {
-  try {
-    await SigningKeyModel.create(key);
-    return true;
-  } catch (error) {
-    if (isDuplicate(error)) return false;
-    throw error;
-  }
+  return (await unlessDuplicate(() => SigningKeyModel.create(key))) !== undefined;
 }
 
 export async function removeSigningKeysBefore(number: number): Promise<void> {

@@ -8,29 +8,28 @@ import { LRUCache } from 'lru-cache';
 const believedMs = 500;
 
 /**
- * A cache for the results of `load`. Concurrent callers share one read; failures are not cached. `ttlMs`: how long a
- * value may be used. A process that changes the data calls `forget`, so that it sees its change at once.
+ * A function that returns the results of `load` from a cache. Concurrent callers share one read; failures are not
+ * cached. A process that changes the data calls `forget`, so that it sees its change at once. `ttlMs`: how long a value
+ * may be used. `keyOf`: the key of an entry, when the input itself must not be kept in memory.
  */
-export function cached<V>(
-  load: (input: string) => Promise<V>,
-  ttlMs = believedMs,
-): {
-  /** Pass `cacheKey` when the input itself must not be kept in memory. */
-  read(input: string, cacheKey?: string): Promise<V>;
-  forget(cacheKey: string): void;
-} {
+export function cached<I extends string[], V>(
+  load: (...input: I) => Promise<V>,
+  {
+    ttlMs = believedMs,
+    keyOf = (...input) => input.join(' '),
+  }: { ttlMs?: number; keyOf?: (...input: I) => string } = {},
+): ((...input: I) => Promise<V>) & { forget(...input: I): void } {
   // Expired entries are removed at once and not only when space is needed, because each of thousands of idle sockets
   // leaves an entry in the cache.
   const cache = new LRUCache<string, Promise<V>>({ max: 10_000, ttl: ttlMs, ttlAutopurge: true });
-  return {
-    read(input, cacheKey = input) {
-      const known = cache.get(cacheKey);
-      if (known) return known;
-      const reading = load(input);
-      cache.set(cacheKey, reading);
-      reading.catch(() => cache.get(cacheKey) === reading && cache.delete(cacheKey));
-      return reading;
-    },
-    forget: (cacheKey) => void cache.delete(cacheKey),
+  const read = (...input: I): Promise<V> => {
+    const key = keyOf(...input);
+    const known = cache.get(key);
+    if (known) return known;
+    const reading = load(...input);
+    cache.set(key, reading);
+    reading.catch(() => cache.get(key) === reading && cache.delete(key));
+    return reading;
   };
+  return Object.assign(read, { forget: (...input: I) => void cache.delete(keyOf(...input)) });
 }

@@ -128,3 +128,24 @@ export async function disconnectMongo(): Promise<void> {
 export function isDuplicate(error: unknown): boolean {
   return (error as { code?: number } | null)?.code === 11_000;
 }
+
+/** The result of a write outside a transaction; undefined when it fails on a unique index. */
+export async function unlessDuplicate<T>(write: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await write();
+  } catch (error) {
+    if (isDuplicate(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The result of a write outside a transaction. It repeats the write while another writer is faster on a unique index. */
+export async function againIfDuplicate<T>(write: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isDuplicate(error)) throw error;
+    }
+  }
+}

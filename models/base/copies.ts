@@ -8,7 +8,7 @@ import type { IndexDefinition } from './define.ts';
 import { list, string } from '../rules/base/fields.ts';
 import { copies } from '../rules/base/holdings.ts';
 
-/** The ids of the originals whose content a record copies; empty when the record copies nothing. */
+/** The field `about`: the ids of the originals whose content the record copies; it is deleted with any of them. */
 export const aboutField = list(string);
 export const aboutIndex: IndexDefinition = { fields: { about: 1 } };
 

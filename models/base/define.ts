@@ -120,6 +120,21 @@ export const olderThan = (before: string | undefined): { _id?: { $lt: string } }
 export const newest = <R>(found: mongoose.mongo.FindCursor<R>, limit: number): Promise<R[]> =>
   found.sort({ _id: -1 }).limit(limit).toArray();
 
+type OfOrg = { _id: string; org_id: string };
+
+/** Returns a function that finds an organization's record by its id. */
+export const finderOf =
+  <T extends OfOrg>(model: Stores<T, Collection>) =>
+  (orgId: string, id: string): Promise<T | null> =>
+    acrossShards<OfOrg>(model).findOne<T>({ _id: id, org_id: orgId });
+
+/** Returns a function that deletes an organization's record by its id. Idempotent. */
+export const removerOf =
+  <T extends OfOrg>(model: Stores<T, Collection>) =>
+  async (orgId: string, id: string): Promise<void> => {
+    await acrossShards<OfOrg>(model).deleteOne({ _id: id, org_id: orgId });
+  };
+
 /** Query options of reads that see one snapshot of all collections. */
 export type Together = { session: mongoose.mongo.ClientSession; readConcern: { level: 'snapshot' } };
 

@@ -5,7 +5,7 @@
  */
 import { collectionOf, defineModel, type RecordOf } from './define.ts';
 import { date, embedded, number, optional, string, text, type ValueOf } from '../rules/base/fields.ts';
-import { isDuplicate } from './connect.ts';
+import { unlessDuplicate } from './connect.ts';
 import { aboutField, aboutIndex } from './copies.ts';
 import { sealedRecords } from './reseal.ts';
 import type { Place } from './secretbox.ts';
@@ -31,7 +31,6 @@ const IdempotencyModel = defineModel(
     /** The end of the holder's lease. After it, the holder counts as crashed. */
     running_until: date,
     reply: optional(idempotentReply),
-    /** The ids of the meetings, tasks, customers, documents and interviews whose content the reply contains. */
     about: aboutField,
     expires_at: date,
   },
@@ -67,12 +66,7 @@ export async function takeIdempotencyKey(
     running_until: new Date(now.getTime() + lease.runMs),
     expires_at: new Date(now.getTime() + lease.keepMs),
   };
-  try {
-    await IdempotencyModel.create({ _id: id, ...mine });
-    return undefined;
-  } catch (error) {
-    if (!isDuplicate(error)) throw error;
-  }
+  if (await unlessDuplicate(() => IdempotencyModel.create({ _id: id, ...mine }))) return undefined;
   const abandoned = { fingerprint: { $in: fingerprints }, reply: { $exists: false }, running_until: { $lte: now } };
   // MongoDB deletes expired records with a delay, so they may still be found.
   const free = { _id: id, $or: [abandoned, { expires_at: { $lte: now } }] };
@@ -92,10 +86,7 @@ export async function renewIdempotencyKey({ id, holder }: Holding, until: Date):
   );
 }
 
-/**
- * Stores the reply until the record expires, or until `until` when that is earlier. `about`: the ids of the originals
- * whose content the reply contains, so that the reply is deleted with them.
- */
+/** Stores the reply until the record expires, or until `until` when that is earlier. */
 export async function keepReply(
   { id, holder }: Holding,
   reply: IdempotentReply,

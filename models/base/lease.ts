@@ -3,7 +3,7 @@
  * lease of a process that dies runs out.
  */
 import { randomUUID } from 'node:crypto';
-import { isDuplicate } from './connect.ts';
+import { unlessDuplicate } from './connect.ts';
 import { collectionOf, defineModel } from './define.ts';
 import { date, string } from '../rules/base/fields.ts';
 
@@ -32,21 +32,37 @@ const self: string = randomUUID();
 export async function takeLease(name: string, ms: number, holder = self): Promise<boolean> {
   const free = { $or: [{ $eq: ['$holder', holder] }, { $lte: ['$until', '$$NOW'] }] };
   const until = { $add: ['$$NOW', ms] };
-  try {
-    const lease = await collectionOf(LeaseModel).findOneAndUpdate(
+  // When another process creates the record at the same moment, the upsert may try to insert a second one.
+  const lease = await unlessDuplicate(() =>
+    collectionOf(LeaseModel).findOneAndUpdate(
       { _id: name },
       [{ $set: { holder: { $cond: [free, holder, '$holder'] }, until: { $cond: [free, until, '$until'] } } }],
       { upsert: true, returnDocument: 'after' },
-    );
-    return lease?.holder === holder;
-  } catch (error) {
-    // Another process created the record at the same moment, so the upsert tried to insert a second one.
-    if (isDuplicate(error)) return false;
-    throw error;
-  }
+    ),
+  );
+  return lease?.holder === holder;
 }
 
 /** Gives back the lease that `holder` has, so that no other process waits until it runs out. */
 export async function giveLease(name: string, holder = self): Promise<void> {
   await collectionOf(LeaseModel).deleteOne({ _id: name, holder });
+}
+
+/** The length of the lease for a renewal, in ms: longer than any renewal, so a process that exceeds it has crashed. */
+const renewalMs = 20_000;
+
+/** The turns of all processes at renewing a stored credential: a refresh token can be used once. */
+export function renewalTurns(credential: string) {
+  const name = `renewal:${credential}`;
+  let holder: string | undefined;
+  return {
+    /** Begins a turn; false during another turn, even of this process. */
+    async claim(): Promise<boolean> {
+      const claimant = randomUUID();
+      const claimed = await takeLease(name, renewalMs, claimant);
+      if (claimed) holder = claimant;
+      return claimed;
+    },
+    end: (): Promise<void> => giveLease(name, holder),
+  };
 }

@@ -3,6 +3,7 @@
  * Each model lists its sealed values. Other processes can keep working meanwhile.
  */
 import { acrossShards, type Model } from './define.ts';
+import type { renewalTurns } from './lease.ts';
 import type { Place, SecretBox } from './secretbox.ts';
 
 /** A sealed value of a record: its field `path` (with the index in a list), and the place that it is bound to. */
@@ -10,8 +11,8 @@ export type SealedValue = { path: string; sealed: string | null | undefined; pla
 export type SealedRecords = {
   model: Model<never>;
   valuesIn(record: never): SealedValue[];
-  /** A filter that skips records whose value another process is about to replace. */
-  restingAt?(now: Date): object;
+  /** The turns at renewing the record's values. A value is left during the turn of another process. */
+  turnsOf?(record: never): ReturnType<typeof renewalTurns>;
   /** Whether the record uses a `version` for optimistic locking, which must then be incremented. */
   versioned?: true;
 };
@@ -20,7 +21,7 @@ export type SealedRecords = {
 export const sealedRecords = <T extends { _id: string }>(
   model: Model<T>,
   valuesIn: (record: T) => SealedValue[],
-  options: Pick<SealedRecords, 'restingAt' | 'versioned'> = {},
+  options: { turnsOf?: (record: T) => ReturnType<typeof renewalTurns>; versioned?: true } = {},
 ): SealedRecords => ({ model, valuesIn, ...options }) as unknown as SealedRecords;
 
 /**
@@ -32,7 +33,7 @@ export type Resealed = { resealed: number; left: number; unreadable: Place[] };
 const batchSize = 200;
 
 /** Re-encrypts, with the newest key, every value that an older key has sealed. Idempotent. */
-export async function resealRecords(of: SealedRecords, secrets: SecretBox, now: Date): Promise<Resealed> {
+export async function resealRecords(of: SealedRecords, secrets: SecretBox): Promise<Resealed> {
   const collection = acrossShards(of.model as unknown as Model<{ _id: string }>);
   const done: Resealed = { resealed: 0, left: 0, unreadable: [] };
   for (let last = ''; ;) {
@@ -42,16 +43,16 @@ export async function resealRecords(of: SealedRecords, secrets: SecretBox, now: 
       .sort({ _id: 1 })
       .limit(batchSize)
       .toArray();
-    for (const record of records) await resealRecord(of, record, { secrets, now, done });
+    for (const record of records) await resealRecord(of, record, { secrets, done });
     if (records.length < batchSize) return done;
     last = records.at(-1)!._id;
   }
 }
 
 async function resealRecord(
-  { model, valuesIn, restingAt, versioned }: SealedRecords,
+  { model, valuesIn, turnsOf, versioned }: SealedRecords,
   record: { _id: string },
-  { secrets, now, done }: { secrets: SecretBox; now: Date; done: Resealed },
+  { secrets, done }: { secrets: SecretBox; done: Resealed },
 ): Promise<void> {
   const collection = acrossShards(model as unknown as Model<{ _id: string }>);
   for (const { path, sealed, place } of valuesIn(record as never)) {
@@ -63,13 +64,15 @@ async function resealRecord(
       done.unreadable.push(place);
       continue;
     }
-    const { matchedCount } = await collection.updateOne(
-      { _id: record._id, [path]: sealed, ...restingAt?.(now) },
-      {
-        $set: { [path]: secrets.seal(text, place) },
-        ...(versioned ? { $inc: { version: 1 } } : {}),
-      },
-    );
+    const turns = turnsOf?.(record as never);
+    if (turns && !(await turns.claim())) {
+      done.left += 1;
+      continue;
+    }
+    const change = { $set: { [path]: secrets.seal(text, place) }, ...(versioned ? { $inc: { version: 1 } } : {}) };
+    const { matchedCount } = await collection
+      .updateOne({ _id: record._id, [path]: sealed }, change)
+      .finally(() => turns?.end());
     if (matchedCount === 1) done.resealed += 1;
     else done.left += 1;
   }

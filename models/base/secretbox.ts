@@ -7,7 +7,10 @@
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** Where a sealed value is stored: `field` is `<collection>.<field>`, and `record` the id of the record. */
+/**
+ * Where a sealed value is stored, which its encryption is bound to: `field` is `<collection>.<field>`, and `record` the
+ * id of the record.
+ */
 export type Place = { field: string; record: string };
 
 export type SecretBox = {

@@ -26,7 +26,7 @@ import {
   type ConversationStatus,
   type EscalationReason,
 } from '../rules/chat/conversation.ts';
-import { Problem } from '../rules/base/errors.ts';
+import { noSuch, Problem } from '../rules/base/errors.ts';
 import { noticeOf } from '../rules/chat/notice.ts';
 import { keptUntil } from '../rules/chat/retention.ts';
 import { noticesWork, ticketEventsWork } from '../rules/chat/work.ts';
@@ -70,7 +70,7 @@ export type Made = { moved: boolean; events: readonly TicketEvent[] };
 export async function actOn(orgId: string, convId: string, act: Act, options: ActOptions): Promise<Conversation> {
   for (;;) {
     const standing = await findConversation(orgId, convId);
-    if (!standing) throw new Problem('NOT_FOUND', { message: 'There is no such conversation.' });
+    if (!standing) throw noSuch('conversation');
     const status = conversationMoves[act][standing.status];
     if (status === undefined || options.from?.includes(standing.status) === false) {
       throw new Problem('CONFLICT', { message: `A conversation that is ${standing.status} does not allow this.` });

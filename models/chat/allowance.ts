@@ -1,6 +1,6 @@
 /** Quotas per time window. Each use has an id, so that a retry of the same use takes nothing more. */
 import { createHash } from 'node:crypto';
-import { isDuplicate } from '../base/connect.ts';
+import { unlessDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, list, string } from '../rules/base/fields.ts';
 
@@ -64,18 +64,16 @@ async function take(
   const id = `${what}:${name}`;
   const use = createHash('sha256').update(usedBy).digest('base64url').slice(0, 22);
   const full = `uses.${limit - 1}`;
-  try {
-    await collectionOf(AllowanceModel).updateOne(
+  const taken = await unlessDuplicate(() =>
+    collectionOf(AllowanceModel).updateOne(
       { _id: id, $or: [{ uses: use }, { [full]: { $exists: false } }] },
       { $addToSet: { uses: use }, $setOnInsert: { org_id: orgId, expires_at: ends } },
       { upsert: true },
-    );
-    return true;
-  } catch (error) {
-    // The record is full, so the upsert tried to insert a second one. Two concurrent first uses also cause this error.
-    if (!isDuplicate(error)) throw error;
-    const standing = await collectionOf(AllowanceModel).findOne({ _id: id });
-    if (standing && standing.uses.length < limit) return take(what, orgId, usedBy, limit, { name, ends });
-    return standing?.uses.includes(use) ?? false;
-  }
+    ),
+  );
+  if (taken) return true;
+  // The record is full, so the upsert tried to insert a second one, or another first use was faster.
+  const standing = await collectionOf(AllowanceModel).findOne({ _id: id });
+  if (standing && standing.uses.length < limit) return take(what, orgId, usedBy, limit, { name, ends });
+  return standing?.uses.includes(use) ?? false;
 }

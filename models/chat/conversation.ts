@@ -3,7 +3,7 @@
  * changes the status and the ticket. The conversation's workflow appends the frames that clients receive.
  */
 import type mongoose from 'mongoose';
-import { acrossShards, collectionOf, defineModel, wordIndex, type RecordOf } from '../base/define.ts';
+import { acrossShards, collectionOf, defineModel, finderOf, wordIndex, type RecordOf } from '../base/define.ts';
 import {
   date,
   embedded,
@@ -27,7 +27,7 @@ import {
   type EscalationReason,
   ticketEvents,
 } from '../rules/chat/conversation.ts';
-import { Problem } from '../rules/base/errors.ts';
+import { noSuch } from '../rules/base/errors.ts';
 import type { ConversationNotice } from '../rules/chat/notice.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { priorities } from '../rules/base/priority.ts';
@@ -196,9 +196,7 @@ export const ConversationModel = defineModel(
 );
 export type Conversation = RecordOf<typeof ConversationModel>;
 
-export async function findConversation(orgId: string, convId: string): Promise<Conversation | null> {
-  return collectionOf(ConversationModel).findOne({ _id: convId, org_id: orgId });
-}
+export const findConversation = finderOf(ConversationModel);
 
 /** Notes that the status change with this `status_version` was shown to the customer. */
 export async function settleShown(orgId: string, convId: string, version: number): Promise<void> {
@@ -252,7 +250,7 @@ export async function placeAnswer(
     ],
     { returnDocument: 'after', projection: { position: 1, misses: 1 } },
   );
-  if (!done && !untaken) throw new Problem('NOT_FOUND', { message: 'There is no such conversation.' });
+  if (!done && !untaken) throw noSuch('conversation');
   return done;
 }
 

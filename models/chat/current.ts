@@ -1,6 +1,6 @@
 /** The current conversation of a customer. A client that names no conversation joins this one. */
 import { ConversationModel, type Conversation } from './conversation.ts';
-import { isDuplicate } from '../base/connect.ts';
+import { againIfDuplicate } from '../base/connect.ts';
 import { collectionOf } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
 import type { Mode } from '../rules/access/keys.ts';
@@ -24,7 +24,7 @@ export async function provideConversation(
   customerId: string,
   now: Date,
 ): Promise<Conversation> {
-  for (;;) {
+  return againIfDuplicate(async () => {
     const standing = await findStanding(orgId, mode, customerId);
     if (standing) return standing;
     const last = await collectionOf(ConversationModel).findOne(
@@ -56,13 +56,9 @@ export async function provideConversation(
       updated_at: now,
       ...keptUntil(mode, now),
     };
-    try {
-      await collectionOf(ConversationModel).insertOne(fresh);
-      return fresh;
-    } catch (error) {
-      if (!isDuplicate(error)) throw error;
-    }
-  }
+    await collectionOf(ConversationModel).insertOne(fresh);
+    return fresh;
+  });
 }
 
 /**

@@ -4,7 +4,7 @@
  * who is never merged with another.
  */
 import type mongoose from 'mongoose';
-import { isDuplicate } from '../base/connect.ts';
+import { againIfDuplicate, isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, readerOf, wordIndex, type RecordOf } from '../base/define.ts';
 import { boolean, date, oneOf, optional, string } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
@@ -123,17 +123,13 @@ export async function provideCustomer(orgId: string, mode: Mode, identity: Ident
 
 /** The customer record of an unverified visitor, created if there is none. */
 export async function provideVisitor(orgId: string, mode: Mode, visitorId: string, now: Date): Promise<Customer> {
-  for (;;) {
-    try {
-      return await upsert(
-        { org_id: orgId, mode, visitor_id: visitorId, verified: false },
-        { last_seen_at: now, ...keptUntil(mode, now, customerDays) },
-        { _id: newId('customer'), created_at: now },
-      );
-    } catch (error) {
-      if (!isDuplicate(error)) throw error;
-    }
-  }
+  return againIfDuplicate(() =>
+    upsert(
+      { org_id: orgId, mode, visitor_id: visitorId, verified: false },
+      { last_seen_at: now, ...keptUntil(mode, now, customerDays) },
+      { _id: newId('customer'), created_at: now },
+    ),
+  );
 }
 
 /**

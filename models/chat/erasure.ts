@@ -2,11 +2,11 @@
  * Erasure of a customer's data: the request, its progress, and how many records were found. What is erased is decided
  * only here; models/chat/customer.ts first removes the identifying fields.
  */
-import { isDuplicate } from '../base/connect.ts';
+import { unlessDuplicate } from '../base/connect.ts';
 import { countCopies, eraseCopies } from '../base/copies.ts';
 import { ConversationModel } from './conversation.ts';
 import { beginErasing, CustomerModel } from './customer.ts';
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, finderOf, type RecordOf } from '../base/define.ts';
 import { date, list, mixed, oneOf, optional, string } from '../rules/base/fields.ts';
 import { FrameModel } from '../live/frame.ts';
 import { staffStream, tellStaff } from '../live/staff.ts';
@@ -62,18 +62,10 @@ export type Erasure = RecordOf<typeof ErasureModel>;
 
 /** Stores a requested erasure; false when it was requested before. */
 export async function createErasure(erasure: Erasure): Promise<boolean> {
-  try {
-    await collectionOf(ErasureModel).insertOne(erasure);
-    return true;
-  } catch (error) {
-    if (isDuplicate(error)) return false;
-    throw error;
-  }
+  return (await unlessDuplicate(() => collectionOf(ErasureModel).insertOne(erasure))) !== undefined;
 }
 
-export async function findErasure(orgId: string, customerId: string): Promise<Erasure | null> {
-  return collectionOf(ErasureModel).findOne({ _id: customerId, org_id: orgId });
-}
+export const findErasure = finderOf(ErasureModel);
 
 /**
  * Removes the customer's identifying fields and sessions. This closes the customer's sockets, and refuses further

@@ -2,7 +2,7 @@
  * Messages of conversations, with their senders and how each answer was made. A message is stored once. The id of its
  * answer is fixed beforehand, so that repeated attempts produce one answer.
  */
-import { isDuplicate } from '../base/connect.ts';
+import { unlessDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, wordIndex, type RecordOf } from '../base/define.ts';
 import { boolean, date, flag, mixed, number, oneOf, optional, string, text } from '../rules/base/fields.ts';
 import type { Conversation } from './conversation.ts';
@@ -121,13 +121,7 @@ export type MessageRef = Pick<Message, '_id' | 'org_id' | 'conv_id'>;
 /** Stores a message; null when it is a duplicate (the same id, `client_message_id` or answered message). */
 export async function insertMessage(message: Omit<Message, 'expires_at'>): Promise<Message | null> {
   const stored: Message = { ...message, ...keptUntil(message.mode, message.at) };
-  try {
-    await collectionOf(MessageModel).insertOne(stored);
-    return stored;
-  } catch (error) {
-    if (isDuplicate(error)) return null;
-    throw error;
-  }
+  return (await unlessDuplicate(() => collectionOf(MessageModel).insertOne(stored))) ? stored : null;
 }
 
 /**

@@ -8,7 +8,7 @@ import { CustomerModel } from './customer.ts';
 import { MessageModel } from './message.ts';
 import { collectionOf } from '../base/define.ts';
 import { isIdOf } from '../base/ids.ts';
-import { Problem } from '../rules/base/errors.ts';
+import { invalid } from '../rules/base/errors.ts';
 import type { Mode } from '../rules/access/keys.ts';
 import { hasAllWords, type SearchPlace } from '../rules/chat/search.ts';
 
@@ -40,8 +40,7 @@ export async function searchInbox(search: Search, limit: number): Promise<Found[
   const found = await Promise.all([inMessages(search, limit), inNotes(search), ofCustomers(search)]).catch(
     (error: unknown) => {
       if ((error as { codeName?: string }).codeName !== 'MaxTimeMSExpired') throw error;
-      const message = 'is found too often; add a word, or name a time by `from` and `until`';
-      throw new Problem('VALIDATION', { details: [{ path: ['query', 'q'], message }] });
+      throw invalid(['query', 'q'], 'is found too often; add a word, or name a time by `from` and `until`');
     },
   );
   return found.flat();

@@ -12,7 +12,7 @@ import { collectionOf } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
 import type { Intent } from '../base/pending.ts';
 import type { Priority } from '../rules/base/priority.ts';
-import { Problem } from '../rules/base/errors.ts';
+import { noSuch, Problem } from '../rules/base/errors.ts';
 import { maxNotes } from '../rules/chat/triage.ts';
 
 export type Ref = { orgId: string; convId: string };
@@ -30,7 +30,7 @@ async function changed(ref: Ref, update: Update): Promise<Conversation> {
   return done;
 }
 
-const gone = (): Problem => new Problem('NOT_FOUND', { message: 'There is no such conversation.' });
+const gone = (): Problem => noSuch('conversation');
 
 /** Replaces the tags of a conversation. @throws Problem NOT_FOUND, as do the functions below. */
 export const setTags = (ref: Ref, tags: string[], now: Date): Promise<Conversation> =>

@@ -50,12 +50,11 @@ export async function findWidget(orgId: string): Promise<Widget> {
   return { ...defaults, _id: orgId, ...stored };
 }
 
-const recent = cached(findWidget);
 /**
  * The widget's settings, cached for less than a second, because every page with the widget reads them; a process sees
  * its own changes at once.
  */
-export const recentWidget = (orgId: string): Promise<Widget> => recent.read(orgId);
+export const recentWidget = cached(findWidget);
 
 /** A picture of the widget; undefined when the organization has no such picture any more. */
 export async function findWidgetPicture(
@@ -71,7 +70,7 @@ export async function findWidgetPicture(
 /** Replaces all settings; the pictures stay. */
 export async function setWidget(orgId: string, given: WidgetSettings): Promise<void> {
   await collectionOf(WidgetModel).updateOne({ _id: orgId }, { $set: given }, { upsert: true });
-  recent.forget(orgId);
+  recentWidget.forget(orgId);
 }
 
 export async function setWidgetPicture(
@@ -85,10 +84,10 @@ export async function setWidgetPicture(
     { $set: { [name]: { ...given, sha256 } }, $setOnInsert: defaults },
     { upsert: true },
   );
-  recent.forget(orgId);
+  recentWidget.forget(orgId);
 }
 
 export async function removeWidgetPicture(orgId: string, name: Picture): Promise<void> {
   await collectionOf(WidgetModel).updateOne({ _id: orgId }, { $unset: { [name]: '' as const } });
-  recent.forget(orgId);
+  recentWidget.forget(orgId);
 }

@@ -1,6 +1,6 @@
 /** Crawls: their options, progress and results. The addresses that a crawl has found are stored by frontier.ts. */
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, finderOf, type RecordOf } from '../base/define.ts';
 import { boolean, date, embedded, flag, list, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { countSet } from './pageset.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
@@ -141,9 +141,7 @@ export async function findCrawlOfFiring(orgId: string, firing: string): Promise<
   return collectionOf(CrawlModel).findOne({ firing, org_id: orgId });
 }
 
-export async function findCrawl(orgId: string, crawlId: string): Promise<Crawl | null> {
-  return collectionOf(CrawlModel).findOne({ _id: crawlId, org_id: orgId });
-}
+export const findCrawl = finderOf(CrawlModel);
 
 /** The running crawl in one of these modes, or else the last one. */
 export async function latestCrawl(orgId: string, among: readonly Mode[]): Promise<Crawl | null> {

@@ -3,7 +3,7 @@
  * of a page is claimed, stored and then published; questions only find published generations.
  */
 import mongoose from 'mongoose';
-import { countChunks, removeAllChunks } from '../knowledge/chunk.ts';
+import { countChunks, removeChunks } from '../knowledge/chunk.ts';
 import { collectionOf } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
 import { deletePages, isBeingCopied, listSets, PageModel, visible, type Page } from '../knowledge/page.ts';
@@ -242,7 +242,7 @@ async function removeAll(orgId: string, found: readonly Page[], now: Date): Prom
   const ids = found.map(({ _id }) => _id);
   await recordRemovals(found.map((page) => removalOf(page, now)));
   await deletePages(orgId, ids);
-  await removeAllChunks(orgId, ids);
+  await removeChunks(orgId, ids);
 }
 
 /** Removes the live pages at these addresses, in every spelling, except those in `keep`. Idempotent. */

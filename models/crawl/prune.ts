@@ -3,7 +3,7 @@
  * The record exists until the workflow has removed all this data; see activities/crawl/prune.ts.
  */
 import type { SeenPage } from '../knowledge/page.ts';
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { defineModel, finderOf, removerOf, type RecordOf } from '../base/define.ts';
 import { date, list, mixed, oneOf, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
 import { modes } from '../rules/access/keys.ts';
@@ -40,11 +40,7 @@ export async function createPruning(pruning: Pruning): Promise<Pruning> {
 }
 
 /** Finds a prune request; null when the pruning is finished. */
-export async function findPruning(orgId: string, pruningId: string): Promise<Pruning | null> {
-  return collectionOf(PruningModel).findOne({ _id: pruningId, org_id: orgId });
-}
+export const findPruning = finderOf(PruningModel);
 
 /** Deletes the record of a finished pruning. Idempotent. */
-export async function deletePruning(orgId: string, pruningId: string): Promise<void> {
-  await collectionOf(PruningModel).deleteOne({ _id: pruningId, org_id: orgId });
-}
+export const deletePruning = removerOf(PruningModel);

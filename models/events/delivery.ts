@@ -5,9 +5,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import type mongoose from 'mongoose';
-import { isDuplicate } from '../base/connect.ts';
+import { isDuplicate, unlessDuplicate } from '../base/connect.ts';
 import { aboutField, aboutIndex } from '../base/copies.ts';
-import { collectionOf, defineModel, newest, olderThan, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, finderOf, newest, olderThan, type RecordOf } from '../base/define.ts';
 import { date, embedded, list, mixed, number, oneOf, optional, string, type ValueOf } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { intentFor, pendingField, pendingIndex, type Due, type Intent } from '../base/pending.ts';
@@ -60,7 +60,6 @@ export const DeliveryModel = defineModel(
     /** The destination's name for members, without secrets. */
     destination: string,
     subject: mixed<Subject>(),
-    /** The ids of the records that the delivery is about. The delivery is erased together with any of them. */
     about: aboutField,
     /** The stored content from which the sender builds the same request, byte for byte, for every attempt. */
     payload: mixed<unknown>(),
@@ -98,10 +97,7 @@ export type Delivery = RecordOf<typeof DeliveryModel>;
 const deliveries = () => collectionOf(DeliveryModel);
 const expiry = (now: Date): Date => expiryOf('deliveries', now);
 
-/**
- * A delivery before it is stored. `about`: the ids of the meetings, tasks, customers, documents and interviews that the
- * delivery is about.
- */
+/** A delivery before it is stored. */
 export type NewDelivery = Pick<
   Delivery,
   'org_id' | 'mode' | 'kind' | 'event_id' | 'event_type' | 'lane' | 'destination' | 'subject' | 'about' | 'payload'
@@ -196,19 +192,14 @@ export async function storeSuppressed(fresh: NewDelivery, request: OutgoingReque
  */
 export async function insertDeliveries(records: readonly Delivery[]): Promise<(delivery: Delivery) => boolean> {
   if (records.length === 0) return () => false;
-  try {
-    await deliveries().insertMany([...records], { ordered: false });
-    return () => true;
-  } catch (error) {
-    if (!isDuplicate(error)) throw error;
-    const ids = records.map(({ _id }) => _id);
-    const orgIds = [...new Set(records.map(({ org_id }) => org_id))];
-    const stored = await deliveries()
-      .find({ org_id: { $in: orgIds }, _id: { $in: ids } }, { projection: { _id: 1 } })
-      .toArray();
-    const fresh = new Set(stored.map(({ _id }) => _id));
-    return ({ _id }) => fresh.has(_id);
-  }
+  if (await unlessDuplicate(() => deliveries().insertMany([...records], { ordered: false }))) return () => true;
+  const ids = records.map(({ _id }) => _id);
+  const orgIds = [...new Set(records.map(({ org_id }) => org_id))];
+  const stored = await deliveries()
+    .find({ org_id: { $in: orgIds }, _id: { $in: ids } }, { projection: { _id: 1 } })
+    .toArray();
+  const fresh = new Set(stored.map(({ _id }) => _id));
+  return ({ _id }) => fresh.has(_id);
 }
 
 const inOrder = { 'subject.seq': 1, _id: 1 } as const;
@@ -424,9 +415,7 @@ export async function settleRecovered(orgId: string, ids: readonly string[], due
   await deliveries().updateMany({ org_id: orgId, _id: { $in: [...ids] } }, { $pull: { pending: { next_at: due } } });
 }
 
-export async function findDelivery(orgId: string, deliveryId: string): Promise<Delivery | null> {
-  return deliveries().findOne({ _id: deliveryId, org_id: orgId });
-}
+export const findDelivery = finderOf(DeliveryModel);
 
 export type DeliveryFilter = {
   modes: readonly Mode[];

@@ -2,7 +2,7 @@
  * Links from objects of other services to tickets and tasks, for example from an issue or a thread to its ticket. An
  * incoming event finds its ticket or task by the link. An external object has at most one link.
  */
-import { isDuplicate } from '../base/connect.ts';
+import { unlessDuplicate } from '../base/connect.ts';
 import { aboutField, aboutIndex } from '../base/copies.ts';
 import { collectionOf, defineModel, readerById, type Together, type RecordOf } from '../base/define.ts';
 import { date, mixed, oneOf, optional, string } from '../rules/base/fields.ts';
@@ -81,15 +81,9 @@ export async function listLinksOf(orgId: string, subjectId: string, options: Par
 /** Stores a link and returns its id. An existing link with the same id is kept unchanged. */
 export async function createLink(link: Omit<Link, '_id' | 'about'>): Promise<string> {
   const _id = idOf(link.provider, link.external);
-  try {
-    await collectionOf(LinkModel).insertOne({
-      ...(defined(link) as Omit<Link, '_id' | 'about'>),
-      _id,
-      about: [link.subject_id, link.customer_id].filter((id) => id !== undefined),
-    });
-  } catch (error) {
-    if (!isDuplicate(error)) throw error;
-  }
+  const about = [link.subject_id, link.customer_id].filter((id) => id !== undefined);
+  const stored = { ...(defined(link) as Omit<Link, '_id' | 'about'>), _id, about };
+  await unlessDuplicate(() => collectionOf(LinkModel).insertOne(stored));
   return _id;
 }
 

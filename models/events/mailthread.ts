@@ -2,7 +2,7 @@
  * Mail threads: the message ids of a conversation's mails, and the id in its reply address. A thread is kept longer
  * than its conversation, so that a late reply still finds the customer.
  */
-import { isDuplicate } from '../base/connect.ts';
+import { againIfDuplicate } from '../base/connect.ts';
 import { acrossShards, collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, list, mixed, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { newTokenId } from './replytoken.ts';
@@ -81,19 +81,14 @@ export async function provideThread({ org_id, mode, conv_id, customer_id }: Thre
     automatic_at: [],
     created_at: now,
   };
-  const write = () =>
+  const thread = await againIfDuplicate(() =>
     threads().findOneAndUpdate(
       { org_id, conv_id },
       { $setOnInsert: fresh, $set: { ...keptUntil(mode, now, outlivesDays) } },
       { upsert: true, returnDocument: 'after' },
-    );
-  try {
-    return (await write())!;
-  } catch (error) {
-    // Another process created the thread at the same time.
-    if (!isDuplicate(error)) throw error;
-    return (await write())!;
-  }
+    ),
+  );
+  return thread!;
 }
 
 export async function findThread(id: string): Promise<MailThread | null> {

@@ -21,7 +21,6 @@ const OrgWebhookModel = defineModel('OrgWebhook', 'org_webhooks', {
 });
 export type OrgWebhook = RecordOf<typeof OrgWebhookModel>;
 
-/** The place that the encryption of the webhook URL is bound to. */
 export const slackWebhookPlace = (orgId: string): Place => ({ field: 'org_webhooks.slack_webhook_url', record: orgId });
 
 export const orgWebhookSeals = sealedRecords(OrgWebhookModel, ({ _id, slack_webhook_url: sealed }) => [

@@ -3,7 +3,7 @@
  * this record and writes the outcome into it, so that neither appears in a workflow's history. A candidate is deleted
  * when its outcome was read, or after ten minutes.
  */
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, finderOf, removerOf, type RecordOf } from '../base/define.ts';
 import { date, mixed, oneOf, optional, string } from '../rules/base/fields.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { SecretBox } from '../base/secretbox.ts';
@@ -57,9 +57,7 @@ export async function createCandidate(
 export const candidateCredentials = ({ _id, sealed }: SealedCandidate, { open }: SecretBox): unknown =>
   JSON.parse(open(sealed, candidatePlace(_id)));
 
-export async function findCandidate(orgId: string, id: string): Promise<Candidate | null> {
-  return collectionOf(CandidateModel).findOne({ _id: id, org_id: orgId });
-}
+export const findCandidate = finderOf(CandidateModel);
 
 /** Stores the outcome of the test, and removes the credentials. */
 export async function settleCandidate(orgId: string, id: string, outcome: Tried): Promise<void> {
@@ -69,6 +67,4 @@ export async function settleCandidate(orgId: string, id: string, outcome: Tried)
   );
 }
 
-export async function removeCandidate(orgId: string, id: string): Promise<void> {
-  await collectionOf(CandidateModel).deleteOne({ _id: id, org_id: orgId });
-}
+export const removeCandidate = removerOf(CandidateModel);

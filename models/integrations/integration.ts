@@ -4,11 +4,10 @@
  * connected first.
  */
 import type { mongo } from 'mongoose';
-import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, mixed, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { grouped } from '../base/grouped.ts';
-import { notRenewing, renewalTurns } from '../base/renewal.ts';
+import { renewalTurns } from '../base/lease.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { Place, SecretBox } from '../base/secretbox.ts';
 import { integrationProviders, integrationStatuses } from '../rules/integrations/integration.ts';
@@ -49,8 +48,6 @@ export const IntegrationModel = defineModel(
     connected_at: optional(date),
     broken_at: optional(date),
     broken_reason: optional(string),
-    /** The end of the lease while a process renews the credentials. */
-    renewing_until: optional(date),
     updated_at: date,
   },
   [
@@ -72,7 +69,6 @@ const idOf = (orgId: string, provider: IntegrationProvider): string => `${orgId}
 
 type Whose = Pick<Integration, 'org_id' | 'provider'>;
 
-/** The place that the encryption of the credentials is bound to. */
 const credentialPlace = ({ org_id, provider }: Whose): Place => ({
   field: 'integrations.sealed',
   record: idOf(org_id, provider),
@@ -82,7 +78,7 @@ export const credentialsOf = (connection: Whose & { sealed: string }, { open }: 
   JSON.parse(open(connection.sealed, credentialPlace(connection)));
 export const sealCredentials = (whose: Whose, credentials: object, { seal }: SecretBox): string =>
   seal(JSON.stringify(credentials), credentialPlace(whose));
-/** The place that the encryption of the signing secret is bound to. */
+
 export const signingPlace = ({ org_id, provider }: Whose): Place => ({
   field: 'integrations.sealed_signing',
   record: idOf(org_id, provider),
@@ -94,11 +90,9 @@ export const integrationSeals = sealedRecords(
     { path: 'sealed', sealed: integration.sealed, place: credentialPlace(integration) },
     { path: 'sealed_signing', sealed: integration.sealed_signing, place: signingPlace(integration) },
   ],
-  // Records whose credentials a process is renewing are skipped. That process stores the new credentials only if the
-  // stored credentials have not changed since it read them.
-  {
-    restingAt: notRenewing,
-  },
+  // The process that renews the credentials stores them only if the stored credentials have not changed since it read
+  // them.
+  { turnsOf: ({ _id }) => renewalTurns(_id) },
 );
 
 export async function findIntegration(orgId: string, provider: IntegrationProvider): Promise<Integration | null> {
@@ -188,34 +182,28 @@ export async function connectIntegration(
   const optional = { workspace: undefined, sealed_signing: undefined, events_of: undefined };
   const asks = { events_since: connected.events_of === undefined ? undefined : since };
   const entries = Object.entries({ ...optional, ...connected, ...asks });
-  const write = () =>
-    collectionOf(IntegrationModel).findOneAndUpdate(
-      { _id: idOf(orgId, provider) },
-      {
-        $set: {
-          org_id: orgId,
-          provider,
-          status: 'connected',
-          connected_at: now,
-          updated_at: now,
-          ...Object.fromEntries(entries.filter(([, value]) => value !== undefined)),
-        },
-        $unset: {
-          broken_at: '',
-          broken_reason: '',
-          ...Object.fromEntries(entries.filter(([, value]) => value === undefined).map(([name]) => [name, ''])),
-        },
-        $inc: { generation: 1 },
+  // MongoDB itself repeats the upsert when another request creates the record at the same time.
+  const stored = await collectionOf(IntegrationModel).findOneAndUpdate(
+    { _id: idOf(orgId, provider) },
+    {
+      $set: {
+        org_id: orgId,
+        provider,
+        status: 'connected',
+        connected_at: now,
+        updated_at: now,
+        ...Object.fromEntries(entries.filter(([, value]) => value !== undefined)),
       },
-      { upsert: true, returnDocument: 'after' },
-    );
-  try {
-    return (await write())!;
-  } catch (error) {
-    // Another request created the record at the same time.
-    if (!isDuplicate(error)) throw error;
-    return (await write())!;
-  }
+      $unset: {
+        broken_at: '',
+        broken_reason: '',
+        ...Object.fromEntries(entries.filter(([, value]) => value === undefined).map(([name]) => [name, ''])),
+      },
+      $inc: { generation: 1 },
+    },
+    { upsert: true, returnDocument: 'after' },
+  );
+  return stored!;
 }
 
 /**
@@ -278,10 +266,6 @@ export async function breakIntegration(
   );
   return modifiedCount === 1;
 }
-
-/** The lease for renewing the credentials. */
-export const integrationTurns = (id: string, clock: () => Date) =>
-  renewalTurns(IntegrationModel, { _id: id }, { clock });
 
 /** Stores renewed credentials; false when the credentials that were renewed are no longer stored. */
 export async function keepRenewed(id: string, before: string, sealed: string): Promise<boolean> {

@@ -4,7 +4,7 @@
  */
 import mongoose from 'mongoose';
 import { credentialsOf, disconnectIntegration } from './integration.ts';
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, finderOf, type RecordOf } from '../base/define.ts';
 import { date, oneOf, optional, string } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { sealedRecords } from '../base/reseal.ts';
@@ -97,9 +97,7 @@ export async function endConnection(
 export const releasedCredentials = ({ _id, sealed }: Pick<Release, '_id' | 'sealed'>, { open }: SecretBox): unknown =>
   JSON.parse(open(sealed, releasePlace(_id)));
 
-export async function findRelease(orgId: string, id: string): Promise<Release | null> {
-  return collectionOf(ReleaseModel).findOne({ _id: id, org_id: orgId });
-}
+export const findRelease = finderOf(ReleaseModel);
 
 /**
  * Stores credentials that had to be renewed before they could be revoked. A refresh token can be used only once, so a

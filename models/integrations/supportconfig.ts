@@ -4,7 +4,7 @@
 import { cached } from '../base/cached.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, nullable, number, string } from '../rules/base/fields.ts';
-import { isDuplicate } from '../base/connect.ts';
+import { unlessDuplicate } from '../base/connect.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { Place } from '../base/secretbox.ts';
 import {
@@ -28,7 +28,7 @@ const SupportConfigModel = defineModel('SupportConfig', 'support_configs', {
 });
 export type SupportConfig = RecordOf<typeof SupportConfigModel>;
 
-/** The place that the encryption of the webhook's current and former secrets is bound to. */
+/** The place of the webhook's current and former secrets. */
 export const webhookSecretPlace = (orgId: string): Place => ({
   field: 'support_configs.outbox_webhook_secret',
   record: orgId,
@@ -53,15 +53,11 @@ export async function findSupportConfig(orgId: string): Promise<SupportConfig> {
   return { ...defaultSettings, ...defaultOutboxState, _id: orgId, version: 0, updated_at: null, ...stored };
 }
 
-const recent = cached(findSupportConfig);
-
 /**
  * The settings, cached for less than a second, because every question reads them. The process that changes them sees
  * the change at once.
  */
-export async function recentSupportConfig(orgId: string): Promise<SupportConfig> {
-  return recent.read(orgId);
-}
+export const recentSupportConfig = cached(findSupportConfig);
 
 /** Stores `next` with optimistic locking: false when the settings changed since `version` was read. */
 export async function saveSupportConfig(
@@ -89,17 +85,12 @@ export async function saveSupportConfig(
       { _id: orgId, version },
       { $set: fields },
     );
-    recent.forget(orgId);
+    recentSupportConfig.forget(orgId);
     return matchedCount === 1;
   }
-  try {
-    await SupportConfigModel.create({ _id: orgId, ...fields });
-    recent.forget(orgId);
-    return true;
-  } catch (error) {
-    if (isDuplicate(error)) return false;
-    throw error;
-  }
+  const created = await unlessDuplicate(() => SupportConfigModel.create({ _id: orgId, ...fields }));
+  recentSupportConfig.forget(orgId);
+  return created !== undefined;
 }
 
 /**
@@ -111,5 +102,5 @@ export async function dropOutboxProvider(orgId: string, provider: OutboxProvider
     { _id: orgId },
     { $pull: { outbox_providers: provider }, $inc: { version: 1 }, $set: { updated_at: now } },
   );
-  recent.forget(orgId);
+  recentSupportConfig.forget(orgId);
 }

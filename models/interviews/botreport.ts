@@ -3,7 +3,7 @@
  * with the intent to signal the interview's workflow. A report only says that there is news; the workflow asks the
  * service itself.
  */
-import { isDuplicate } from '../base/connect.ts';
+import { unlessDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, oneOf, optional, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
@@ -32,11 +32,5 @@ export type BotReport = RecordOf<typeof BotReportModel>;
 
 /** Stores a report; null when it was stored before. */
 export async function storeReport(report: BotReport): Promise<BotReport | null> {
-  try {
-    await collectionOf(BotReportModel).insertOne(defined(report));
-    return report;
-  } catch (error) {
-    if (isDuplicate(error)) return null;
-    throw error;
-  }
+  return (await unlessDuplicate(() => collectionOf(BotReportModel).insertOne(defined(report)))) ? report : null;
 }

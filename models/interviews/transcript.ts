@@ -5,7 +5,7 @@
  */
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { string } from '../rules/base/fields.ts';
-import { isDuplicate } from '../base/connect.ts';
+import { unlessDuplicate } from '../base/connect.ts';
 import { newId } from '../base/ids.ts';
 import { saidFields, type Said } from '../rules/interviews/transcript.ts';
 import { defined } from '../rules/base/defined.ts';
@@ -50,11 +50,7 @@ export async function storeSegments(stream: string, said: readonly Said[]): Prom
       place: `${batch}:${String(index).padStart(5, '0')}`,
     }),
   );
-  try {
-    await collectionOf(SegmentModel).insertMany(segments, { ordered: false });
-  } catch (error) {
-    if (!isDuplicate(error)) throw error;
-  }
+  await unlessDuplicate(() => collectionOf(SegmentModel).insertMany(segments, { ordered: false }));
 }
 
 /** The number of segments, which is the version of the transcript. */

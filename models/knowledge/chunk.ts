@@ -87,27 +87,14 @@ export async function listChunks(orgId: string, sourceId: string, generation: nu
     .toArray();
 }
 
-/** Deletes the chunks of a source, except those of the generation `keep`. Idempotent. */
-export async function removeChunks(orgId: string, sourceId: string, keep?: number): Promise<void> {
-  await collectionOf(ChunkModel).deleteMany({
-    org_id: orgId,
-    source_id: sourceId,
-    ...(keep === undefined ? {} : { generation: { $ne: keep } }),
-  });
-}
-
-/** Deletes the chunks of the generations before this one. Chunks of a newer one may be about to be published. */
-export async function removeFormerChunks(orgId: string, sourceId: string, generation: number): Promise<void> {
-  await collectionOf(ChunkModel).deleteMany({ org_id: orgId, source_id: sourceId, generation: { $lt: generation } });
-}
-
-/** Deletes the chunks of these generations of a source. Idempotent. */
-export async function removeGenerations(
+/** Deletes the chunks of these sources: all, or those whose `generation` fulfils the condition. Idempotent. */
+export async function removeChunks(
   orgId: string,
-  sourceId: string,
-  generations: readonly number[],
+  sourceIds: readonly string[],
+  generation?: { $lt: number } | { $ne: number } | { $in: readonly number[] },
 ): Promise<void> {
-  await collectionOf(ChunkModel).deleteMany({ org_id: orgId, source_id: sourceId, generation: { $in: generations } });
+  const which = { org_id: orgId, source_id: { $in: sourceIds }, ...(generation && { generation }) };
+  await collectionOf(ChunkModel).deleteMany(which);
 }
 
 const readChunk = readerOf(ChunkModel, [
@@ -161,11 +148,6 @@ export async function findSentences(
       return [[chunk._id, new Int8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength)] as const];
     }),
   );
-}
-
-/** Deletes the chunks of deleted sources. Idempotent. */
-export async function removeAllChunks(orgId: string, sourceIds: readonly string[]): Promise<void> {
-  await collectionOf(ChunkModel).deleteMany({ org_id: orgId, source_id: { $in: sourceIds } });
 }
 
 /** The number of chunks in each generation of each source of a type. */

@@ -5,11 +5,9 @@ import { pipeline } from 'node:stream/promises';
 import mongoose from 'mongoose';
 import { collectionOf, defineModel, everyRecord, newest, olderThan, readerOf, type RecordOf } from '../base/define.ts';
 import { date, list, number, oneOf, optional, string } from '../rules/base/fields.ts';
-import { removeChunks } from './chunk.ts';
 import { filesBucket, isDuplicate } from '../base/connect.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
-import { recordRemoval, type Removal } from './removal.ts';
-import { authorities, type Authority } from '../rules/knowledge/authority.ts';
+import { authorities } from '../rules/knowledge/authority.ts';
 import { documentStatuses, fileTypes, unprocessed } from '../rules/knowledge/document.ts';
 import { modes, type Environment, type Mode } from '../rules/access/keys.ts';
 import { checkQuota, freeSlots, type Quotas } from '../rules/knowledge/quota.ts';
@@ -186,22 +184,6 @@ export async function createDocument(
   }
 }
 
-/** Changes segments or authority; null when there is no such document. */
-export async function tagDocument(
-  orgId: string,
-  modes: readonly Mode[],
-  docId: string,
-  tags: { segments?: string[]; authority?: Authority },
-  now: Date,
-  intent: Intent,
-): Promise<Document | null> {
-  return collectionOf(DocumentModel).findOneAndUpdate(
-    { _id: docId, org_id: orgId, mode: { $in: modes } },
-    { $set: { ...tags, updated_at: now }, $inc: { tags_version: 1 }, $push: { pending: intent } },
-    { returnDocument: 'after' },
-  );
-}
-
 /**
  * Sets the title and the address under which customers see a document as a source; null removes the title or the
  * address. New answers show the change at once.
@@ -221,34 +203,6 @@ export async function citeDocument(
     { $set: { ...kept, updated_at: now }, $unset: gone },
     { returnDocument: 'after' },
   );
-}
-
-/**
- * Deletes a document with its chunks, and stores a `Removal`, whose workflow deletes the file and the index rows. Null
- * when the document is already deleted. The removal is stored first, so that after a crash its workflow completes the
- * deletion.
- */
-export async function removeDocument(
-  orgId: string,
-  modes: readonly Mode[],
-  docId: string,
-  now: Date,
-  intent: Intent,
-): Promise<Removal | null> {
-  const found = await findDocument(orgId, modes, docId);
-  if (!found) return null;
-  const removal: Removal = { _id: docId, org_id: orgId, mode: found.mode, removed_at: now, pending: [intent] };
-  const decided = await recordRemoval(removal);
-  const deleted = await deleteDocument(orgId, docId);
-  await removeChunks(orgId, docId);
-  // When neither is true, another request has already deleted the document.
-  return decided || deleted ? removal : null;
-}
-
-/** Deletes only the record; false when there is none. */
-export async function deleteDocument(orgId: string, docId: string): Promise<boolean> {
-  const { deletedCount } = await collectionOf(DocumentModel).deleteOne({ _id: docId, org_id: orgId });
-  return deletedCount === 1;
 }
 
 /**

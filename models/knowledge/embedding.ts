@@ -7,12 +7,11 @@ import { oneOf, string } from '../rules/base/fields.ts';
 import { DocumentModel } from './document.ts';
 import { PageModel } from './page.ts';
 import { intentFor, pendingField, pendingIndex, type Intent } from '../base/pending.ts';
-import { effectiveAuthority, isPage, type Authority } from '../rules/knowledge/authority.ts';
+import { authorityOf, ownersOf, recordsOf, sourceModels, sourcesIn, type Owner, type SourceRecord } from './source.ts';
+import type { Authority } from '../rules/knowledge/authority.ts';
 import { unprocessed } from '../rules/knowledge/document.ts';
 import { embedPassagesWork } from '../rules/knowledge/work.ts';
-import { modes, type Mode } from '../rules/access/keys.ts';
-
-export type Owner = { org_id: string; mode: Mode };
+import { modes } from '../rules/access/keys.ts';
 
 /** Holds the intent to start the embedding workflow of an organization and mode. */
 export const EmbeddingWorkModel = defineModel(
@@ -54,19 +53,6 @@ export type Lacking = Owner & {
   tags_version: number;
 };
 
-type Stored = Omit<Lacking, 'authority'> & {
-  authority?: Authority;
-  live?: boolean;
-  crawl_id?: string;
-  chunk_count: number;
-  embedded_by?: string;
-  embedded_at?: Date;
-  embed_after?: Date;
-};
-const documents = () => collectionOf<Stored, 'documents'>(DocumentModel as never);
-const pages = () => collectionOf<Stored, 'pages'>(PageModel as never);
-const everywhere = [DocumentModel, PageModel].map((model) => acrossShards<Stored>(model as never));
-
 const lacking = (model: string) => ({
   embedded_by: { $ne: model },
   live_generation: { $exists: true },
@@ -85,17 +71,18 @@ export async function listLacking(
   const filter = { ...lacking(model), ...waiting, org_id, mode, _id: { $nin: [...without] } };
   const projection = { org_id: 1, mode: 1, live_generation: 1, segments: 1, authority: 1, tags_version: 1 };
   const ask = [
-    ['document', () => documents().find(filter, { projection })],
-    ['website', () => pages().find({ ...filter, live: true }, { projection })],
-    ['website', () => pages().find({ ...filter, live: false }, { projection })],
+    [DocumentModel, {}],
+    [PageModel, { live: true }],
+    [PageModel, { live: false }],
   ] as const;
   const found: Lacking[] = [];
-  for (const [type, find] of ask) {
+  for (const [of, which] of ask) {
     if (found.length === limit) break;
-    const records = await find()
+    const records = await sourcesIn(of)
+      .find<SourceRecord & Pick<Lacking, 'live_generation'>>({ ...filter, ...which }, { projection })
       .limit(limit - found.length)
       .toArray();
-    found.push(...records.map((one) => ({ ...one, authority: effectiveAuthority(one.authority, type) })));
+    found.push(...records.map((one) => ({ ...one, authority: authorityOf(one) })));
   }
   return found;
 }
@@ -103,9 +90,9 @@ export async function listLacking(
 /** Whether any source lacks vectors, including pages that wait for the end of their crawl. */
 export async function lacksVectors({ org_id, mode }: Owner, model: string): Promise<boolean> {
   const filter = { ...lacking(model), org_id, mode };
-  const lacks = async (records: ReturnType<typeof documents>): Promise<boolean> =>
-    (await records.findOne(filter, { projection: { _id: 1 } })) !== null;
-  return (await lacks(documents())) || (await lacks(pages()));
+  for (const records of sourceModels.map(sourcesIn))
+    if (await records.findOne(filter, { projection: { _id: 1 } })) return true;
+  return false;
 }
 
 /** Whether documents are being read or sources lack vectors, so that a question without an answer may have one soon. */
@@ -135,32 +122,26 @@ export async function unmarkEmbedded(orgId: string, sourceId: string): Promise<v
   await recordsOf(sourceId).updateOne({ _id: sourceId, org_id: orgId }, gone);
 }
 
-const recordsOf = (sourceId: string) => (isPage(sourceId) ? pages() : documents());
-
 /** The sources that are marked as embedded by this model. */
 export async function listEmbedded({ org_id, mode }: Owner, model: string): Promise<Set<string>> {
-  const read = async (records: ReturnType<typeof documents>) =>
-    records.find({ embedded_by: model, org_id, mode }, { projection: { _id: 1 } }).toArray();
-  const [some, others] = await Promise.all([read(documents()), read(pages())]);
-  return new Set([...some, ...others].map(({ _id }) => _id));
+  const found = await Promise.all(
+    sourceModels.map((of) =>
+      sourcesIn(of)
+        .find({ embedded_by: model, org_id, mode }, { projection: { _id: 1 } })
+        .toArray(),
+    ),
+  );
+  return new Set(found.flat().map(({ _id }) => _id));
 }
 
-/** The organizations and modes with sources that lack vectors. */
-export async function listLackingOwners(model: string): Promise<Owner[]> {
-  const owners = new Map<string, Owner>();
-  for (const records of everywhere) {
-    const found = records.aggregate<{ _id: Owner }>([
-      { $match: lacking(model) },
-      { $group: { _id: { org_id: '$org_id', mode: '$mode' } } },
-    ]);
-    for await (const { _id } of found) owners.set(`${_id.org_id} ${_id.mode}`, _id);
-  }
-  return [...owners.values()];
+/** Requests vectors for all passages, of all organizations, that have no vectors of this model. */
+export async function wakeLacking(model: string, now: Date): Promise<void> {
+  for (const owner of await ownersOf(lacking(model))) await wakeEmbedding(owner, now);
 }
 
 /** The number of published pages of a crawl that lack vectors. */
 export async function countPagesLacking({ org_id, mode }: Owner, crawlId: string, model: string): Promise<number> {
-  return pages().countDocuments({ ...lacking(model), org_id, mode, crawl_id: crawlId });
+  return sourcesIn(PageModel).countDocuments({ ...lacking(model), org_id, mode, crawl_id: crawlId });
 }
 
 /** The maximum number of sources of each kind that are counted; a higher count takes longer and is no more useful. */
@@ -168,8 +149,8 @@ const countedSources = 10_000;
 
 /** The number of passages that lack vectors, in all organizations. */
 export async function countPassagesLacking(model: string): Promise<number> {
-  const count = async (records: (typeof everywhere)[number]): Promise<number> => {
-    const [sum] = await records
+  const count = async (of: (typeof sourceModels)[number]): Promise<number> => {
+    const [sum] = await acrossShards<SourceRecord>(of as never)
       .aggregate<{ passages: number }>([
         { $match: lacking(model) },
         { $limit: countedSources },
@@ -178,6 +159,6 @@ export async function countPassagesLacking(model: string): Promise<number> {
       .toArray();
     return sum?.passages ?? 0;
   };
-  const counts = await Promise.all(everywhere.map(count));
+  const counts = await Promise.all(sourceModels.map(count));
   return counts.reduce((sum, one) => sum + one, 0);
 }

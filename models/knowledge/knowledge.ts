@@ -1,23 +1,14 @@
 /** Passages: chunks joined with their sources, in their current state in MongoDB. */
-import { findChunks, type Chunk } from './chunk.ts';
+import { findChunks } from './chunk.ts';
 import { findSources } from './document.ts';
 import { findPageSources } from './page.ts';
 import { documentTitle } from '../rules/knowledge/document.ts';
-import { effectiveAuthority, isPage, type Authority } from '../rules/knowledge/authority.ts';
+import { effectiveAuthority, isPage } from '../rules/knowledge/authority.ts';
 import type { Mode } from '../rules/access/keys.ts';
 import { sourceOf, type Passage } from '../rules/knowledge/retrieval.ts';
 import { defined } from '../rules/base/defined.ts';
 
-type AnsweringSource = {
-  name: string;
-  title?: string;
-  url?: string | undefined;
-  dated?: Date;
-  segments: readonly string[];
-  authority?: Authority | undefined;
-  live_generation?: number | undefined;
-  embedded_by?: string | undefined;
-};
+type Found = Awaited<ReturnType<typeof findSources | typeof findPageSources>>[number];
 
 /**
  * The passages with these chunk ids that exist in this organization and mode, and belong to the live generation of
@@ -35,33 +26,21 @@ export async function findPassages(orgId: string, mode: Mode, chunkIds: readonly
     ),
     findPageSources(orgId, mode, sourceIds.filter(isPage)),
   ]);
-  const sources = new Map<string, AnsweringSource>([
-    ...documents.map(({ filename, created_at, written_at: dated = created_at, public_url: url, ...document }) => {
-      const title = document.title ?? documentTitle(filename);
-      return [document._id, { ...document, name: filename, title, url, dated }] as const;
-    }),
-    ...pages.map(({ title, ...page }) => [page._id, { ...page, name: title || page.url }] as const),
-  ]);
-  return chunks.flatMap((chunk): Passage[] => {
-    const source = sources.get(chunk.source_id);
-    if (!source || source.live_generation !== chunk.generation) return [];
-    return [passageOf(chunk, source)];
+  const sources = new Map<string, Found>([...documents, ...pages].map((source) => [source._id, source]));
+  return chunks.flatMap(({ _id: id, source_id, source_type: type, generation, heading, text }): Passage[] => {
+    const source = sources.get(source_id);
+    if (!source || source.live_generation !== generation) return [];
+    const { segments, embedded_by } = source;
+    const authority = effectiveAuthority(source.authority, type);
+    return [
+      { id, source_id, type, ...namesOf(source), heading, text, segments, authority, ...defined({ embedded_by }) },
+    ];
   });
 }
 
-function passageOf(chunk: Chunk, source: AnsweringSource): Passage {
-  const { name, title, url, dated, segments, authority, embedded_by } = source;
-  return {
-    id: chunk._id,
-    source_id: chunk.source_id,
-    type: chunk.source_type,
-    name,
-    ...defined({ title, url }),
-    heading: chunk.heading,
-    text: chunk.text,
-    ...defined({ dated }),
-    segments,
-    authority: effectiveAuthority(authority, chunk.source_type),
-    ...defined({ embedded_by }),
-  };
+/** The fields of a passage that tell customers where it is from. */
+function namesOf(source: Found): Pick<Passage, 'name' | 'title' | 'url' | 'dated'> {
+  if ('live' in source) return { name: source.title || source.url, url: source.url };
+  const { filename: name, title = documentTitle(name), public_url: url, created_at, written_at = created_at } = source;
+  return { name, title, ...defined({ url }), dated: written_at };
 }

@@ -2,8 +2,8 @@
  * Copies of an organization's knowledge from test to live mode, requested when it goes live. The record is kept, so
  * that members see the result. Each document and page is copied once, however often the workflow runs.
  */
-import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { unlessDuplicate } from '../base/connect.ts';
+import { collectionOf, defineModel, finderOf, type RecordOf } from '../base/define.ts';
 import { date, embedded, flag, list, number, oneOf, optional, string, type ValueOf } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
 import { modes } from '../rules/access/keys.ts';
@@ -51,18 +51,10 @@ export type LiveCopy = RecordOf<typeof LiveCopyModel>;
 
 /** Stores a new copy; null when another copy is running. */
 export async function createLiveCopy(copy: LiveCopy & { running: true }): Promise<LiveCopy | null> {
-  try {
-    await LiveCopyModel.create(copy);
-    return copy;
-  } catch (error) {
-    if (!isDuplicate(error)) throw error;
-    return null;
-  }
+  return (await unlessDuplicate(() => LiveCopyModel.create(copy))) ? copy : null;
 }
 
-export async function findLiveCopy(orgId: string, copyId: string): Promise<LiveCopy | null> {
-  return collectionOf(LiveCopyModel).findOne({ _id: copyId, org_id: orgId });
-}
+export const findLiveCopy = finderOf(LiveCopyModel);
 
 export async function latestLiveCopy(orgId: string): Promise<LiveCopy | null> {
   return collectionOf(LiveCopyModel).findOne({ org_id: orgId }, { sort: { _id: -1 } });

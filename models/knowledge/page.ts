@@ -2,14 +2,12 @@
  * Crawled web pages as knowledge sources. While a replacing crawl builds a new set of pages, `live` is true for the set
  * that answers questions and false for the new one.
  */
-import { removeChunks } from './chunk.ts';
 import { collectionOf, defineModel, newest, olderThan, readerOf, type RecordOf } from '../base/define.ts';
 import { boolean, date, list, number, oneOf, optional, string, text } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { dropPageLinks } from './pagelinks.ts';
-import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
-import { recordRemoval, type Removal } from './removal.ts';
-import { authorities, type Authority } from '../rules/knowledge/authority.ts';
+import { pendingField, pendingIndex } from '../base/pending.ts';
+import { authorities } from '../rules/knowledge/authority.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { defined } from '../rules/base/defined.ts';
 
@@ -173,46 +171,6 @@ export async function publishPageCopy(
     },
   );
   return modifiedCount === 1;
-}
-
-/** Changes segments or authority; null when there is no such page. */
-export async function tagPage(
-  orgId: string,
-  among: readonly Mode[],
-  pageId: string,
-  tags: { segments?: string[]; authority?: Authority },
-  now: Date,
-  intent: Intent,
-): Promise<Page | null> {
-  return collectionOf(PageModel).findOneAndUpdate(
-    { ...visible(orgId, among), _id: pageId },
-    { $set: { ...tags, updated_at: now }, $inc: { tags_version: 1 }, $push: { pending: intent } },
-    { returnDocument: 'after' },
-  );
-}
-
-/**
- * Deletes a page with its links and chunks, and stores a `Removal`, whose workflow deletes the index rows. Null when
- * the page is already deleted. The removal is stored first, so that after a crash its workflow completes the deletion.
- */
-export async function removePage(
-  orgId: string,
-  among: readonly Mode[],
-  pageId: string,
-  now: Date,
-  intent: Intent,
-): Promise<Removal | null> {
-  const found = await collectionOf(PageModel).findOne(
-    { ...visible(orgId, among), _id: pageId },
-    { projection: { mode: 1 } },
-  );
-  if (!found) return null;
-  const removal: Removal = { _id: pageId, org_id: orgId, mode: found.mode, removed_at: now, pending: [intent] };
-  const decided = await recordRemoval(removal);
-  const deleted = await deletePages(orgId, [pageId]);
-  await removeChunks(orgId, pageId);
-  // When neither is true, another request has already deleted the page.
-  return decided || deleted > 0 ? removal : null;
 }
 
 /** A page as it was read earlier, for optimistic locking. */

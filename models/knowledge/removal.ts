@@ -3,7 +3,7 @@
  * anything is deleted, and its workflow deletes everything that is left, including the source's record.
  */
 import type { ClientSession } from 'mongoose';
-import { isDuplicate } from '../base/connect.ts';
+import { unlessDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, oneOf, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
@@ -26,13 +26,7 @@ export type Removal = RecordOf<typeof RemovalModel>;
 
 /** Stores a removal; false when the source already has one. */
 export async function recordRemoval(removal: Removal): Promise<boolean> {
-  try {
-    await RemovalModel.create(removal);
-    return true;
-  } catch (error) {
-    if (isDuplicate(error)) return false;
-    throw error;
-  }
+  return (await unlessDuplicate(() => RemovalModel.create(removal))) !== undefined;
 }
 
 /** Stores removals without a workflow; the end of a crawl carries them out. Existing removals stay unchanged. */

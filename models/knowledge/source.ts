@@ -1,85 +1,156 @@
-/** What documents and pages have in common as sources of answers: owner, generations and tags. */
-import { acrossShards, collectionOf, everyRecord } from '../base/define.ts';
-import { deleteDocument, DocumentModel } from './document.ts';
-import { deletePages, PageModel } from './page.ts';
+/** What documents and pages have in common as sources of answers: owner, generations, tags and removal. */
+import type { mongo } from 'mongoose';
+import { acrossShards, collectionOf, everyRecord, type RecordOf } from '../base/define.ts';
+import type { Intent } from '../base/pending.ts';
+import { removeChunks } from './chunk.ts';
+import { DocumentModel } from './document.ts';
+import { deletePages, PageModel, visible } from './page.ts';
+import { recordRemoval, type Removal } from './removal.ts';
 import { effectiveAuthority, isPage, type Authority } from '../rules/knowledge/authority.ts';
 import type { Mode } from '../rules/access/keys.ts';
 import { batchOf, type Generations, type Standing } from '../rules/knowledge/reconcile.ts';
 import { defined } from '../rules/base/defined.ts';
 
-export type Source = Generations & {
-  org_id: string;
-  mode: Mode;
-  segments: string[];
-  /** The effective authority tier: the stored one, or else the default of the source type. */
-  authority: Authority;
-  /** Increments with each change of segments or authority. */
-  tags_version: number;
-  chunk_count: number;
-  /** Counts the attempts that write index rows. */
-  attempt?: number;
+export type Owner = { org_id: string; mode: Mode };
+
+export type Source = Generations &
+  Owner & {
+    segments: string[];
+    /** The effective authority tier: the stored one, or else the default of the source type. */
+    authority: Authority;
+    /** Increments with each change of segments or authority. */
+    tags_version: number;
+    chunk_count: number;
+    /** Counts the attempts that write index rows. */
+    attempt?: number;
+  };
+
+/** The fields of the records of documents and pages. */
+export type SourceRecord = Omit<Source, 'authority'> & {
+  _id: string;
+  /** The stored authority tier. */
+  authority?: Authority;
+  embedded_by?: string;
+  embedded_at?: Date;
+  /** Only pages have these fields. */
+  live?: boolean;
+  crawl_id?: string;
+  embed_after?: Date;
 };
 
-/** The organizations and modes that have published sources. */
-export async function listOwners(): Promise<{ org_id: string; mode: Mode }[]> {
-  const owners = new Map<string, { org_id: string; mode: Mode }>();
-  for (const model of [DocumentModel, PageModel] as const) {
-    // Only maintenance calls this, and it reads each of these records anyway, so a scan is acceptable.
-    const found = await acrossShards<Owned>(model as never)
-      .aggregate<{ _id: { org_id: string; mode: Mode } }>(
-        [{ $match: { live_generation: { $exists: true } } }, { $group: { _id: { org_id: '$org_id', mode: '$mode' } } }],
-        everyRecord,
-      )
-      .toArray();
-    for (const { _id } of found) owners.set(`${_id.org_id} ${_id.mode}`, _id);
+export const sourceModels = [DocumentModel, PageModel] as const;
+type SourceModel = (typeof sourceModels)[number];
+
+/** The collection of documents or pages, with the fields that they have in common. */
+export const sourcesIn = (model: SourceModel) => collectionOf<SourceRecord, 'documents' | 'pages'>(model as never);
+
+/** The collection of a source, by the prefix of its id. */
+export const recordsOf = (sourceId: string) => sourcesIn(isPage(sourceId) ? PageModel : DocumentModel);
+
+/** The effective authority tier of a source. */
+export const authorityOf = ({ _id, authority }: Pick<SourceRecord, '_id' | 'authority'>): Authority =>
+  effectiveAuthority(authority, isPage(_id) ? 'website' : 'document');
+
+/** The organizations and modes with sources that match the filter. */
+export async function ownersOf(match: object, options: mongo.AggregateOptions = {}): Promise<Owner[]> {
+  const owners = new Map<string, Owner>();
+  for (const model of sourceModels) {
+    const found = acrossShards<SourceRecord>(model as never).aggregate<{ _id: Owner }>(
+      [{ $match: match }, { $group: { _id: { org_id: '$org_id', mode: '$mode' } } }],
+      options,
+    );
+    for await (const { _id } of found) owners.set(`${_id.org_id} ${_id.mode}`, _id);
   }
   return [...owners.values()];
 }
 
-/** All sources of an organization and mode, published or not, with the fields that the index must match. */
-export async function listStanding({ org_id, mode }: { org_id: string; mode: Mode }): Promise<Standing[]> {
-  const numbers = { generation: 1, claimed: 1, live_generation: 1, live_attempt: 1, chunk_count: 1 };
-  const projection = { ...numbers, live: 1, segments: 1, authority: 1 };
-  const read = async (model: unknown): Promise<Owned[]> =>
-    collectionOf<Owned, 'documents' | 'pages'>(model as never)
-      .find({ org_id, mode }, { projection })
-      .toArray();
-  const [documents, pages] = await Promise.all([read(DocumentModel), read(PageModel)]);
-  return [
-    ...documents.map((one) => standingOf({ ...one, live: true }, 'document')),
-    ...pages.map((one) => standingOf(one, 'website')),
-  ];
+/** The organizations and modes that have published sources. */
+export async function listOwners(): Promise<Owner[]> {
+  // Only maintenance calls this, and it reads each of these records anyway, so a scan is acceptable.
+  return ownersOf({ live_generation: { $exists: true } }, everyRecord);
 }
 
-function standingOf(record: Owned, type: 'document' | 'website'): Standing {
+/** All sources of an organization and mode, published or not, with the fields that the index must match. */
+export async function listStanding({ org_id, mode }: Owner): Promise<Standing[]> {
+  const numbers = { generation: 1, claimed: 1, live_generation: 1, live_attempt: 1, chunk_count: 1 };
+  const projection = { ...numbers, live: 1, segments: 1, authority: 1 };
+  const found = await Promise.all(
+    sourceModels.map((model) => sourcesIn(model).find({ org_id, mode }, { projection }).toArray()),
+  );
+  return found.flat().map(standingOf);
+}
+
+function standingOf(record: SourceRecord): Standing {
   const { _id, generation, claimed, live_generation, live_attempt, live, chunk_count, segments } = record;
   return {
     source_id: _id,
     generation,
     ...defined({ claimed, live_generation, live_attempt }),
-    answers: live && live_generation !== undefined,
+    answers: live !== false && live_generation !== undefined,
     chunk_count,
     segments,
-    authority: effectiveAuthority(record.authority, type),
+    authority: authorityOf(record),
   };
 }
-type Owned = Source & { _id: string; live: boolean };
 
-/** Deletes the record of a source. Idempotent. */
-export async function deleteSource(orgId: string, sourceId: string): Promise<void> {
-  if (isPage(sourceId)) await deletePages(orgId, [sourceId]);
-  else await deleteDocument(orgId, sourceId);
+/** A source in one of these modes, as a request names it. */
+type Asked = { orgId: string; modes: readonly Mode[]; sourceId: string };
+
+/** Matches a source that the API shows and changes. */
+const shown = (model: SourceModel, { orgId, modes, sourceId }: Asked) => ({
+  _id: sourceId,
+  ...(model === PageModel ? visible(orgId, modes) : { org_id: orgId, mode: { $in: modes } }),
+});
+
+/** Changes segments or authority; null when there is no such source. */
+export async function tagSource<M extends SourceModel>(
+  model: M,
+  asked: Asked,
+  tags: { segments?: string[]; authority?: Authority },
+  now: Date,
+  intent: Intent,
+): Promise<RecordOf<M> | null> {
+  const tagged = await sourcesIn(model).findOneAndUpdate(
+    shown(model, asked),
+    { $set: { ...tags, updated_at: now }, $inc: { tags_version: 1 }, $push: { pending: intent } },
+    { returnDocument: 'after' },
+  );
+  return tagged as unknown as RecordOf<M> | null;
+}
+
+/**
+ * Deletes a source with its chunks and links, and stores a `Removal`, whose workflow deletes the file and the index
+ * rows. Null when the source is already deleted. The removal is stored first, so that after a crash its workflow
+ * completes the deletion.
+ */
+export async function removeSource(
+  model: SourceModel,
+  asked: Asked,
+  now: Date,
+  intent: Intent,
+): Promise<Removal | null> {
+  const { orgId, sourceId } = asked;
+  const found = await sourcesIn(model).findOne(shown(model, asked), { projection: { mode: 1 } });
+  if (!found) return null;
+  const removal: Removal = { _id: sourceId, org_id: orgId, mode: found.mode, removed_at: now, pending: [intent] };
+  const decided = await recordRemoval(removal);
+  const deleted = await deleteSource(orgId, sourceId);
+  await removeChunks(orgId, [sourceId]);
+  // When neither is true, another request has already deleted the source.
+  return decided || deleted ? removal : null;
+}
+
+/** Deletes the record of a source; false when there is none. */
+export async function deleteSource(orgId: string, sourceId: string): Promise<boolean> {
+  if (isPage(sourceId)) return (await deletePages(orgId, [sourceId])) > 0;
+  const { deletedCount } = await collectionOf(DocumentModel).deleteOne({ _id: sourceId, org_id: orgId });
+  return deletedCount === 1;
 }
 
 /** Finds a document or page; null when it is deleted. */
 export async function findSource(orgId: string, sourceId: string): Promise<Source | null> {
-  const filter = { _id: sourceId, org_id: orgId };
-  if (isPage(sourceId)) {
-    const page = await collectionOf(PageModel).findOne(filter);
-    return page && { ...page, authority: effectiveAuthority(page.authority, 'website') };
-  }
-  const document = await collectionOf(DocumentModel).findOne(filter);
-  return document && { ...document, authority: effectiveAuthority(document.authority, 'document') };
+  const found = await recordsOf(sourceId).findOne({ _id: sourceId, org_id: orgId });
+  return found && { ...found, authority: authorityOf(found) };
 }
 
 /**
@@ -119,7 +190,3 @@ export async function publishRows(orgId: string, sourceId: string, source: Sourc
   );
   return modifiedCount === 1;
 }
-
-/** The collection of a source, by the prefix of its id. */
-const recordsOf = (sourceId: string) =>
-  collectionOf<Owned, 'documents' | 'pages'>((isPage(sourceId) ? PageModel : DocumentModel) as never);

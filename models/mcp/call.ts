@@ -3,7 +3,7 @@
  * models/rules/mcp/call.ts, so that only one of several concurrent transitions succeeds.
  */
 import type mongoose from 'mongoose';
-import { isDuplicate } from '../base/connect.ts';
+import { unlessDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, newest, olderThan, type RecordOf } from '../base/define.ts';
 import { boolean, date, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
@@ -90,13 +90,7 @@ export const questionIdOf = ({ rounds = 0 }: ToolCall, number: number): string =
 
 /** Stores a new call; null when an earlier attempt at the answer has made this call. */
 export async function createToolCall(call: ToolCall): Promise<ToolCall | null> {
-  try {
-    await collectionOf(ToolCallModel).insertOne(call);
-    return call;
-  } catch (error) {
-    if (isDuplicate(error)) return null;
-    throw error;
-  }
+  return (await unlessDuplicate(() => collectionOf(ToolCallModel).insertOne(call))) ? call : null;
 }
 
 export async function findToolCall(orgId: string, callId: string): Promise<ToolCall | null> {
@@ -125,20 +119,22 @@ export async function messagesHeldUp(orgId: string, convId: string): Promise<Map
   return new Map(open.map((call) => [call.message_id, call]));
 }
 
-type Changes = Partial<Pick<ToolCall, 'awaited' | 'ask_until' | 'agreed_sha256' | 'decided_by' | 'attempt'>> &
+/** What a call must be, besides its state, for a transition. */
+export type CallFilter = mongoose.mongo.Filter<ToolCall>;
+/** The fields that a transition sets, besides the state. */
+export type Changes = Partial<Pick<ToolCall, 'awaited' | 'ask_until' | 'agreed_sha256' | 'decided_by' | 'attempt'>> &
   Partial<Pick<ToolCall, 'sending_until'>> &
   Partial<Pick<ToolCall, 'outcome' | 'unknown' | 'result' | 'ended_at' | 'questions' | 'rounds'>>;
 
 /** Performs a transition with compare-and-set; null when the state of the call (or `only`) does not allow it. */
 export async function moveCall(
-  orgId: string,
-  callId: string,
+  { _id, org_id }: Pick<ToolCall, '_id' | 'org_id'>,
   move: CallMove,
   changes: Changes = {},
-  { only = {}, intents = [] }: { only?: mongoose.mongo.Filter<ToolCall>; intents?: readonly Intent[] } = {},
+  { only = {}, intents = [] }: { only?: CallFilter; intents?: readonly Intent[] } = {},
 ): Promise<ToolCall | null> {
   return collectionOf(ToolCallModel).findOneAndUpdate(
-    { ...only, _id: callId, org_id: orgId, state: { $in: movableFrom(move) } },
+    { ...only, _id, org_id, state: { $in: movableFrom(move) } },
     {
       $set: { ...changes, state: leadsTo(move) },
       ...(intents.length > 0 ? { $push: { pending: { $each: [...intents] } } } : {}),
@@ -200,8 +196,7 @@ export async function decideCall(
   if (refusal) return { refusal };
   const { by, approved, actor, at } = decision;
   const moved = await moveCall(
-    call.org_id,
-    call._id,
+    call,
     approved ? 'agree' : 'refuse',
     approved
       ? { agreed_sha256: call.arguments_sha256, decided_by: actor }

@@ -3,7 +3,7 @@
  * ten minutes. Only a hash of the `state` is stored, and what the browser must not see is encrypted.
  */
 import type { ToolServer } from './server.ts';
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, finderOf, removerOf, type RecordOf } from '../base/define.ts';
 import { boolean, date, number, optional, string } from '../rules/base/fields.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { SecretBox } from '../base/secretbox.ts';
@@ -99,10 +99,6 @@ export async function takeGrant(orgId: string, id: string): Promise<ToolGrant | 
   return collectionOf(ToolGrantModel).findOneAndDelete({ _id: id, org_id: orgId, returned: true });
 }
 
-export async function readGrant(orgId: string, id: string): Promise<ToolGrant | null> {
-  return collectionOf(ToolGrantModel).findOne({ _id: id, org_id: orgId });
-}
+export const readGrant = finderOf(ToolGrantModel);
 
-export async function dropGrant(orgId: string, id: string): Promise<void> {
-  await collectionOf(ToolGrantModel).deleteOne({ _id: id, org_id: orgId });
-}
+export const dropGrant = removerOf(ToolGrantModel);

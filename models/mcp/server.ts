@@ -3,7 +3,7 @@
  * that they belong to.
  */
 import { cached } from '../base/cached.ts';
-import { isDuplicate } from '../base/connect.ts';
+import { unlessDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import {
   boolean,
@@ -17,7 +17,6 @@ import {
   text,
   type ValueOf,
 } from '../rules/base/fields.ts';
-import { renewalTurns } from '../base/renewal.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { Place } from '../base/secretbox.ts';
 import { environments } from '../rules/access/keys.ts';
@@ -63,8 +62,6 @@ export const ToolServerModel = defineModel('ToolServer', 'tool_servers', {
    * them.
    */
   scopes_wanted: optional(list(string)),
-  /** The end of the lease while one process renews the tokens; the other processes wait for the result. */
-  renewing_until: optional(date),
   protocol_version: optional(string),
   /** `sandbox`: only conversations of test mode may use the tools; otherwise conversations of both modes may. */
   environment: optional(oneOf(environments)),
@@ -82,7 +79,6 @@ export const ToolServerModel = defineModel('ToolServer', 'tool_servers', {
 type Stored = RecordOf<typeof ToolServerModel>;
 export type ToolServer = Omit<Stored, 'tools'> & { tools: ApprovedTool[] };
 
-/** The place that the encryption of a secret of an organization's tool server is bound to. */
 export const toolSecretPlace = (
   orgId: string,
   field: 'access_token' | 'oauth.client_secret' | 'oauth_state',
@@ -105,35 +101,25 @@ export async function findToolServer(orgId: string): Promise<ToolServer | null> 
   return opened(await collectionOf(ToolServerModel).findOne({ _id: orgId }));
 }
 
-const recent = cached(findToolServer);
-
 /** The tool server, cached for less than a second, because every answer reads it. */
-export async function recentToolServer(orgId: string): Promise<ToolServer | null> {
-  return recent.read(orgId);
-}
+export const recentToolServer = cached(findToolServer);
 
 /** Stores the server with optimistic locking: false when it changed since `version` was read (0: there was none). */
 export async function saveToolServer(server: ToolServer, version: number): Promise<boolean> {
   const stored: Stored = { ...server, version: version + 1, tools: JSON.stringify(server.tools) };
+  const servers = collectionOf(ToolServerModel);
   try {
-    if (version > 0) {
-      const { matchedCount } = await collectionOf(ToolServerModel).replaceOne({ _id: server._id, version }, stored);
-      return matchedCount === 1;
-    }
-    await collectionOf(ToolServerModel).insertOne(stored);
-    return true;
-  } catch (error) {
-    if (isDuplicate(error)) return false;
-    throw error;
+    if (version > 0) return (await servers.replaceOne({ _id: server._id, version }, stored)).matchedCount === 1;
+    return (await unlessDuplicate(() => servers.insertOne(stored))) !== undefined;
   } finally {
-    recent.forget(server._id);
+    recentToolServer.forget(server._id);
   }
 }
 
 /** Removes the tool server; false when there was none. */
 export async function removeToolServer(orgId: string): Promise<boolean> {
   const { deletedCount } = await collectionOf(ToolServerModel).deleteOne({ _id: orgId });
-  recent.forget(orgId);
+  recentToolServer.forget(orgId);
   return deletedCount === 1;
 }
 
@@ -144,13 +130,6 @@ export async function keepOAuthState(orgId: string, connection: number, sealed: 
     { $set: { oauth_state: sealed }, $inc: { version: 1 } },
   );
 }
-
-/**
- * The lease for renewing the tokens of this connection. Many authorization servers revoke the whole grant when a
- * refresh token is used twice.
- */
-export const toolServerTurns = (orgId: string, connection: number, clock: () => Date) =>
-  renewalTurns(ToolServerModel, { _id: orgId, connection }, { clock, also: { $inc: { version: 1 } } });
 
 /**
  * Removes an ended sign-in; false when there is a newer one. `scopes`: the scopes of the next sign-in. `moved`: the

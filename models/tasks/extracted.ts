@@ -14,7 +14,7 @@ import {
   type NewTask,
   type Task,
 } from './task.ts';
-import { isDuplicate } from '../base/connect.ts';
+import { unlessDuplicate } from '../base/connect.ts';
 import { acrossShards, collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { number, oneOf, string } from '../rules/base/fields.ts';
 
@@ -70,12 +70,7 @@ export async function createExtracted(
   task: NewTask & { session_id: string; source_key: string },
   cause: Cause,
 ): Promise<Changed | undefined> {
-  try {
-    return await createTask(task, cause);
-  } catch (error) {
-    if (isDuplicate(error)) return undefined;
-    throw error;
-  }
+  return unlessDuplicate(() => createTask(task, cause));
 }
 
 /** The tasks that were extracted from a meeting for an organization and not removed, in the order of the transcript. */
