@@ -1,8 +1,6 @@
 /** Creates the clients of a worker process for files, models and other services, from the configuration. */
 import { randomUUID } from 'node:crypto';
-import { Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { embeddingMeter } from './metrics.ts';
 import type { Readers } from './readers.ts';
 import type { WorkerDeps } from './slices/slice.ts';
 import { openBots } from '../providers/recall/open.ts';
@@ -55,7 +53,7 @@ export function openClients(
     connectionsPerOrigin: 64,
   });
   const pages = createPages({ program: readers?.pages, agent: crawlerName });
-  const embedding = openEmbedding(config, log, { meter: embeddingMeter(Runtime.instance().metricMeter) });
+  const embedding = openEmbedding(config, log);
   const search = withMerging(
     createSearch({
       uri: config.searchUri,

@@ -51,8 +51,9 @@ export const guardFailures =
         try {
           return await next(input);
         } catch (error) {
-          if (error instanceof TemporalFailure || cancellationSignal.aborted) throw error;
-          if (error instanceof Error && error.name === 'CompleteAsyncError') throw error;
+          const name = error instanceof Error ? error.name : undefined;
+          if (error instanceof TemporalFailure || name === 'CompleteAsyncError') throw error;
+          if (cancellationSignal.aborted && name === 'AbortError') throw error;
           const { activityType: activity, attempt, workflowExecution } = info;
           log.warn(
             { err: error, activity, attempt, workflow_id: workflowExecution?.workflowId },

@@ -17,6 +17,7 @@ import { openClients } from './clients.ts';
 import { buildReaders } from './readers.ts';
 import { fleetNames, fleets, type FleetName } from './fleets.ts';
 import { guardFailures } from './failures.ts';
+import { keepBeating } from './heartbeat.ts';
 import { histogramBuckets, workerMeter } from './metrics.ts';
 import { startTracing, traceparent } from '../clients/base/tracing.ts';
 import { useTrace } from '../models/base/trace.ts';
@@ -35,7 +36,7 @@ import { createLog } from '../api/http/log.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
 import { connectRedis, disconnectRedis } from '../models/base/redis.ts';
-import { listLackingOwners, wakeEmbedding } from '../models/knowledge/embedding.ts';
+import { wakeLacking } from '../models/knowledge/embedding.ts';
 import { hostPort } from '../models/rules/base/address.ts';
 import { defined } from '../models/rules/base/defined.ts';
 
@@ -119,7 +120,7 @@ export async function startWorkers(
   running.catch(() => undefined);
   if (names.includes('maintenance')) await ensureSchedules(temporal, config.taskQueuePrefix);
   if (names.includes('embedding') && clients.embedding.model !== undefined)
-    void embedWhatLacks(clients.embedding.model, clock()).catch((error: unknown) =>
+    void wakeLacking(clients.embedding.model, clock()).catch((error: unknown) =>
       log.warn({ err: error }, 'what lacks vectors was not listed; maintenance does it within the hour'),
     );
   const sweeper = startSweeper(starter);
@@ -184,7 +185,7 @@ const workerOptions = (
   taskQueue: `${config.taskQueuePrefix}${name}`,
   activities,
   ...encryptionOf(config),
-  interceptors: { activity: [traceActivity, guardFailures(log)] },
+  interceptors: { activity: [traceActivity, keepBeating, guardFailures(log)] },
   maxConcurrentActivityTaskExecutions: fleets[name].maxActivities,
   ...versionOf(config),
   stickyQueueScheduleToStartTimeout: deadWorkerAfter,
@@ -223,11 +224,6 @@ const workflowOptions = ({ maxWorkflowTasks }: Fleet, workflowBundle: WorkflowBu
  * updates. A live worker takes a task within milliseconds; if it is too busy, another worker replays the history.
  */
 const deadWorkerAfter = '2 seconds';
-
-/** Starts the embedding of passages that have no vectors of this model. */
-async function embedWhatLacks(model: string, now: Date): Promise<void> {
-  for (const owner of await listLackingOwners(model)) await wakeEmbedding(owner, now);
-}
 
 /** The settings from the configuration that activities need. */
 const settingsOf = (config: Config) => ({

@@ -1,5 +1,4 @@
 /** Removes stored copies of deleted data, such as replies that are kept for idempotency. Idempotent. */
-import { withHeartbeat } from './heartbeat.ts';
 import { eraseCopies } from '../../models/base/copies.ts';
 
 export type CopyActivities = ReturnType<typeof createCopyActivities>;
@@ -7,6 +6,6 @@ export type CopyActivities = ReturnType<typeof createCopyActivities>;
 export const createCopyActivities = () => ({
   /** `ids`: the ids of the deleted records. */
   async eraseCopies({ ids }: { ids: string[] }): Promise<void> {
-    await withHeartbeat(() => eraseCopies(ids));
+    await eraseCopies(ids);
   },
 });

@@ -4,11 +4,10 @@
  * entries of a conversation's log) have idempotency keys, and answers have fixed ids. Of two attempts at an answer only
  * the later one writes.
  */
-import { Context } from '@temporalio/activity';
+import { Context, cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { createAnswering, type AnsweringDeps } from './answer.ts';
 import { createToolUse } from './tooluse.ts';
-import { withHeartbeat } from '../base/heartbeat.ts';
 import { findConversation, settleShown, type Conversation } from '../../models/chat/conversation.ts';
 import { removeEmpty } from '../../models/chat/current.ts';
 import { conversationWriter } from '../../models/chat/log.ts';
@@ -142,7 +141,7 @@ export function createConversationActivities(deps: AnsweringDeps) {
     /** Processes the outstanding work of a conversation. A superseded attempt fails and is retried. */
     async attendTo(ref: Ref): Promise<Attended> {
       try {
-        return await withHeartbeat((signal) => attend(ref, signal));
+        return await attend(ref, cancellationSignal());
       } catch (error) {
         if (!(error instanceof Superseded)) throw error;
         throw ApplicationFailure.create({

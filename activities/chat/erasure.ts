@@ -1,6 +1,6 @@
 /** Erases a customer. Logs and failures contain only ids, never data about the customer. */
+import { cancellationSignal } from '@temporalio/activity';
 import type { Logger } from 'pino';
-import { withHeartbeat } from '../base/heartbeat.ts';
 import {
   findErasure,
   removeEverything,
@@ -16,14 +16,12 @@ export type ErasureActivities = ReturnType<typeof createErasureActivities>;
 export function createErasureActivities({ clock, log }: ErasureDeps) {
   /** Repeats the removal until nothing is left, because another process may still write. */
   async function erase({ orgId, customerId }: Ref, status: Exclude<ErasureStatus, 'erasing'>): Promise<void> {
-    await withHeartbeat(async (signal) => {
-      const erasure = await findErasure(orgId, customerId);
-      if (!erasure) return;
-      await shutOut(orgId, customerId, clock());
-      while (!(await removeEverything(erasure, clock()))) signal.throwIfAborted();
-      await settleErasure(orgId, customerId, status, clock());
-      log.info({ org_id: orgId, customer_id: customerId, status }, 'customer removed');
-    });
+    const erasure = await findErasure(orgId, customerId);
+    if (!erasure) return;
+    await shutOut(orgId, customerId, clock());
+    while (!(await removeEverything(erasure, clock()))) cancellationSignal().throwIfAborted();
+    await settleErasure(orgId, customerId, status, clock());
+    log.info({ org_id: orgId, customer_id: customerId, status }, 'customer removed');
   }
 
   return {

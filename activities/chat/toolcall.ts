@@ -3,13 +3,12 @@
  * may be sent (policy), approval (asking), sending, and reporting (telling).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Context } from '@temporalio/activity';
+import { Context, cancellationSignal } from '@temporalio/activity';
 import type { CallDeps, Run, ToolCallDeps, Ref } from './toolcall/deps.ts';
 import { approvedFor, identityIn } from './toolcall/policy.ts';
 import { ask, recordReplies, askToAgree } from './toolcall/asking.ts';
 import { send, takeOver } from './toolcall/sending.ts';
-import { conclude, endUnsent } from './toolcall/telling.ts';
-import { withHeartbeat } from '../base/heartbeat.ts';
+import { conclude, endCall } from './toolcall/telling.ts';
 import { createConnections } from '../mcp/connection.ts';
 import { findToolCall, isBeingSent, type ToolCall } from '../../models/mcp/call.ts';
 import { findToolServer, type ToolServer } from '../../models/mcp/server.ts';
@@ -43,7 +42,7 @@ export function createToolCallActivities(given: ToolCallDeps) {
     /** Advances a call as far as possible without waiting for a person. */
     advanceCall: (ref: Ref): Promise<CallStep> => {
       const patienceMs = Context.current().info.isLocal ? taskPatienceMs : undefined;
-      return withHeartbeat((signal) => advance(deps, ref, { signal, patienceMs }));
+      return advance(deps, ref, { signal: cancellationSignal(), patienceMs });
     },
   };
 }
@@ -69,8 +68,8 @@ async function advance(deps: CallDeps, { orgId, callId }: Ref, run: Run): Promis
         await ask(deps, call, tool);
         return { kind: 'waiting', awaited: call.awaited!, withinMs, about };
       }
-      if (withinMs > 0) await endUnsent(deps, call, 'drop', 'suspended');
-      else await endUnsent(deps, call, 'expire', 'expired');
+      if (withinMs > 0) await endCall(deps, call, 'drop', 'suspended');
+      else await endCall(deps, call, 'expire', 'expired');
     } else if (isBeingSent(call, deps.clock())) {
       if (run.patienceMs !== undefined) return { kind: 'calling', about };
       await sleep(lookEveryMs, undefined, { signal: run.signal });
@@ -84,14 +83,13 @@ async function advance(deps: CallDeps, { orgId, callId }: Ref, run: Run): Promis
  */
 async function goOn(deps: CallDeps, call: ToolCall, server: ToolServer | null, run: Run): Promise<number | undefined> {
   const tool = approvedFor(call, server);
-  if (!server || !tool) return void (await endUnsent(deps, call, 'drop', 'suspended'));
+  if (!server || !tool) return void (await endCall(deps, call, 'drop', 'suspended'));
   const who = await identityIn(call);
-  if (who === 'revoked') return void (await endUnsent(deps, call, 'drop', 'denied'));
+  if (who === 'revoked') return void (await endCall(deps, call, 'drop', 'denied'));
   if (call.state === 'agreed' && call.questions !== undefined) await recordReplies(deps, call);
   if (call.state === 'agreed') return send(deps, call, { ...run, server, tool, who });
   const verdict = verdictOn(call, who);
-  if (verdict === 'deny' || verdict === 'hand_off')
-    return void (await endUnsent(deps, call, 'drop', outcomeOf[verdict]));
+  if (verdict === 'deny' || verdict === 'hand_off') return void (await endCall(deps, call, 'drop', outcomeOf[verdict]));
   const awaited = awaitedBy[verdict];
   if (awaited === undefined) return send(deps, call, { ...run, server, tool, who });
   await askToAgree(deps, call, awaited);

@@ -6,6 +6,7 @@
 import { count } from '../../clients/base/meter.ts';
 import { createPageFetch, type Round } from './pagefetch.ts';
 import type { PageStore } from './pagestore.ts';
+import type { Visiting } from './visit.ts';
 import type { Site, Sites } from '../../clients/crawl/site/site.ts';
 import { findCrawl, noteSiteProblems, noteWait, type Crawl } from '../../models/crawl/crawl.ts';
 import {
@@ -66,14 +67,10 @@ const pagesLater = 'The site asks not to be asked for the pages that are left';
 
 const noTally = { found: 0, waiting: 0, indexed: 0, unchanged: 0, skipped: 0, failed: 0 };
 
-type Batch = {
-  crawl: Crawl;
-  site: Site;
-  signal: AbortSignal;
+type Batch = Visiting & {
   /** No page is fetched after this time (ms since 1970). */
   until: number;
   tally: Tally;
-  counts: SeriesCounts;
   /** The number of requests of the crawl so far. */
   tries: number;
   /**
@@ -223,12 +220,12 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     entries: Frontier[],
     { frontier, unasked }: ReturnType<typeof roomOf>,
   ): Promise<string | undefined> {
-    const { crawl, site, counts, signal, read } = batch;
+    const { read } = batch;
     const until = Math.min(batch.until, clock().getTime() + roundMs);
     const bounds = { room: frontier, unasked, until };
     const [stored, next] = await both(
       read && storeRound(batch, read),
-      entries.length === 0 ? undefined : fetchRound(crawl, site, entries, bounds, counts, signal),
+      entries.length === 0 ? undefined : fetchRound(batch, entries, bounds),
     );
     if (stored) batch.tally = stored.tally;
     if (stored?.full !== undefined) {

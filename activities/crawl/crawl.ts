@@ -2,8 +2,8 @@
  * The activities of a crawl: batches of pages are fetched, read and stored, then the crawl is ended. Every step is
  * idempotent: pages are written by URL and generation, and a URL with a stored outcome is never fetched again.
  */
+import { cancellationSignal } from '@temporalio/activity';
 import type { Logger } from 'pino';
-import { withHeartbeat } from '../base/heartbeat.ts';
 import { createCrawlBatch, type CrawlProgress } from './batch.ts';
 import { createCrawlFinish } from './finish.ts';
 import { createPageStore } from './pagestore.ts';
@@ -36,22 +36,20 @@ export function createCrawlActivities({ sites, search, embedding, quotas, clock,
   return {
     /** Processes the frontier for half a minute. */
     async crawlBatch(ref: Ref): Promise<CrawlProgress> {
-      return withHeartbeat((signal) => runBatch(ref, signal));
+      return runBatch(ref, cancellationSignal());
     },
 
     /** Ends the crawl, whatever the outcome; returns the status on the record, and the reason of a failure. */
     async finishCrawl({ orgId, crawlId, ending, error }: Ref & { ending: Ending; error?: string | undefined }) {
-      return withHeartbeat(async (): Promise<Ended> => {
-        const crawl = await findCrawl(orgId, crawlId);
-        if (!crawl) return ending;
-        if (crawl.status !== 'crawling') {
-          await dropFrontier(crawlId);
-          return ended(crawl.status, crawl.error);
-        }
-        const { status, why } = await finish(crawl, ending, error);
-        log.info({ org_id: orgId, crawl_id: crawlId, status, pages: crawl.pages_processed }, 'crawl ended');
-        return ended(status, why);
-      });
+      const crawl = await findCrawl(orgId, crawlId);
+      if (!crawl) return ending;
+      if (crawl.status !== 'crawling') {
+        await dropFrontier(crawlId);
+        return ended(crawl.status, crawl.error);
+      }
+      const { status, why } = await finish(crawl, ending, error);
+      log.info({ org_id: orgId, crawl_id: crawlId, status, pages: crawl.pages_processed }, 'crawl ended');
+      return ended(status, why);
     },
   };
 }

@@ -3,7 +3,7 @@
  */
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Search } from '../../clients/knowledge/search/search.ts';
-import { removeAllChunks, removeChunks } from '../../models/knowledge/chunk.ts';
+import { removeChunks } from '../../models/knowledge/chunk.ts';
 import { wakeEmbedding } from '../../models/knowledge/embedding.ts';
 import { deletePages } from '../../models/knowledge/page.ts';
 import { listRemovals, settleRemovals } from '../../models/knowledge/removal.ts';
@@ -67,7 +67,7 @@ export function createCrawlFinish({ search, embedding, clock }: Deps) {
     const gone = (await listRemovals(org_id, mode)).map(({ _id }) => _id);
     await deletePages(org_id, gone);
     await search.removeSources({ org_id, mode }, gone);
-    await removeAllChunks(org_id, gone);
+    await removeChunks(org_id, gone);
     await settleRemovals(gone);
   }
 
@@ -78,7 +78,7 @@ export function createCrawlFinish({ search, embedding, clock }: Deps) {
   async function removeStale({ org_id, mode }: Crawl): Promise<void> {
     for (const { _id, keep } of await listStale(org_id, mode)) {
       await search.removeSource({ org_id, mode }, _id, keep?.batch);
-      await removeChunks(org_id, _id, keep?.generation);
+      await removeChunks(org_id, [_id], keep && { $ne: keep.generation });
     }
   }
 

@@ -4,17 +4,16 @@
  */
 import pLimit from 'p-limit';
 import type { FreshPage } from './pagestore.ts';
-import { noLinks, sortLinks, visit, type Visit } from './visit.ts';
+import { noLinks, sortLinks, visit, type Visit, type Visiting } from './visit.ts';
 import { createYielder } from '../../clients/base/yielding.ts';
 import type { Site } from '../../clients/crawl/site/site.ts';
-import type { Crawl } from '../../models/crawl/crawl.ts';
 import { addToFrontier, reopenFiles, noteUnasked, putBack, type Frontier } from '../../models/crawl/frontier.ts';
 import type { Settled } from '../../models/crawl/outcomes.ts';
 import type { Page } from '../../models/knowledge/page.ts';
 import { findPageLinks } from '../../models/knowledge/pagelinks.ts';
 import { findPagesByUrl } from '../../models/crawl/pageset.ts';
 import { explain } from '../../models/rules/crawl/crawlreason.ts';
-import { countSeries, isTrap, placeOf, type Found, type SeriesCounts } from '../../models/rules/crawl/frontier.ts';
+import { countSeries, isTrap, placeOf, type Found } from '../../models/rules/crawl/frontier.ts';
 import { inScope, isFileUrl, pageKey } from '../../models/rules/crawl/url.ts';
 
 /** The maximum number of pages in flight: waiting for the site, or being read. */
@@ -69,7 +68,7 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
    * series) are returned separately, at most `maxTraps` of them. A round may find a hundred thousand links, so the
    * loops yield to other work of the process.
    */
-  async function inOrder(crawl: Crawl, lists: readonly Found[][], counts: SeriesCounts, maxTraps: number) {
+  async function inOrder({ crawl, counts }: Visiting, lists: readonly Found[][], maxTraps: number) {
     const yieldTurn = createYielder();
     const nearest = new Map<string, Found>();
     for (const list of lists) {
@@ -99,14 +98,12 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
    * result.
    */
   async function visitAll(
-    crawl: Crawl,
-    site: Site,
+    visiting: Visiting,
     entries: Frontier[],
     known: Map<string, Page>,
     until: number,
-    counts: SeriesCounts,
-    signal: AbortSignal,
   ): Promise<(Visit | undefined)[]> {
+    const { crawl, counts } = visiting;
     const atOnce = pLimit(pagesAtOnce);
     let characters = 0;
     let left = false;
@@ -118,7 +115,7 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
         return { ...noLinks, settled };
       }
       countSeries(counts, entry.url);
-      const seen = await visit(crawl, site, entry, known.get(entry.url), clock, signal);
+      const seen = await visit(visiting, entry, known.get(entry.url), clock);
       characters += seen.fresh?.content.textLength ?? 0;
       const links = seen.fresh?.links ?? [...seen.next, ...seen.files].map(({ url }) => url);
       characters += links.reduce((sum, url) => sum + url.length, 0);
@@ -133,39 +130,29 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
    * without a request.
    */
   async function addFound(
-    crawl: Crawl,
+    visiting: Visiting,
     found: readonly { next: Found[]; files: Found[]; target?: string }[],
     { room, unasked }: Bounds,
-    counts: SeriesCounts,
   ): Promise<{ added: number; unasked: number }> {
-    const { pages, traps } = await inOrder(
-      crawl,
-      found.map(({ next }) => next),
-      counts,
-      unasked,
-    );
+    const { _id: crawlId } = visiting.crawl;
+    const lists = found.map(({ next }) => next);
+    const { pages, traps } = await inOrder(visiting, lists, unasked);
     await reopenFiles(
-      crawl._id,
+      crawlId,
       found.flatMap(({ target }) => (target !== undefined && isFileUrl(target) ? [target] : [])),
     );
-    const added = room > 0 ? await addToFrontier(crawl._id, pages, clock(), room) : 0;
-    const trapped = await noteUnasked(crawl._id, traps, 'trap', clock(), unasked);
+    const added = room > 0 ? await addToFrontier(crawlId, pages, clock(), room) : 0;
+    const trapped = await noteUnasked(crawlId, traps, 'trap', clock(), unasked);
     const files = found.flatMap((one) => one.files);
-    return { added, unasked: trapped + (await noteUnasked(crawl._id, files, 'file', clock(), unasked - trapped)) };
+    return { added, unasked: trapped + (await noteUnasked(crawlId, files, 'file', clock(), unasked - trapped)) };
   }
 
   /** Fetches a round of pages and adds their links to the frontier. Stores no outcome. */
-  async function fetchRound(
-    crawl: Crawl,
-    site: Site,
-    entries: Frontier[],
-    bounds: Bounds,
-    counts: SeriesCounts,
-    signal: AbortSignal,
-  ): Promise<Round> {
+  async function fetchRound(visiting: Visiting, entries: Frontier[], bounds: Bounds): Promise<Round> {
+    const { crawl, site } = visiting;
     const urls = entries.map(({ url }) => url);
     const known = await findPagesByUrl(crawl.org_id, crawl.mode, !crawl.replace, urls);
-    const visited = await visitAll(crawl, site, entries, known, bounds.until, counts, signal);
+    const visited = await visitAll(visiting, entries, known, bounds.until);
     const taken = entries.filter((_, at) => visited[at] !== undefined);
     const visits = visited.filter((one) => one !== undefined);
     const delays = visits.flatMap(({ later }) => later ?? []);
@@ -178,7 +165,7 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
       fresh: visits.flatMap(({ fresh }) => fresh ?? []),
       settled,
       unchanged,
-      ...(await addFound(crawl, found, bounds, counts)),
+      ...(await addFound(visiting, found, bounds)),
       waitMs: Math.max(0, ...delays.map(({ host, waitMs }) => (host ? waitMs : 0))),
     };
   }

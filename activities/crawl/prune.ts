@@ -2,9 +2,9 @@
  * Removes the orphans that a prune request found. A crawl may have started since, so only unchanged orphans are
  * removed: whatever a crawl has updated has another generation.
  */
-import { withHeartbeat } from '../base/heartbeat.ts';
+import { cancellationSignal } from '@temporalio/activity';
 import type { Search } from '../../clients/knowledge/search/search.ts';
-import { removeAllChunks, removeGenerations } from '../../models/knowledge/chunk.ts';
+import { removeChunks } from '../../models/knowledge/chunk.ts';
 import { deletePages, findPageIds, removePageAsSeen, supersede, type SeenPage } from '../../models/knowledge/page.ts';
 import { deletePruning, findPruning, type Orphan, type Pruning } from '../../models/crawl/prune.ts';
 import { findSource } from '../../models/knowledge/source.ts';
@@ -16,12 +16,10 @@ export function createPruningActivities({ search }: { search: Search }) {
   return {
     /** Executes a prune request, even if parts of it were done before, and then deletes the request. */
     async pruneKnowledge({ orgId, pruningId }: { orgId: string; pruningId: string }): Promise<void> {
-      await withHeartbeat(async (signal) => {
-        const pruning = await findPruning(orgId, pruningId);
-        if (!pruning) return;
-        await removeOrphans(search, pruning, signal);
-        await deletePruning(orgId, pruningId);
-      });
+      const pruning = await findPruning(orgId, pruningId);
+      if (!pruning) return;
+      await removeOrphans(search, pruning, cancellationSignal());
+      await deletePruning(orgId, pruningId);
     },
   };
 }
@@ -49,7 +47,7 @@ export async function removeOrphans(
   const standing = await findPageIds(org_id, whole);
   const gone = whole.filter((sourceId) => !standing.has(sourceId));
   await deletePages(org_id, gone);
-  await removeAllChunks(org_id, gone);
+  await removeChunks(org_id, gone);
   await search.removeSources({ org_id, mode }, gone);
   return removed + gone.length;
 }
@@ -69,7 +67,7 @@ async function removeOutdated(
   const now = await findSource(org_id, source_id);
   const outdated = generations.filter((generation) => !now || !isCurrent(now, generation));
   const outdatedBatches = batches.filter((batch) => !now || !isCurrentBatch(now, batch));
-  await removeGenerations(org_id, source_id, outdated);
+  await removeChunks(org_id, [source_id], { $in: outdated });
   for (const batch of outdatedBatches) await search.removeBatch(table, source_id, batch);
   return outdated.length + outdatedBatches.length > 0;
 }

@@ -8,7 +8,7 @@ import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { IndexTable, Search } from '../../clients/knowledge/search/search.ts';
 import { countClaim, type Crawl } from '../../models/crawl/crawl.ts';
 import { claimPages, findVersions, publishPages } from '../../models/crawl/pageset.ts';
-import { chunksOf, insertChunks, removeAllChunks, removeFormerChunks } from '../../models/knowledge/chunk.ts';
+import { chunksOf, insertChunks, removeChunks } from '../../models/knowledge/chunk.ts';
 import { wakeEmbedding } from '../../models/knowledge/embedding.ts';
 import { deletePages, type Page } from '../../models/knowledge/page.ts';
 import { savePageLinks } from '../../models/knowledge/pagelinks.ts';
@@ -92,7 +92,7 @@ export function createPublish({ search, embedding, clock }: Deps) {
   async function removeWritten(table: IndexTable, pageIds: readonly string[]): Promise<void> {
     if (pageIds.length === 0) return;
     await search.removeSources(table, pageIds);
-    await removeAllChunks(table.org_id, pageIds);
+    await removeChunks(table.org_id, pageIds);
     await deletePages(table.org_id, pageIds);
   }
 
@@ -120,7 +120,8 @@ export function createPublish({ search, embedding, clock }: Deps) {
       if (generation === 1) continue;
       // Removes rows of the former generation, and rows of batches whose process died.
       await search.removeSource(table, _id, String(generation));
-      await removeFormerChunks(org_id, _id, generation);
+      // The chunks of a newer generation may be about to be published.
+      await removeChunks(org_id, [_id], { $lt: generation });
     }
   }
 

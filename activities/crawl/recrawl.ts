@@ -2,8 +2,8 @@
  * The activities of a crawl schedule. The Temporal Schedule is created from the record, never from a workflow's
  * arguments. Each firing of the schedule stores a crawl in the same way as a caller's request does.
  */
+import { cancellationSignal } from '@temporalio/activity';
 import type { Logger } from 'pino';
-import { withHeartbeat } from '../base/heartbeat.ts';
 import { count } from '../../clients/base/meter.ts';
 import { checkCrawlRoom, createCrawl, findCrawlOfFiring, newCrawl } from '../../models/crawl/crawl.ts';
 import { newId } from '../../models/base/ids.ts';
@@ -64,18 +64,16 @@ export function createRecrawlActivities({ schedules, quotas, clock, log }: Recra
      * concurrent runs the last one applies the current record.
      */
     async arrangeRecrawl({ orgId, scheduleId }: Ref): Promise<void> {
-      await withHeartbeat(async (signal) => {
-        let recrawl = await findRecrawl(orgId, scheduleId);
-        for (;;) {
-          signal.throwIfAborted();
-          const made: number | undefined = recrawl?.version;
-          if (recrawl) await schedules.put(recrawl);
-          else await schedules.remove(scheduleId);
-          recrawl = await findRecrawl(orgId, scheduleId);
-          if (recrawl?.version === made) break;
-        }
-        if (!recrawl) await dropRecrawl(orgId, scheduleId);
-      });
+      let recrawl = await findRecrawl(orgId, scheduleId);
+      for (;;) {
+        cancellationSignal().throwIfAborted();
+        const made: number | undefined = recrawl?.version;
+        if (recrawl) await schedules.put(recrawl);
+        else await schedules.remove(scheduleId);
+        recrawl = await findRecrawl(orgId, scheduleId);
+        if (recrawl?.version === made) break;
+      }
+      if (!recrawl) await dropRecrawl(orgId, scheduleId);
     },
 
     /**
@@ -83,30 +81,28 @@ export function createRecrawlActivities({ schedules, quotas, clock, log }: Recra
      * second crawl.
      */
     async beginRecrawl({ orgId, scheduleId, firing }: Ref & { firing: string }): Promise<Begun> {
-      return withHeartbeat(async (): Promise<Begun> => {
-        const recrawl = await findRecrawl(orgId, scheduleId);
-        const begun = await begunBy(orgId, firing);
-        if (begun) {
-          // The attempt that stored the crawl may have died before it noted the crawl on the schedule.
-          if (recrawl && recrawl.last_crawl_id !== begun.crawlId) await noteLate(orgId, scheduleId, begun.crawlId);
-          return begun;
-        }
-        if (!recrawl) return { state: 'gone' };
-        try {
-          return await begin(recrawl, firing);
-        } catch (error) {
-          if (!(error instanceof Problem)) throw error;
-          if (error.code === 'NOT_FOUND') return { state: 'gone' };
-          // The running crawl may be this firing's own, stored by an attempt that was believed dead.
-          const own = await begunBy(orgId, firing);
-          if (own) return own;
-          if (error.quota !== undefined) count('quota_refusals_total', { quota: error.quota });
-          const reason = whySkipped(error);
-          await noteSkipped(orgId, scheduleId, { at: clock(), reason });
-          log.info({ org_id: orgId, schedule_id: scheduleId, reason }, 'no crawl at its time');
-          return { state: 'skipped', reason };
-        }
-      });
+      const recrawl = await findRecrawl(orgId, scheduleId);
+      const begun = await begunBy(orgId, firing);
+      if (begun) {
+        // The attempt that stored the crawl may have died before it noted the crawl on the schedule.
+        if (recrawl && recrawl.last_crawl_id !== begun.crawlId) await noteLate(orgId, scheduleId, begun.crawlId);
+        return begun;
+      }
+      if (!recrawl) return { state: 'gone' };
+      try {
+        return await begin(recrawl, firing);
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        if (error.code === 'NOT_FOUND') return { state: 'gone' };
+        // The running crawl may be this firing's own, stored by an attempt that was believed dead.
+        const own = await begunBy(orgId, firing);
+        if (own) return own;
+        if (error.quota !== undefined) count('quota_refusals_total', { quota: error.quota });
+        const reason = whySkipped(error);
+        await noteSkipped(orgId, scheduleId, { at: clock(), reason });
+        log.info({ org_id: orgId, schedule_id: scheduleId, reason }, 'no crawl at its time');
+        return { state: 'skipped', reason };
+      }
     },
   };
 }

@@ -9,8 +9,11 @@ import type { Settled } from '../../models/crawl/outcomes.ts';
 import type { Page } from '../../models/knowledge/page.ts';
 import { explain, reasonRow, stillAnswers, type CrawlReason } from '../../models/rules/crawl/crawlreason.ts';
 import { defersTo } from '../../models/rules/crawl/fetchoutcome.ts';
-import type { Found } from '../../models/rules/crawl/frontier.ts';
+import type { Found, SeriesCounts } from '../../models/rules/crawl/frontier.ts';
 import { canonicalUrl, inScope, isFileUrl } from '../../models/rules/crawl/url.ts';
+
+/** What the visits of a batch share. `counts`: the number of visited URLs of each series. */
+export type Visiting = { crawl: Crawl; site: Site; counts: SeriesCounts; signal: AbortSignal };
 
 /**
  * The result for one URL. `next`: pages to fetch; `files`: links that look like files; `target`: the target of a
@@ -98,12 +101,10 @@ function readVisit(
 
 /** Fetches and reads one URL. */
 export async function visit(
-  crawl: Crawl,
-  site: Site,
+  { crawl, site, signal }: Visiting,
   entry: Frontier,
   known: Page | undefined,
   now: () => Date,
-  signal: AbortSignal,
 ): Promise<Visit> {
   const of = { crawl, site, entry, known };
   const version = known?.live_generation === undefined ? {} : { etag: known.etag, lastModified: known.last_modified };

@@ -4,9 +4,8 @@
  * can be retried at any point. Workflow histories only contain ids, numbers and times, because destinations and
  * responses may contain personal addresses.
  */
-import { withHeartbeat } from '../base/heartbeat.ts';
+import { cancellationSignal } from '@temporalio/activity';
 import { createAttempts, type AttemptDeps, type Whereto } from './attempt.ts';
-import { createGate } from './gate.ts';
 import { composeEvents } from './planning.ts';
 import { senders as allSenders } from './senders/index.ts';
 import { findConversation, settlePlanned, type Conversation, type Ticket } from '../../models/chat/conversation.ts';
@@ -80,7 +79,8 @@ const againMs = 5_000;
 export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { slow?: boolean } = {}) {
   const { clock, senders = allSenders } = deps;
   const { make } = createAttempts(deps);
-  const gate = createGate(slow ? Number.POSITIVE_INFINITY : inFlightPerDestination);
+  /** The number of attempts in flight, by destination. */
+  const inFlight = new Map<string, number>();
 
   /** Reads the states of the organization's destinations in a mode. */
   async function destinationsOf(orgId: string, mode: Delivery['mode'], version: number) {
@@ -110,8 +110,10 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
       if (waitMs > earlyMs)
         return waiting(delivery, waitMs, whereto.standing?.slow ?? false, delivery.attempts.at(-1)?.status_code);
       if (performance.now() > until) return { kind: 'more', slow: false };
-      const leave = gate.enter(destinationId(whereto.ref));
-      if (!leave) return { kind: 'more', slow: true };
+      const destination = destinationId(whereto.ref);
+      const others = inFlight.get(destination) ?? 0;
+      if (others >= inFlightPerDestination && !slow) return { kind: 'more', slow: true };
+      inFlight.set(destination, others + 1);
       try {
         const own = delivery === claimed ? delivery : await claimDelivery(delivery, clock());
         if (!own) {
@@ -135,7 +137,9 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
           );
         }
       } finally {
-        leave();
+        const left = inFlight.get(destination)! - 1;
+        if (left > 0) inFlight.set(destination, left);
+        else inFlight.delete(destination);
       }
     }
     return { kind: 'done', ...defined({ failed }) };
@@ -147,52 +151,50 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
      * The other lines are left to separate activities, so that a bad destination holds up no other destination.
      */
     async sendEvents({ orgId, convId, ticketId, carried }: EventsRef): Promise<EventsOutcome> {
-      return withHeartbeat(async (signal) => {
-        const [conversation, supportConfig] = await Promise.all([
-          findConversation(orgId, convId),
-          findSupportConfig(orgId),
-        ]);
-        if (!conversation || !isOf(conversation, ticketId)) return { lines: [] };
-        const { mode, events, events_planned = 0, customer_id } = conversation;
-        const unplanned = events.filter(({ seq }) => seq > events_planned);
-        const [customer, whereto, before] = await Promise.all([
-          unplanned.length === 0 ? null : findCustomer(orgId, customer_id),
-          destinationsOf(orgId, mode, supportConfig.outbox_version),
-          outstandingOfTicket(orgId, ticketId),
-        ]);
-        const busy = new Set([...carried, ...before.map(({ line }) => line)]);
-        const composed = await composeEvents(unplanned, { conversation, supportConfig, customer }, senders, deps);
-        const records = deliveryRecords(composed, clock(), ({ kind, line = '' }) => {
-          const { standing } = whereto(kind);
-          const good = mode === 'test' || (standing?.status === 'active' && !standing.slow);
-          const isFirst = !busy.has(line);
-          busy.add(line);
-          return good && isFirst;
-        });
-        const isNew = await insertDeliveries(records);
-        const last = unplanned.at(-1);
-        const planned = last && settlePlanned(orgId, convId, last.seq);
-        // The lines that are left to `sendSome`: those with unsent deliveries from before this attempt, and those that
-        // must not be sent here now.
-        const others = new Set(before.map(({ line }) => line));
-        const sent = [...Map.groupBy(records, ({ line }) => line)].map(async ([line, own]) => {
-          const [first] = own;
-          if (!first?.claim || !own.every(isNew)) return void others.add(line);
-          return { line, left: await sendInOrder(own, whereto(first.kind), signal, first) };
-        });
-        const [ends] = await Promise.all([Promise.all(sent), planned]);
-        const done = ends.filter((end) => end !== undefined);
-        const failed = done.map(({ left }) => (left.kind === 'done' ? left.failed : undefined)).find(Boolean);
-        const slowLine = (line: string): boolean => {
-          const kind = [...before, ...records].find((delivery) => delivery.line === line)!.kind;
-          return whereto(kind).standing?.slow ?? false;
-        };
-        const left = [...others].map((line) => ({ line, left: { kind: 'more' as const, slow: slowLine(line) } }));
-        return {
-          lines: [...left, ...done.filter(isLeft)],
-          ...defined({ failed }),
-        };
+      const [conversation, supportConfig] = await Promise.all([
+        findConversation(orgId, convId),
+        findSupportConfig(orgId),
+      ]);
+      if (!conversation || !isOf(conversation, ticketId)) return { lines: [] };
+      const { mode, events, events_planned = 0, customer_id } = conversation;
+      const unplanned = events.filter(({ seq }) => seq > events_planned);
+      const [customer, whereto, before] = await Promise.all([
+        unplanned.length === 0 ? null : findCustomer(orgId, customer_id),
+        destinationsOf(orgId, mode, supportConfig.outbox_version),
+        outstandingOfTicket(orgId, ticketId),
+      ]);
+      const busy = new Set([...carried, ...before.map(({ line }) => line)]);
+      const composed = await composeEvents(unplanned, { conversation, supportConfig, customer }, senders, deps);
+      const records = deliveryRecords(composed, clock(), ({ kind, line = '' }) => {
+        const { standing } = whereto(kind);
+        const good = mode === 'test' || (standing?.status === 'active' && !standing.slow);
+        const isFirst = !busy.has(line);
+        busy.add(line);
+        return good && isFirst;
       });
+      const isNew = await insertDeliveries(records);
+      const last = unplanned.at(-1);
+      const planned = last && settlePlanned(orgId, convId, last.seq);
+      // The lines that are left to `sendSome`: those with unsent deliveries from before this attempt, and those that
+      // must not be sent here now.
+      const others = new Set(before.map(({ line }) => line));
+      const sent = [...Map.groupBy(records, ({ line }) => line)].map(async ([line, own]) => {
+        const [first] = own;
+        if (!first?.claim || !own.every(isNew)) return void others.add(line);
+        return { line, left: await sendInOrder(own, whereto(first.kind), cancellationSignal(), first) };
+      });
+      const [ends] = await Promise.all([Promise.all(sent), planned]);
+      const done = ends.filter((end) => end !== undefined);
+      const failed = done.map(({ left }) => (left.kind === 'done' ? left.failed : undefined)).find(Boolean);
+      const slowLine = (line: string): boolean => {
+        const kind = [...before, ...records].find((delivery) => delivery.line === line)!.kind;
+        return whereto(kind).standing?.slow ?? false;
+      };
+      const left = [...others].map((line) => ({ line, left: { kind: 'more' as const, slow: slowLine(line) } }));
+      return {
+        lines: [...left, ...done.filter(isLeft)],
+        ...defined({ failed }),
+      };
     },
 
     /**
@@ -200,17 +202,15 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
      * next attempt of a delivery is not due yet.
      */
     async sendSome({ orgId, line }: LineRef): Promise<LineLeft> {
-      return withHeartbeat(async (signal) => {
-        const deliveries = await outstandingOf(orgId, line, batch);
-        const [first] = deliveries;
-        if (!first) return { kind: 'done' };
-        const version = await settingsVersion(orgId, first.kind);
-        const whereto = (await destinationsOf(orgId, first.mode, version))(first.kind);
-        // A line to a slow destination continues on the queue of slow destinations.
-        if (!slow && whereto.standing?.slow) return { kind: 'more', slow: true };
-        const left = await sendInOrder(deliveries, whereto, signal);
-        return left.kind === 'done' && deliveries.length === batch ? { kind: 'more', slow } : left;
-      });
+      const deliveries = await outstandingOf(orgId, line, batch);
+      const [first] = deliveries;
+      if (!first) return { kind: 'done' };
+      const version = await settingsVersion(orgId, first.kind);
+      const whereto = (await destinationsOf(orgId, first.mode, version))(first.kind);
+      // A line to a slow destination continues on the queue of slow destinations.
+      if (!slow && whereto.standing?.slow) return { kind: 'more', slow: true };
+      const left = await sendInOrder(deliveries, whereto, cancellationSignal());
+      return left.kind === 'done' && deliveries.length === batch ? { kind: 'more', slow } : left;
     },
   };
 }

@@ -5,7 +5,6 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
-import { withHeartbeat } from '../base/heartbeat.ts';
 import type { Starter } from '../../providers/base/handled.ts';
 import type { MailPayload } from '../../providers/mail/send.ts';
 import { senderOf, type MailDeps } from '../../providers/mail/settings.ts';
@@ -217,6 +216,6 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
     /**
      * Mails the messages that the customer has not seen. `waitMs`: the wait that the limit of automatic mails requires.
      */
-    mailUnsent: (ref: Ref) => withHeartbeat(() => mail(ref)),
+    mailUnsent: mail,
   };
 }

@@ -5,7 +5,7 @@
  * be retried.
  */
 import type { Logger } from 'pino';
-import { withHeartbeat } from '../base/heartbeat.ts';
+import { send, toMember, toSlack, type Made } from './telling.ts';
 import type { Starter } from '../../providers/base/handled.ts';
 import {
   gatherAnew,
@@ -19,11 +19,11 @@ import {
 } from '../../models/access/notification.ts';
 import { hereOf } from '../../models/access/here.ts';
 import { findOrganization, type Organization } from '../../models/access/organization.ts';
-import { findUser, listUsers, noticesOf, type User } from '../../models/access/user.ts';
+import { findUser, listUsers, noticesOf } from '../../models/access/user.ts';
 import { findConversation, settleTold, type Conversation, type Occasion } from '../../models/chat/conversation.ts';
 import { wake } from '../../models/chat/triage.ts';
 import { tellStaff } from '../../models/live/staff.ts';
-import { createDelivery, DeliveryModel, findDelivery, type NewDelivery } from '../../models/events/delivery.ts';
+import { findDelivery, type NewDelivery } from '../../models/events/delivery.ts';
 import { findOrgWebhook } from '../../models/events/orgwebhook.ts';
 import { findToolCall } from '../../models/mcp/call.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
@@ -31,7 +31,6 @@ import { mailDueAt } from '../../models/rules/access/noticesettings.ts';
 import { aboutConversation } from '../../models/rules/chat/notice.ts';
 import { keptUntil } from '../../models/rules/chat/retention.ts';
 import type { NoticeAbout, NoticeRef } from '../../models/rules/chat/work.ts';
-import { nameOf } from '../../models/rules/access/mailbox.ts';
 import {
   unreached,
   approvalWords,
@@ -46,7 +45,6 @@ import {
   type Said,
   type SupportNotice,
 } from '../../models/rules/events/notice.ts';
-import { slackLane, slackWebhookName, type NotificationPayload } from '../../models/rules/events/notification.ts';
 import { titleOf } from '../../models/rules/mcp/tool.ts';
 
 export type NoticeDeps = Starter & { clock: () => Date; log: Logger };
@@ -72,7 +70,9 @@ type Told = {
   inside?: boolean;
 };
 
-export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
+export function createNoticeActivities(deps: NoticeDeps) {
+  const { clock, log } = deps;
+
   async function tell(org: Organization, told: Told): Promise<void> {
     const { key, kind, mode, said, subject, about, assignee, again = false, inside = false } = told;
     const { conv_id, gathered } = subject;
@@ -93,7 +93,14 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
     const to = await toldOf(org._id, concerned, key);
     if (to.length === 0) return;
     if (outside && settings.slack_webhook_url !== null)
-      await deliver(toSlack(org, mode, said), { org_id: org._id, mode, key, kind, conv_id, about });
+      await deliver(toSlack(`${org._id}:${mode}`, saidSlack(said)), {
+        org_id: org._id,
+        mode,
+        key,
+        kind,
+        conv_id,
+        about,
+      });
     log.info({ org_id: org._id, kind, key, notified: to.length }, 'members told');
   }
 
@@ -101,20 +108,8 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
     made: Made,
     { org_id, mode, about, key, kind, conv_id }: Pick<NewDelivery, 'org_id' | 'mode' | 'about'> & Occasioned,
   ): Promise<void> {
-    const { delivery, intents } = await createDelivery(
-      {
-        ...made,
-        org_id,
-        mode,
-        about,
-        kind: 'notification',
-        event_id: key,
-        event_type: kind,
-        subject: conv_id === undefined ? {} : { conv_id },
-      },
-      clock(),
-    );
-    await start(DeliveryModel, delivery, intents);
+    const subject = conv_id === undefined ? {} : { conv_id };
+    await send(deps, { ...made, org_id, mode, about, event_id: key, event_type: kind, subject });
   }
 
   /**
@@ -140,7 +135,9 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
           postponed.push(at);
           continue;
         }
-        await deliver(toMember(org, user, notification), { ...notification, mode: notification.mail.mode });
+        const { title, body, mail } = notification;
+        const words = saidMail({ title, lines: [body] }, org.name, 'member');
+        await deliver(toMember(user, words), { ...notification, mode: mail.mode });
       }
       await settleMail(notification);
     }
@@ -250,14 +247,13 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
      * Notifies members. Returns the time until the next mail is due or the snooze ends, in ms; undefined when there is
      * neither. By then, the member may have read the notification, or somebody may have ended the snooze.
      */
-    tellMembers: ({ orgId, ...about }: NoticeRef): Promise<number | undefined> =>
-      withHeartbeat(async () => {
-        const ends = 'convId' in about ? await tellOfConversation(orgId, about.convId) : undefined;
-        if ('callId' in about) await tellOfApproval(orgId, about.callId);
-        if ('deliveryId' in about) await tellOfDelivery(orgId, about.deliveryId);
-        const next = [...(await mailDue(orgId, about)), ...(ends ? [ends] : [])].map((at) => at.getTime());
-        return next.length === 0 ? undefined : Math.max(Math.min(...next) - clock().getTime(), 1);
-      }),
+    tellMembers: async ({ orgId, ...about }: NoticeRef): Promise<number | undefined> => {
+      const ends = 'convId' in about ? await tellOfConversation(orgId, about.convId) : undefined;
+      if ('callId' in about) await tellOfApproval(orgId, about.callId);
+      if ('deliveryId' in about) await tellOfDelivery(orgId, about.deliveryId);
+      const next = [...(await mailDue(orgId, about)), ...(ends ? [ends] : [])].map((at) => at.getTime());
+      return next.length === 0 ? undefined : Math.max(Math.min(...next) - clock().getTime(), 1);
+    },
   };
 }
 
@@ -275,24 +271,4 @@ const subjectOf = (about: NoticeAbout) => {
 
 const membersOf = ({ members }: Organization): string[] => members.map(({ user_id }) => user_id);
 
-type Made = Pick<NewDelivery, 'lane' | 'destination' | 'payload' | 'line'>;
 type Occasioned = { key: string; kind: string; conv_id?: string | undefined };
-
-const toSlack = (org: Organization, mode: Mode, said: Said): Made => ({
-  lane: slackLane,
-  line: `notification:${org._id}:${mode}:${slackLane}`,
-  destination: slackWebhookName,
-  payload: { slack: { text: saidSlack(said) } } satisfies NotificationPayload,
-});
-
-const toMember = (
-  org: Organization,
-  { _id, name, email }: User,
-  { title, body }: Pick<MailedNotification, 'title' | 'body'>,
-): Made => ({
-  lane: `mail:${_id}`,
-  destination: email,
-  payload: {
-    mail: { to: { name: nameOf(name), address: email }, ...saidMail({ title, lines: [body] }, org.name, 'member') },
-  } satisfies NotificationPayload,
-});

@@ -8,6 +8,7 @@ import type { Customer } from '../../models/chat/customer.ts';
 import type { NewDelivery } from '../../models/events/delivery.ts';
 import type { SupportConfig } from '../../models/integrations/supportconfig.ts';
 import { ticketLine, type DeliveryKind } from '../../models/rules/events/delivery.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 import { descriptionOf, eventBody, type EventData } from '../../models/rules/events/ticketevent.ts';
 
 export type Senders = Readonly<Partial<Record<DeliveryKind, DeliverySender>>>;
@@ -39,7 +40,15 @@ async function composeEvent(
   const { conversation, supportConfig, customer } = known;
   const ticket = { ...conversation.ticket, status: event.ticket_status };
   const body = eventBody(event.type, event.at, dataOf(event, ticket, known));
-  const news: TicketNews = { event, ticket, conversation, customer, supportConfig, body };
+  const { name, email } = customer ?? {};
+  const told = {
+    type: event.type,
+    seq: event.seq,
+    ticket,
+    preview: conversation.customer_preview ?? '',
+    customer: customer && { ...defined({ name, email }) },
+  };
+  const news: TicketNews = { told, conversation, supportConfig, body };
   const { ticket_id } = ticket;
   const composed = supportConfig.outbox_providers.map(async (kind): Promise<NewDelivery | null> => {
     const made = await senders[kind]?.compose?.(news, deps);

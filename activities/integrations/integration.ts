@@ -1,8 +1,8 @@
 /** Tries connections to other services with credentials that are stored encrypted in MongoDB. */
+import { cancellationSignal } from '@temporalio/activity';
 import { breakConnection } from '../../providers/base/broken.ts';
 import { ConnectionRefused, type Connector, type ConnectorDeps } from '../../providers/base/connector.ts';
 import { connectors } from './connectors.ts';
-import { withHeartbeat } from '../base/heartbeat.ts';
 import {
   findCandidate,
   settleCandidate,
@@ -89,15 +89,14 @@ export function createIntegrationActivities(deps: IntegrationDeps) {
 
   return {
     /** Tries a connection and stores the outcome. A refusal of the service is an outcome, not a failure. */
-    tryConnection: (asked: Trial): Promise<TrialEnd> =>
-      withHeartbeat(async (signal) => {
-        const { orgId, candidateId } = asked;
-        const candidate = await findCandidate(orgId, candidateId);
-        if (!candidate) return 'unanswered';
-        // An earlier attempt may have stored the outcome and died before it returned.
-        const tried = candidate.outcome ?? (await trial(asked, candidate, signal));
-        await settleCandidate(orgId, candidateId, tried);
-        return endOf(tried);
-      }),
+    tryConnection: async (asked: Trial): Promise<TrialEnd> => {
+      const { orgId, candidateId } = asked;
+      const candidate = await findCandidate(orgId, candidateId);
+      if (!candidate) return 'unanswered';
+      // An earlier attempt may have stored the outcome and died before it returned.
+      const tried = candidate.outcome ?? (await trial(asked, candidate, cancellationSignal()));
+      await settleCandidate(orgId, candidateId, tried);
+      return endOf(tried);
+    },
   };
 }

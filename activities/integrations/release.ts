@@ -1,7 +1,6 @@
 /** Revokes the credentials of ended connections at their services. */
 import type { ConnectorDeps } from '../../providers/base/connector.ts';
 import { connectors } from './connectors.ts';
-import { withHeartbeat } from '../base/heartbeat.ts';
 import { findRelease, keepReleased, releasedCredentials, removeRelease } from '../../models/integrations/release.ts';
 import type { ReleaseRef } from '../../models/rules/integrations/work.ts';
 
@@ -21,6 +20,6 @@ export function createReleaseActivities(deps: ConnectorDeps) {
 
   return {
     /** Revokes the credentials. Throws while the service is unavailable, so that Temporal retries. */
-    giveBack: (ref: ReleaseRef) => withHeartbeat(() => release(ref)),
+    giveBack: release,
   };
 }

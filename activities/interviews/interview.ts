@@ -2,9 +2,8 @@
  * The activities of an interview's workflow: they store its state, send and dismiss bots, collect transcripts, and have
  * the interview evaluated. Every step is idempotent. Logs and results contain only ids.
  */
-import { Context } from '@temporalio/activity';
+import { Context, cancellationSignal } from '@temporalio/activity';
 import type { Logger } from 'pino';
-import { withHeartbeat } from '../base/heartbeat.ts';
 import { createRoomBot, idleRoom, type RoomDeps } from './room.ts';
 import type { Intelligence } from '../../intelligence/intelligence.ts';
 import { BotRefused, type Bot } from '../../providers/recall/bot.ts';
@@ -83,41 +82,36 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
      * absent when the workflow began before this field existed.
      */
     async deployBot({ orgId, interviewId, bot, order, said }: Ref & BotOrdered): Promise<Deployed> {
-      return withHeartbeat(async (signal) => {
-        const written = said && (await projectInterview({ orgId, interviewId, ...said }, clock, { newer: true }));
-        const record = written ?? (await findInterview(orgId, interviewId));
-        if (!record) return { refused: 'gone' };
-        const outside = record.meeting_url !== undefined && outsideBot !== undefined;
-        const wanted = {
-          meetingUrl: record.meeting_url ?? '',
-          name: botName,
-          metadata: { org_id: orgId, interview_id: interviewId },
-          key: botKey(interviewId, bot - 1),
-          order,
-          again: order > 1 || Context.current().info.attempt > 1,
-        };
-        try {
-          return {
-            bot: await (outside ? outsideBot : createRoomBot(record, { secrets, clock })).schedule(wanted, signal),
-          };
-        } catch (error) {
-          if (!(error instanceof BotRefused)) throw error;
-          log.warn({ err: error, org_id: orgId, interview_id: interviewId }, 'a bot could not be sent');
-          return { refused: error.reason };
-        }
-      });
+      const written = said && (await projectInterview({ orgId, interviewId, ...said }, clock, { newer: true }));
+      const record = written ?? (await findInterview(orgId, interviewId));
+      if (!record) return { refused: 'gone' };
+      const outside = record.meeting_url !== undefined && outsideBot !== undefined;
+      const wanted = {
+        meetingUrl: record.meeting_url ?? '',
+        name: botName,
+        metadata: { org_id: orgId, interview_id: interviewId },
+        key: botKey(interviewId, bot - 1),
+        order,
+        again: order > 1 || Context.current().info.attempt > 1,
+      };
+      try {
+        const service = outside ? outsideBot : createRoomBot(record, { secrets, clock });
+        return { bot: await service.schedule(wanted, cancellationSignal()) };
+      } catch (error) {
+        if (!(error instanceof BotRefused)) throw error;
+        log.warn({ err: error, org_id: orgId, interview_id: interviewId }, 'a bot could not be sent');
+        return { refused: error.reason };
+      }
     },
 
     async dismissBot({ bot }: { bot: BotRef }): Promise<void> {
-      await withHeartbeat(async (signal) => botOf(bot)?.cancel(bot.id, signal));
+      await botOf(bot)?.cancel(bot.id, cancellationSignal());
     },
 
     /** The state of a bot. If its service is no longer configured, the bot counts as gone. */
     async lookAtBot({ bot }: { bot: BotRef }): Promise<BotState> {
-      return withHeartbeat(async (signal): Promise<BotState> => {
-        const service = botOf(bot);
-        return service ? service.get(bot.id, signal) : { phase: 'failed', reason: 'gone' };
-      });
+      const service = botOf(bot);
+      return service ? service.get(bot.id, cancellationSignal()) : { phase: 'failed', reason: 'gone' };
     },
 
     /** The status changes that the people in the room have requested so far. */
@@ -128,58 +122,50 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
 
     /** Stores a bot's transcript. Returns false while its service is still transcribing. */
     async collectTranscript({ orgId, interviewId, bot }: Ref & { bot: CalledBot }): Promise<boolean> {
-      return withHeartbeat(async (signal) => {
-        const [record, service] = [await findInterview(orgId, interviewId), botOf(bot)];
-        if (!record || !service) return true;
-        const heard = await service.transcript(bot.id, signal);
-        if (!heard) return false;
-        const began = Date.parse(bot.since);
-        const said = heard.map(({ speaker, startMs, text }, index): Said => ({
-          id: `${bot.id}:${index}`,
-          speaker: speaker.slice(0, 200),
-          text: text.slice(0, transcriptBounds.charactersPerSegment),
-          at: new Date(began + startMs),
-          is_ai: false,
-        }));
-        await storeSegments(interviewId, withinBounds(said));
-        if (!(await findInterview(orgId, interviewId))) await removeSegments(interviewId);
-        return true;
-      });
+      const [record, service] = [await findInterview(orgId, interviewId), botOf(bot)];
+      if (!record || !service) return true;
+      const heard = await service.transcript(bot.id, cancellationSignal());
+      if (!heard) return false;
+      const began = Date.parse(bot.since);
+      const said = heard.map(({ speaker, startMs, text }, index): Said => ({
+        id: `${bot.id}:${index}`,
+        speaker: speaker.slice(0, 200),
+        text: text.slice(0, transcriptBounds.charactersPerSegment),
+        at: new Date(began + startMs),
+        is_ai: false,
+      }));
+      await storeSegments(interviewId, withinBounds(said));
+      if (!(await findInterview(orgId, interviewId))) await removeSegments(interviewId);
+      return true;
     },
 
     /** Phase 1 of the evaluation: stores each question with its answer, and a summary. */
     async summarizeInterview({ orgId, interviewId }: Ref): Promise<void> {
-      await withHeartbeat(async () => {
-        const record = await findInterview(orgId, interviewId);
-        if (!record) return;
-        const made = await intelligence.summarizeInterview(await interviewedOf(record), {
-          about: { interview_id: interviewId },
-        });
-        await storeResult(orgId, interviewId, { qa_summary: { ...made, generated_at: clock() } }, clock());
+      const record = await findInterview(orgId, interviewId);
+      if (!record) return;
+      const made = await intelligence.summarizeInterview(await interviewedOf(record), {
+        about: { interview_id: interviewId },
       });
+      await storeResult(orgId, interviewId, { qa_summary: { ...made, generated_at: clock() } }, clock());
     },
 
     /** Phase 2 of the evaluation: stores the scores of the criteria. `silent`: the candidate said nothing. */
     async scoreInterview({ orgId, interviewId }: Ref): Promise<'scored' | 'silent'> {
-      return withHeartbeat(async () => {
-        const record = await findInterview(orgId, interviewId);
-        if (!record) return 'silent';
-        const made = await intelligence.score(
-          { interviewed: await interviewedOf(record), role: record.role_title },
-          { about: { interview_id: interviewId } },
-        );
-        if (!made) return 'silent';
-        await storeResult(orgId, interviewId, { evaluation: { ...made, generated_at: clock() } }, clock());
-        return 'scored';
-      });
+      const record = await findInterview(orgId, interviewId);
+      if (!record) return 'silent';
+      const made = await intelligence.score(
+        { interviewed: await interviewedOf(record), role: record.role_title },
+        { about: { interview_id: interviewId } },
+      );
+      if (!made) return 'silent';
+      await storeResult(orgId, interviewId, { evaluation: { ...made, generated_at: clock() } }, clock());
+      return 'scored';
     },
 
     /** Hides the interview, and removes its transcript and results. */
     async removeInterview({ orgId, interviewId }: Ref): Promise<void> {
-      await withHeartbeat(async () => {
-        await beginInterviewRemoval(orgId, interviewId);
-        await removeInterviewContents(orgId, interviewId);
-      });
+      await beginInterviewRemoval(orgId, interviewId);
+      await removeInterviewContents(orgId, interviewId);
     },
 
     /**
@@ -188,31 +174,30 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
      * state in the workflow, which may be newer than the record's.
      */
     async eraseRecordings({ orgId, interviewId, known }: Ref & { known?: KnownBots }): Promise<boolean> {
-      return withHeartbeat(async (signal) => {
-        const record = await findRemoved(orgId, interviewId);
-        const states = [record?.state, known].filter((one) => one !== undefined);
-        const bots = states.flatMap(({ bot, former = [] }) => [...former, ...(bot ? [bot] : [])]);
-        const isOrdered = states.some(({ orders }) => orders > 0);
-        if (!isOrdered || bots.some(({ kind }) => kind === 'room')) return true;
-        const ids = { org_id: orgId, interview_id: interviewId };
-        const foreign = bots.filter(({ kind }) => kind !== outsideBot?.kind);
-        if (foreign.length > 0)
-          log.error(
-            { ...ids, bots: foreign.map(({ id }) => id) },
-            'recordings stay with a service that is not configured',
-          );
-        if (!outsideBot) return true;
-        const keys = Array.from({ length: Math.max(...states.map(({ sent }) => sent)) + 1 }, (_, n) =>
-          botKey(interviewId, n),
+      const signal = cancellationSignal();
+      const record = await findRemoved(orgId, interviewId);
+      const states = [record?.state, known].filter((one) => one !== undefined);
+      const bots = states.flatMap(({ bot, former = [] }) => [...former, ...(bot ? [bot] : [])]);
+      const isOrdered = states.some(({ orders }) => orders > 0);
+      if (!isOrdered || bots.some(({ kind }) => kind === 'room')) return true;
+      const ids = { org_id: orgId, interview_id: interviewId };
+      const foreign = bots.filter(({ kind }) => kind !== outsideBot?.kind);
+      if (foreign.length > 0)
+        log.error(
+          { ...ids, bots: foreign.map(({ id }) => id) },
+          'recordings stay with a service that is not configured',
         );
-        const listed = await Promise.all(keys.map((key) => outsideBot.sent(key, signal)));
-        const own = bots.filter((bot) => !foreign.includes(bot)).map(({ id }) => id);
-        const erased = [];
-        for (const id of new Set([...own, ...listed.flat()])) erased.push(await eraseBot(outsideBot, id, signal));
-        if (erased.length > 0)
-          log.info({ ...ids, bots: erased.length, done: !erased.includes(false) }, 'recordings deleted');
-        return !erased.includes(false);
-      });
+      if (!outsideBot) return true;
+      const keys = Array.from({ length: Math.max(...states.map(({ sent }) => sent)) + 1 }, (_, n) =>
+        botKey(interviewId, n),
+      );
+      const listed = await Promise.all(keys.map((key) => outsideBot.sent(key, signal)));
+      const own = bots.filter((bot) => !foreign.includes(bot)).map(({ id }) => id);
+      const erased = [];
+      for (const id of new Set([...own, ...listed.flat()])) erased.push(await eraseBot(outsideBot, id, signal));
+      if (erased.length > 0)
+        log.info({ ...ids, bots: erased.length, done: !erased.includes(false) }, 'recordings deleted');
+      return !erased.includes(false);
     },
 
     /** Deletes the record, after everything else of the interview was removed. */

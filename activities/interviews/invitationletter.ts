@@ -27,7 +27,8 @@ import {
 type Stored = Invitation & { interview_id: string };
 
 /** Writes the mail of a delivery; null when the mail is outdated or not needed any more. */
-export const invitationLetterOf: InvitationPort = async ({ org_id, created_at, payload }, { secrets, publicUrl }) => {
+export const invitationLetterOf: InvitationPort = async (delivery, { secrets, publicUrl }) => {
+  const { _id, org_id, created_at, payload } = delivery;
   const { invitation } = payload as { invitation: Stored };
   const { interview_id, sequence, email, at, meeting_url, over } = invitation;
   const [record, org] = await Promise.all([findInterview(org_id, interview_id), findOrganization(org_id)]);
@@ -45,10 +46,10 @@ export const invitationLetterOf: InvitationPort = async ({ org_id, created_at, p
   const { name } = record.candidate;
   const about = { organization: org.name, role: record.role_title, name, isFirst };
   return {
-    organization: org.name,
-    account: record.created_by,
     to: { name: nameOf(name ?? ''), address: email },
-    words(from, { shown }) {
+    fromName: org.name,
+    outside: { organization: org.name, why: 'interview', account: record.created_by, use: _id },
+    words({ from, shown }) {
       const { title, subject, text } = invitationText(invitation, { ...about, link: shown ? hidden : link });
       if (shown) return { subject, text };
       const method = over ? ICalCalendarMethod.CANCEL : ICalCalendarMethod.REQUEST;

@@ -1,6 +1,5 @@
 /** Removes the data of a meeting. Every step is idempotent; logs contain only ids. */
 import type { Logger } from 'pino';
-import { withHeartbeat } from '../base/heartbeat.ts';
 import { beginRemoval, forgetMeeting, removeMeetingContents } from '../../models/interviews/meeting.ts';
 
 export type MeetingDeps = { log: Logger };
@@ -16,10 +15,8 @@ export function createMeetingActivities({ log }: MeetingDeps) {
   return {
     /** Hides the meeting and removes its transcript and summaries. */
     async removeMeeting({ meetingId }: Ref): Promise<void> {
-      await withHeartbeat(async () => {
-        await beginRemoval(meetingId);
-        await removeMeetingContents(meetingId);
-      });
+      await beginRemoval(meetingId);
+      await removeMeetingContents(meetingId);
     },
 
     /** Deletes the record, after everything else of the meeting was removed. */

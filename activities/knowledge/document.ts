@@ -2,21 +2,13 @@
  * The activities that process a document. Each is idempotent: writes are by id and generation, and the record only
  * changes by compare-and-set.
  */
+import { cancellationSignal } from '@temporalio/activity';
 import type { Logger } from 'pino';
-import { withHeartbeat } from '../base/heartbeat.ts';
 import { indexChunks, syncTags } from './source.ts';
 import { embedSource, type Embeds } from './embedding.ts';
 import type { Files } from '../../clients/files/files.ts';
 import type { IndexTable, Search } from '../../clients/knowledge/search/search.ts';
-import {
-  chunksOf,
-  listChunks,
-  removeChunks,
-  removeFormerChunks,
-  removeGenerations,
-  writeChunks,
-  type Chunk,
-} from '../../models/knowledge/chunk.ts';
+import { chunksOf, listChunks, removeChunks, writeChunks, type Chunk } from '../../models/knowledge/chunk.ts';
 import {
   claimDocument,
   claimIndexing,
@@ -89,7 +81,8 @@ export function createDocumentActivities(
       if (embedding.model !== undefined) await wakeEmbedding(document, clock());
       await syncTags(search, { orgId, sourceId: docId }, written);
       await search.removeSource(tableOf(document), docId, batchNamed(document));
-      await removeFormerChunks(orgId, docId, generation);
+      // The chunks of a newer generation may be about to be published.
+      await removeChunks(orgId, [docId], { $lt: generation });
       return 'indexed';
     }
     return removeTraces({ orgId, docId, generation }, batchNamed(document));
@@ -104,11 +97,11 @@ export function createDocumentActivities(
     const standing = await find(orgId, docId);
     if (!standing) {
       for (const mode of modes) await search.removeSource({ org_id: orgId, mode }, docId);
-      await removeChunks(orgId, docId);
+      await removeChunks(orgId, [docId]);
       return 'gone';
     }
     if (!isCurrent(standing, generation)) {
-      await removeGenerations(orgId, docId, [generation]);
+      await removeChunks(orgId, [docId], { $in: [generation] });
       const { model } = embedding;
       if (model !== undefined) await search.removeBatch({ ...tableOf(standing), model }, docId, String(generation));
     }
@@ -135,47 +128,46 @@ export function createDocumentActivities(
      */
     async readDocument(ref: Ref): Promise<ReadOutcome> {
       const { orgId, docId, generation } = ref;
-      return withHeartbeat(async (signal) => {
-        const document = await claimDocument(orgId, docId, generation, clock());
-        if (!document) {
-          const standing = await find(orgId, docId);
-          // An earlier attempt published the document or found it unreadable, and died before it returned.
-          const published = standing?.live_generation === generation && standing.status === 'indexed';
-          if (published) return 'read';
-          if (standing?.generation === generation && standing.status === 'failed' && standing.error !== undefined)
-            return { failed: standing.error };
-          return removeTraces(ref);
-        }
-        if (!backlog && (await isCrowded(document))) return 'crowded';
-        let cut: CutChunk[];
-        try {
-          const { file_type, filename } = document;
-          cut = await files.chunk(readBytes(document), file_type, { signal, filename, background: backlog });
-        } catch (error) {
-          if (!(error instanceof Unreadable)) throw error;
-          log.info({ doc_id: docId, org_id: orgId, reason: error.reason, err: error.cause }, 'document cannot be read');
-          if (!(await failDocument(document, error.message, clock()))) return removeTraces(ref, batchNamed(document));
-          // The questions that waited for this document are asked again, because it will not answer them.
-          if (embedding.model !== undefined) await wakeEmbedding(document, clock());
-          return { failed: error.message };
-        }
-        const { mode } = document;
-        const source = { org_id: orgId, mode, source_type: 'document' as const, source_id: docId, generation };
-        const chunks = chunksOf(source, cut);
-        // Index rows are not visible before their generation is published, so chunks and rows are written in parallel.
-        const [written, added] = await Promise.allSettled([writeChunks(source, chunks), addRows(document, chunks)]);
-        if (written.status === 'rejected') throw written.reason;
-        try {
-          if (added.status === 'rejected') throw added.reason;
-          const isSmall = chunks.length <= passagesAtOnce && !backlog;
-          if (embedding.model === undefined || !isSmall) return await publish(document, chunks.length);
-          const standing = await find(orgId, docId);
-          return standing && isCurrent(standing, generation) ? 'embed' : await removeTraces(ref, batchNamed(document));
-        } catch (error) {
-          log.warn({ doc_id: docId, org_id: orgId, err: error }, 'indexing failed and is tried again by itself');
-          return await readOrLate(ref);
-        }
-      });
+      const document = await claimDocument(orgId, docId, generation, clock());
+      if (!document) {
+        const standing = await find(orgId, docId);
+        // An earlier attempt published the document or found it unreadable, and died before it returned.
+        const published = standing?.live_generation === generation && standing.status === 'indexed';
+        if (published) return 'read';
+        if (standing?.generation === generation && standing.status === 'failed' && standing.error !== undefined)
+          return { failed: standing.error };
+        return removeTraces(ref);
+      }
+      if (!backlog && (await isCrowded(document))) return 'crowded';
+      let cut: CutChunk[];
+      try {
+        const { file_type, filename } = document;
+        const signal = cancellationSignal();
+        cut = await files.chunk(readBytes(document), file_type, { signal, filename, background: backlog });
+      } catch (error) {
+        if (!(error instanceof Unreadable)) throw error;
+        log.info({ doc_id: docId, org_id: orgId, reason: error.reason, err: error.cause }, 'document cannot be read');
+        if (!(await failDocument(document, error.message, clock()))) return removeTraces(ref, batchNamed(document));
+        // The questions that waited for this document are asked again, because it will not answer them.
+        if (embedding.model !== undefined) await wakeEmbedding(document, clock());
+        return { failed: error.message };
+      }
+      const { mode } = document;
+      const source = { org_id: orgId, mode, source_type: 'document' as const, source_id: docId, generation };
+      const chunks = chunksOf(source, cut);
+      // Index rows are not visible before their generation is published, so chunks and rows are written in parallel.
+      const [written, added] = await Promise.allSettled([writeChunks(source, chunks), addRows(document, chunks)]);
+      if (written.status === 'rejected') throw written.reason;
+      try {
+        if (added.status === 'rejected') throw added.reason;
+        const isSmall = chunks.length <= passagesAtOnce && !backlog;
+        if (embedding.model === undefined || !isSmall) return await publish(document, chunks.length);
+        const standing = await find(orgId, docId);
+        return standing && isCurrent(standing, generation) ? 'embed' : await removeTraces(ref, batchNamed(document));
+      } catch (error) {
+        log.warn({ doc_id: docId, org_id: orgId, err: error }, 'indexing failed and is tried again by itself');
+        return await readOrLate(ref);
+      }
     },
 
     /**
@@ -184,26 +176,22 @@ export function createDocumentActivities(
      */
     async embedDocument(ref: Ref): Promise<'indexed' | 'gone'> {
       const { orgId, docId, generation } = ref;
-      return withHeartbeat(async (signal) => {
-        const document = await find(orgId, docId);
-        if (!document || !isCurrent(document, generation)) return removeTraces(ref);
-        const chunks = await listChunks(orgId, docId, generation);
-        const authority = effectiveAuthority(document.authority, 'document');
-        await embedSource({ search, embedding }, { ...document, authority }, chunks, signal);
-        // `readDocument` wrote the rows, maybe with older tags. At version 0 the tags have never changed.
-        const written = document.tags_version === 0 ? 0 : -1;
-        return publish(document, chunks.length, embedding.model, written);
-      });
+      const document = await find(orgId, docId);
+      if (!document || !isCurrent(document, generation)) return removeTraces(ref);
+      const chunks = await listChunks(orgId, docId, generation);
+      const authority = effectiveAuthority(document.authority, 'document');
+      await embedSource({ search, embedding }, { ...document, authority }, chunks, cancellationSignal());
+      // `readDocument` wrote the rows, maybe with older tags. At version 0 the tags have never changed.
+      const written = document.tags_version === 0 ? 0 : -1;
+      return publish(document, chunks.length, embedding.model, written);
     },
 
     async indexDocument({ orgId, docId, generation }: Ref): Promise<'indexed' | 'gone'> {
-      return withHeartbeat(async () => {
-        const document = await claimIndexing(orgId, docId, generation);
-        if (!document) return removeTraces({ orgId, docId, generation });
-        const chunks = await listChunks(orgId, docId, generation);
-        await addRows(document, chunks);
-        return publish(document, chunks.length);
-      });
+      const document = await claimIndexing(orgId, docId, generation);
+      if (!document) return removeTraces({ orgId, docId, generation });
+      const chunks = await listChunks(orgId, docId, generation);
+      await addRows(document, chunks);
+      return publish(document, chunks.length);
     },
   };
 }

@@ -3,8 +3,8 @@
  * source is read again after its embeddings were written, because it may have been deleted, replaced or tagged
  * meanwhile.
  */
+import { cancellationSignal } from '@temporalio/activity';
 import type { Logger } from 'pino';
-import { withHeartbeat } from '../base/heartbeat.ts';
 import { syncTags } from './source.ts';
 import type { AgentDeps } from '../../agent/knowledge/deps.ts';
 import { askWaiting } from '../../agent/knowledge/waiting.ts';
@@ -18,9 +18,8 @@ import {
   listLacking,
   markEmbedded,
   type Lacking,
-  type Owner,
 } from '../../models/knowledge/embedding.ts';
-import { findSource } from '../../models/knowledge/source.ts';
+import { findSource, type Owner } from '../../models/knowledge/source.ts';
 import { isPage } from '../../models/rules/knowledge/authority.ts';
 import { comparedTexts, packVectors } from '../../models/rules/knowledge/compared.ts';
 import { languageOf } from '../../models/rules/language/language.ts';
@@ -59,12 +58,10 @@ export function createEmbeddingActivities(deps: EmbeddingDeps) {
       const { model } = deps.embedding;
       if (model === undefined) return { left: false };
       const owner = { org_id: orgId, mode };
-      return withHeartbeat(async (signal) => {
-        const left = await embedFor(deps, owner, model, signal);
-        if (!left && !(await lacksVectors(owner, model))) await dropFormer(deps, owner, model);
-        if (!left && !(await isIncomplete(owner, model))) await askWaiting(deps, owner);
-        return { left };
-      });
+      const left = await embedFor(deps, owner, model, cancellationSignal());
+      if (!left && !(await lacksVectors(owner, model))) await dropFormer(deps, owner, model);
+      if (!left && !(await isIncomplete(owner, model))) await askWaiting(deps, owner);
+      return { left };
     },
   };
 }

@@ -3,7 +3,7 @@
  * Pages are copied with their passages, since their sites may have changed. Existing entries are left alone, so the
  * copy is idempotent.
  */
-import { withHeartbeat } from '../base/heartbeat.ts';
+import { cancellationSignal } from '@temporalio/activity';
 import { indexChunks } from './source.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Search } from '../../clients/knowledge/search/search.ts';
@@ -162,11 +162,9 @@ export function createLiveCopyActivities({ search, embedding, quotas, start, clo
   return {
     /** Copies everything that live mode does not have yet, and stores the outcome. */
     async copyToLive({ orgId, copyId }: Ref): Promise<void> {
-      await withHeartbeat(async (signal) => {
-        const copy = await findLiveCopy(orgId, copyId);
-        if (!copy || copy.finished_at) return;
-        await finishLiveCopy(orgId, copyId, await copyAll(copy, signal), clock());
-      });
+      const copy = await findLiveCopy(orgId, copyId);
+      if (!copy || copy.finished_at) return;
+      await finishLiveCopy(orgId, copyId, await copyAll(copy, cancellationSignal()), clock());
     },
   };
 }

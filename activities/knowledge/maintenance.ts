@@ -1,13 +1,13 @@
 /** Maintains the search index and the stored files. No activity here changes an answer, and each is idempotent. */
+import { cancellationSignal } from '@temporalio/activity';
 import type { Logger } from 'pino';
-import { withHeartbeat } from '../base/heartbeat.ts';
 import { readTable, retag, vectorsToMend } from './repairvectors.ts';
 import { indexChunks, syncTags } from './source.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { IndexTable, Search } from '../../clients/knowledge/search/search.ts';
 import { DamagedIndex } from '../../clients/knowledge/search/damage.ts';
 import { listChunks } from '../../models/knowledge/chunk.ts';
-import { listLackingOwners, wakeEmbedding } from '../../models/knowledge/embedding.ts';
+import { wakeLacking } from '../../models/knowledge/embedding.ts';
 import { listOrphanedBytes, removeBytes } from '../../models/knowledge/document.ts';
 import { compareIndex, isCurrentBatch, liveBatch } from '../../models/rules/knowledge/reconcile.ts';
 import { beginRows, findSource, listOwners, listStanding, publishRows } from '../../models/knowledge/source.ts';
@@ -39,45 +39,39 @@ export function createMaintenanceActivities(deps: MaintenanceDeps) {
      * passages whose embeddings were lost or are of another model.
      */
     async repairIndexes(): Promise<number> {
-      return withHeartbeat(async (signal) => {
-        const tables = new Map(
-          [...(await listOwners()), ...(await deps.search.listTables())].map(({ org_id, mode }) => [
-            `${org_id} ${mode}`,
-            { org_id, mode },
-          ]),
-        );
-        let repaired = 0;
-        await forEach(deps, tables.values(), signal, async (table) => {
-          repaired += await repair(deps, table, signal);
-        });
-        if (deps.embedding.model !== undefined)
-          for (const owner of await listLackingOwners(deps.embedding.model)) await wakeEmbedding(owner, deps.clock());
-        return repaired;
+      const signal = cancellationSignal();
+      const tables = new Map(
+        [...(await listOwners()), ...(await deps.search.listTables())].map(({ org_id, mode }) => [
+          `${org_id} ${mode}`,
+          { org_id, mode },
+        ]),
+      );
+      let repaired = 0;
+      await forEach(deps, tables.values(), signal, async (table) => {
+        repaired += await repair(deps, table, signal);
       });
+      if (deps.embedding.model !== undefined) await wakeLacking(deps.embedding.model, deps.clock());
+      return repaired;
     },
 
     /** Compacts each index table that consists of many small files, one for each write. */
     async optimizeIndexes(): Promise<number> {
-      return withHeartbeat(async (signal) => {
-        let done = 0;
-        await forEach(deps, await deps.search.listTables(), signal, async (table) => {
-          // For a table of embeddings, `maintain` itself decides what is needed.
-          if (table.model === undefined && (await deps.search.unindexedRows(table)) < unindexedRows) return;
-          await deps.search.maintain(table);
-          done += 1;
-        });
-        return done;
+      let done = 0;
+      await forEach(deps, await deps.search.listTables(), cancellationSignal(), async (table) => {
+        // For a table of embeddings, `maintain` itself decides what is needed.
+        if (table.model === undefined && (await deps.search.unindexedRows(table)) < unindexedRows) return;
+        await deps.search.maintain(table);
+        done += 1;
       });
+      return done;
     },
 
     /** Deletes the bytes of uploads whose process died before their record was stored. */
     async dropOrphanedBytes(): Promise<number> {
-      return withHeartbeat(async () => {
-        const orphans = await listOrphanedBytes(new Date(deps.clock().getTime() - orphanAgeMs), orphansARun);
-        for (const id of orphans) await removeBytes(id);
-        if (orphans.length > 0) deps.log.info({ count: orphans.length }, 'bytes of unfinished uploads dropped');
-        return orphans.length;
-      });
+      const orphans = await listOrphanedBytes(new Date(deps.clock().getTime() - orphanAgeMs), orphansARun);
+      for (const id of orphans) await removeBytes(id);
+      if (orphans.length > 0) deps.log.info({ count: orphans.length }, 'bytes of unfinished uploads dropped');
+      return orphans.length;
     },
   };
 }

@@ -6,8 +6,8 @@ import type { Logger } from 'pino';
 import { syncTags } from './source.ts';
 import { DamagedIndex } from '../../clients/knowledge/search/damage.ts';
 import type { IndexTable, Search } from '../../clients/knowledge/search/search.ts';
-import { listEmbedded, unmarkEmbedded, type Owner } from '../../models/knowledge/embedding.ts';
-import { findSource, listStanding } from '../../models/knowledge/source.ts';
+import { listEmbedded, unmarkEmbedded } from '../../models/knowledge/embedding.ts';
+import { findSource, listStanding, type Owner } from '../../models/knowledge/source.ts';
 import { compareVectors, isCurrent, type IndexedSource } from '../../models/rules/knowledge/reconcile.ts';
 
 type Deps = { search: Search; log: Logger };

@@ -1,5 +1,4 @@
 /** Applies a change of a source to the index and to storage. Idempotent. */
-import { withHeartbeat } from '../base/heartbeat.ts';
 import type { IndexRow, IndexTable, Search } from '../../clients/knowledge/search/search.ts';
 import { createCopyActivities } from '../base/copies.ts';
 import { collectionOf } from '../../models/base/define.ts';
@@ -61,21 +60,19 @@ export function createSourceActivities({ search }: { search: Search }) {
     ...createCopyActivities(),
 
     async retagSource(ref: Ref): Promise<void> {
-      await withHeartbeat(() => syncTags(search, ref, -1));
+      await syncTags(search, ref, -1);
     },
 
     /** Executes a removal request, even if parts of it were done before, and then deletes the request. */
     async eraseSource({ orgId, sourceId }: Ref): Promise<void> {
-      await withHeartbeat(async () => {
-        const removal = await collectionOf(RemovalModel).findOne({ _id: sourceId, org_id: orgId });
-        if (!removal) return;
-        await deleteSource(orgId, sourceId);
-        await search.removeSource({ org_id: orgId, mode: removal.mode }, sourceId);
-        await removeChunks(orgId, sourceId);
-        await removeBytes(sourceId);
-        await eraseCopies([sourceId]);
-        await collectionOf(RemovalModel).deleteOne({ _id: sourceId });
-      });
+      const removal = await collectionOf(RemovalModel).findOne({ _id: sourceId, org_id: orgId });
+      if (!removal) return;
+      await deleteSource(orgId, sourceId);
+      await search.removeSource({ org_id: orgId, mode: removal.mode }, sourceId);
+      await removeChunks(orgId, [sourceId]);
+      await removeBytes(sourceId);
+      await eraseCopies([sourceId]);
+      await collectionOf(RemovalModel).deleteOne({ _id: sourceId });
     },
   };
 }

@@ -11,6 +11,7 @@ import {
 } from '../../clients/mcp/oauth.ts';
 import type { StreamingHttp } from '../../clients/http/http.ts';
 import { notifyMembers } from '../../models/access/notification.ts';
+import { renewalTurns } from '../../models/base/lease.ts';
 import { sha256 } from '../../models/mcp/hash.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import { callbackPath, clientMetadataPath } from '../../models/rules/mcp/oauth.ts';
@@ -20,7 +21,6 @@ import {
   keepOAuthState,
   toolSecretPlace,
   type ToolServer,
-  toolServerTurns,
 } from '../../models/mcp/server.ts';
 
 export type ConnectionDeps = {
@@ -75,7 +75,8 @@ export function createConnections({ secrets, http, egressAllow, publicUrl, clock
     secrets.seal(JSON.stringify({ client, tokens, discovery }), toolSecretPlace(orgId, 'oauth_state'));
 
   const turnsOf = ({ _id: orgId, connection }: Reached): TokenTurns => ({
-    ...toolServerTurns(orgId, connection, clock),
+    // Many authorization servers revoke the whole grant when a refresh token is used twice.
+    ...renewalTurns(`${orgId}:mcp:${connection}`),
     async ended(token, end) {
       const server = await findToolServer(orgId);
       const sealed = server?.connection === connection ? server.oauth_state : undefined;

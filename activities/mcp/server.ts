@@ -5,7 +5,7 @@
  */
 import { createConnections, type ConnectionDeps } from './connection.ts';
 import { setImmediate } from 'node:timers/promises';
-import { withHeartbeat } from '../base/heartbeat.ts';
+import { cancellationSignal } from '@temporalio/activity';
 import { examine } from '../../clients/schema/examine.ts';
 import { ServerFailure, type Mcp } from '../../clients/mcp/mcp.ts';
 import { oauthProvider, signIn, type OAuthState } from '../../clients/mcp/oauth.ts';
@@ -48,62 +48,57 @@ export function createToolServerActivities(deps: ToolServerDeps) {
   return {
     /** Lists the server's tools and stores the list. */
     listServerTools: ({ orgId }: ToolServerRef): Promise<Asked> =>
-      withHeartbeat(async (signal) =>
-        asking(orgId, async (server) => {
-          const tools = (await mcp.listTools(connections.addressOf(server), signal)).slice(0, maxListed);
-          const now = clock();
-          await keepDiscovery(orgId, server.connection, await examined(tools.map(fitting)), now);
-          await noteDiscovered(orgId, now);
-          return { kind: 'done' } as const;
-        }),
-      ),
+      asking(orgId, async (server) => {
+        const tools = (await mcp.listTools(connections.addressOf(server), cancellationSignal())).slice(0, maxListed);
+        const now = clock();
+        await keepDiscovery(orgId, server.connection, await examined(tools.map(fitting)), now);
+        await noteDiscovered(orgId, now);
+        return { kind: 'done' } as const;
+      }),
 
     /**
      * Signs in with the client's own credentials, or prepares a sign-in for a person's consent. The server is not
      * stored yet.
      */
-    prepareSignIn: ({ orgId, grantId }: GrantRef): Promise<Prepared> =>
-      withHeartbeat(async () => {
-        const grant = await readGrant(orgId, grantId);
-        if (!grant) return { kind: 'gone' };
-        const content = openGrant(grant, secrets);
-        const client = connections.clientOf(content.server);
-        const kept = memory({});
-        let address: string | undefined;
-        const provider = oauthProvider(client, kept, {
-          state: content.state,
-          redirected: (url) => (address = url.href),
-        });
-        return outcomeOf(async () => {
-          const { tokenUrl } = client;
-          const { endpoint_url: url, scopes_wanted: scopes } = content.server;
-          const came = await signIn(provider, url, connections.fetch, { tokenUrl, scopes });
-          if (came === 'signed_in') {
-            await keep(grantId, { ...content, signed_in: connections.sealedState(orgId, await kept.read()) });
-            return { kind: 'done' } as const;
-          }
-          if (address === undefined) return { kind: 'failed', reason: 'unauthorized' } as const;
-          await keep(grantId, { ...content, kept: await kept.read(), address });
-          return { kind: 'person_needed' } as const;
-        });
-      }),
+    prepareSignIn: async ({ orgId, grantId }: GrantRef): Promise<Prepared> => {
+      const grant = await readGrant(orgId, grantId);
+      if (!grant) return { kind: 'gone' };
+      const content = openGrant(grant, secrets);
+      const client = connections.clientOf(content.server);
+      const kept = memory({});
+      let address: string | undefined;
+      const provider = oauthProvider(client, kept, {
+        state: content.state,
+        redirected: (url) => (address = url.href),
+      });
+      return outcomeOf(async () => {
+        const { tokenUrl } = client;
+        const { endpoint_url: url, scopes_wanted: scopes } = content.server;
+        const came = await signIn(provider, url, connections.fetch, { tokenUrl, scopes });
+        if (came === 'signed_in') {
+          await keep(grantId, { ...content, signed_in: connections.sealedState(orgId, await kept.read()) });
+          return { kind: 'done' } as const;
+        }
+        if (address === undefined) return { kind: 'failed', reason: 'unauthorized' } as const;
+        await keep(grantId, { ...content, kept: await kept.read(), address });
+        return { kind: 'person_needed' } as const;
+      });
+    },
 
     /** Exchanges the authorization code for tokens, once. */
     finishSignIn: ({ orgId, grantId }: GrantRef): Promise<Asked> =>
-      withHeartbeat(async () =>
-        asking(orgId, async (server) => {
-          const grant = await takeGrant(orgId, grantId);
-          if (!grant || grant.connection !== server.connection) return { kind: 'gone' } as const;
-          const { kept: before, code, iss } = openGrant(grant, secrets);
-          if (code === undefined) return { kind: 'gone' } as const;
-          const kept = memory({ ...before });
-          const provider = oauthProvider(connections.clientOf(server), kept);
-          await signIn(provider, server.endpoint_url, connections.fetch, { returned: { code, iss } });
-          await keepOAuthState(orgId, server.connection, connections.sealedState(orgId, await kept.read()));
-          await mcp.forget(connections.addressOf(server).key);
-          return { kind: 'done' } as const;
-        }),
-      ),
+      asking(orgId, async (server) => {
+        const grant = await takeGrant(orgId, grantId);
+        if (!grant || grant.connection !== server.connection) return { kind: 'gone' } as const;
+        const { kept: before, code, iss } = openGrant(grant, secrets);
+        if (code === undefined) return { kind: 'gone' } as const;
+        const kept = memory({ ...before });
+        const provider = oauthProvider(connections.clientOf(server), kept);
+        await signIn(provider, server.endpoint_url, connections.fetch, { returned: { code, iss } });
+        await keepOAuthState(orgId, server.connection, connections.sealedState(orgId, await kept.read()));
+        await mcp.forget(connections.addressOf(server).key);
+        return { kind: 'done' } as const;
+      }),
   };
 }
 

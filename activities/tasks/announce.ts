@@ -4,12 +4,11 @@
  * user, so every step can be retried.
  */
 import type { Logger } from 'pino';
-import { withHeartbeat } from '../base/heartbeat.ts';
+import { send, toMember, toSlack } from '../events/telling.ts';
 import type { Starter } from '../../providers/base/handled.ts';
 import { notify } from '../../models/access/notification.ts';
 import { findOrganization, organizationIdsOf, type Organization } from '../../models/access/organization.ts';
-import { listUsers, type User } from '../../models/access/user.ts';
-import { createDelivery, DeliveryModel, type NewDelivery } from '../../models/events/delivery.ts';
+import { listUsers } from '../../models/access/user.ts';
 import { findOrgWebhook } from '../../models/events/orgwebhook.ts';
 import { findMeeting } from '../../models/interviews/meeting.ts';
 import { findTask, settleEvents, type Task, type TaskEvent } from '../../models/tasks/task.ts';
@@ -21,14 +20,14 @@ import {
   type Concerned,
   type Happening,
 } from '../../models/rules/events/announcement.ts';
-import { nameOf } from '../../models/rules/access/mailbox.ts';
-import { slackLane, slackWebhookName, type NotificationPayload } from '../../models/rules/events/notification.ts';
 import type { MeetingHappened, TaskRef } from '../../models/rules/events/work.ts';
 
 export type AnnounceDeps = Starter & { clock: () => Date; log: Logger };
 export type AnnounceActivities = ReturnType<typeof createAnnounceActivities>;
 
-export function createAnnounceActivities({ clock, start, log }: AnnounceDeps) {
+export function createAnnounceActivities(deps: AnnounceDeps) {
+  const { clock, log } = deps;
+
   async function tell(org: Organization, told: Happening, concerned: Concerned): Promise<void> {
     const { event, event_id, task_id, meeting_id } = told;
     const about = [task_id, meeting_id].filter((id) => id !== undefined);
@@ -36,27 +35,13 @@ export function createAnnounceActivities({ clock, start, log }: AnnounceDeps) {
     const members = new Set(org.members.map(({ user_id }) => user_id));
     const chosen = { slack: settings.slack_webhook_url !== null, email: settings.email_notifications };
     const audience = audienceOf({ ...chosen, notify_on: settings.notify_on }, told, concerned, (id) => members.has(id));
+    const mode = org.environment === 'production' ? 'live' : 'test';
     const fresh = [
-      ...(audience.slack ? [toSlack(told)] : []),
-      ...(await listUsers(audience.mailed)).map((user) => toMember(user, told, org)),
+      ...(audience.slack ? [toSlack(org._id, noticeSlack(told))] : []),
+      ...(await listUsers(audience.mailed)).map((user) => toMember(user, noticeMail(told, org.name))),
     ];
-    for (const one of fresh) {
-      const { delivery, intents } = await createDelivery(
-        {
-          ...one,
-          org_id: org._id,
-          mode: org.environment === 'production' ? 'live' : 'test',
-          kind: 'notification',
-          event_id,
-          event_type: event,
-          subject: {},
-          about,
-          ...(one.lane === slackLane ? { line: `notification:${org._id}:${slackLane}` } : {}),
-        },
-        clock(),
-      );
-      await start(DeliveryModel, delivery, intents);
-    }
+    for (const made of fresh)
+      await send(deps, { ...made, org_id: org._id, mode, event_id, event_type: event, subject: {}, about });
     const { notified } = audience;
     await notify(org._id, notified, { key: event_id, kind: event, ...noticeText(told), task_id, about }, clock());
     log.info({ org_id: org._id, event, event_id, deliveries: fresh.length, notified: notified.length }, 'announced');
@@ -85,47 +70,29 @@ export function createAnnounceActivities({ clock, start, log }: AnnounceDeps) {
 
   return {
     /** Announces the unannounced events of a task. */
-    announceTask: ({ orgId, taskId }: TaskRef) =>
-      withHeartbeat(async () => {
-        const [task, org] = await Promise.all([findTask(orgId, taskId), findOrganization(orgId)]);
-        if (!task || !org) return;
-        for (const happened of task.unannounced) {
-          await tellOfTask(org, task, happened);
-          await settleEvents(orgId, taskId, [happened.event_id]);
-        }
-      }),
+    announceTask: async ({ orgId, taskId }: TaskRef) => {
+      const [task, org] = await Promise.all([findTask(orgId, taskId), findOrganization(orgId)]);
+      if (!task || !org) return;
+      for (const happened of task.unannounced) {
+        await tellOfTask(org, task, happened);
+        await settleEvents(orgId, taskId, [happened.event_id]);
+      }
+    },
 
     /**
      * Announces an event of a meeting. The organization is the one that the meeting's owner chose, or else the owner's
      * only one.
      */
-    announceMeeting: ({ owner, meetingId, event, version }: MeetingHappened) =>
-      withHeartbeat(async () => {
-        const meeting = await findMeeting(owner, meetingId);
-        if (!meeting) return;
-        const belongsTo = await organizationIdsOf(owner);
-        const only = belongsTo.length === 1 ? belongsTo[0] : undefined;
-        const orgId = meeting.told_org ?? only;
-        const org = orgId !== undefined && belongsTo.includes(orgId) ? await findOrganization(orgId) : null;
-        if (!org) return;
-        const event_id = `${event}:${meetingId}:${version}`;
-        await tell(org, { event, event_id, title: meeting.title, meeting_id: meetingId }, { creator: owner });
-      }),
+    announceMeeting: async ({ owner, meetingId, event, version }: MeetingHappened) => {
+      const meeting = await findMeeting(owner, meetingId);
+      if (!meeting) return;
+      const belongsTo = await organizationIdsOf(owner);
+      const only = belongsTo.length === 1 ? belongsTo[0] : undefined;
+      const orgId = meeting.told_org ?? only;
+      const org = orgId !== undefined && belongsTo.includes(orgId) ? await findOrganization(orgId) : null;
+      if (!org) return;
+      const event_id = `${event}:${meetingId}:${version}`;
+      await tell(org, { event, event_id, title: meeting.title, meeting_id: meetingId }, { creator: owner });
+    },
   };
 }
-
-type Made = Pick<NewDelivery, 'lane' | 'destination' | 'payload'>;
-
-const toSlack = (told: Happening): Made => ({
-  lane: slackLane,
-  destination: slackWebhookName,
-  payload: { slack: { text: noticeSlack(told) } } satisfies NotificationPayload,
-});
-
-const toMember = ({ _id, name, email }: User, told: Happening, org: Organization): Made => ({
-  lane: `mail:${_id}`,
-  destination: email,
-  payload: {
-    mail: { to: { name: nameOf(name), address: email }, ...noticeMail(told, org.name) },
-  } satisfies NotificationPayload,
-});

@@ -4,7 +4,7 @@
  * integration names, waits and numbers. The services' messages may contain personal addresses, so they are only stored
  * in the task's result.
  */
-import { withHeartbeat } from '../base/heartbeat.ts';
+import { cancellationSignal } from '@temporalio/activity';
 import { toldOf } from './told.ts';
 import { email } from '../../providers/mail/step.ts';
 import { github } from '../../providers/github/step.ts';
@@ -147,7 +147,7 @@ export function createExecutionActivities(deps: ExecutionDeps) {
     },
 
     /** Makes the next attempt at a step. */
-    advanceStep: (ref: StepRef) => withHeartbeat((signal) => advance(ref, signal)),
+    advanceStep: (ref: StepRef) => advance(ref, cancellationSignal()),
 
     /** Ends the execution once all of its steps have ended. */
     async endExecution(ref: ExecutionRef): Promise<void> {

@@ -2,7 +2,7 @@
  * Updates the issues of a task in other services after the task has changed. The last known content of an issue is
  * stored with its link, so that only differences are sent, and changes that came from the issue are not sent back.
  */
-import { withHeartbeat } from '../base/heartbeat.ts';
+import { cancellationSignal } from '@temporalio/activity';
 import { toldOf } from './told.ts';
 import { ServiceError } from '../../clients/http/serviceerror.ts';
 import { notifyMembers } from '../../models/access/notification.ts';
@@ -80,6 +80,6 @@ export function createIssueActivities(deps: IssueDeps) {
 
   return {
     /** Sends the changes of a task to all of its issues. */
-    carryToIssues: (ref: IssuesRef) => withHeartbeat((signal) => carry(ref, signal)),
+    carryToIssues: (ref: IssuesRef) => carry(ref, cancellationSignal()),
   };
 }

@@ -1,6 +1,5 @@
 /** Removes the tasks of deleted meetings. Every step can be retried. */
 import type { MeetingTaskActivities } from '../interviews/meeting.ts';
-import { withHeartbeat } from '../base/heartbeat.ts';
 import { removeTasksOf } from '../../models/tasks/extracted.ts';
 import { TaskModel } from '../../models/tasks/task.ts';
 import type { Starter } from '../../providers/base/handled.ts';
@@ -14,10 +13,8 @@ export function createMeetingTaskActivities({ clock, start }: MeetingTaskDeps): 
      * link to the meeting.
      */
     async removeMeetingTasks({ meetingId }) {
-      await withHeartbeat(() =>
-        removeTasksOf(meetingId, { source: 'retention', now: clock() }, ({ task, intents }) =>
-          start(TaskModel, task, intents),
-        ),
+      await removeTasksOf(meetingId, { source: 'retention', now: clock() }, ({ task, intents }) =>
+        start(TaskModel, task, intents),
       );
     },
   };

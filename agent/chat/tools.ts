@@ -5,13 +5,28 @@
 import { findKnowledge, type Found } from '../knowledge/find.ts';
 import type { AgentDeps } from '../knowledge/deps.ts';
 import { awayNote } from './away.ts';
-import type { Told, ToolStep } from './toolbox.ts';
 import type { Asked } from './turn.ts';
-import type { CallMade, Toolbox, Turns, WrittenBy } from '../../intelligence/intelligence.ts';
+import type { CallMade, Toolbox, Turns, WantedCall, WrittenBy } from '../../intelligence/intelligence.ts';
+import type { EscalationReason } from '../../models/rules/chat/conversation.ts';
 import { ownSentences } from '../../models/rules/language/escalation.ts';
 import type { Language } from '../../models/rules/language/language.ts';
 import { maxShownLength, shortened } from '../../models/rules/mcp/result.ts';
 import { isRead, titleOf, type Outcome } from '../../models/rules/mcp/tool.ts';
+
+/** What the customer is told of the tools in a turn. */
+type Told = {
+  body: string;
+  escalate?: EscalationReason;
+  /** Set when the text reports a successful call: then the customer was served, and misses are counted anew. */
+  counts?: 'answered';
+  /** What wrote the text; absent for a fixed sentence of the agent and for the tool's own text. */
+  by?: WrittenBy;
+};
+/**
+ * `call`: a tool to call; the turn continues when the call has ended. `told`: the complete answer. Undefined: the
+ * documents answer.
+ */
+type ToolStep = { call: WantedCall } | { told: Told } | undefined;
 
 /** A call with one of these outcomes is silent, unless somebody was asked about it. */
 const droppedOnes: readonly Outcome[] = ['suspended', 'rate_limited'];

@@ -2,20 +2,13 @@
  * The agent's turn in a conversation: decides what to answer, and whether to escalate to a person. The turn itself
  * stores only questions without an answer. The caller shows the pieces of the answer and stores it.
  */
-import { sourcesOf, type AnswerSource } from '../knowledge/answer.ts';
+import { sourcesOf, writeAnswer, type AnswerSource } from '../knowledge/answer.ts';
 import { findKnowledge, isOutdated, type Found } from '../knowledge/find.ts';
 import { noteGap } from '../knowledge/gaps.ts';
 import type { AgentDeps } from '../knowledge/deps.ts';
 import { awayNote } from './away.ts';
 import { recordOf, type Made, type TurnRecord } from './record.ts';
-import type {
-  AnswerOptions,
-  Listener,
-  Patience,
-  ReadMessage,
-  Turns,
-  Written,
-} from '../../intelligence/intelligence.ts';
+import type { Listener, Patience, ReadMessage, Turns } from '../../intelligence/intelligence.ts';
 import { recordCustomerGap } from '../../models/chat/customergap.ts';
 import type { Asker } from '../../models/knowledge/gap.ts';
 import { findSupportConfig } from '../../models/integrations/supportconfig.ts';
@@ -171,31 +164,20 @@ async function answerFrom(
   signal?: AbortSignal,
 ): Promise<Made> {
   const retrieved = performance.now();
-  const written = await write(deps, asked, found, { listener, signal });
+  const { patience } = asked;
+  const written = await writeAnswer(deps, asked, found, { listener, signal, patience });
   const isByModel = written?.text !== undefined && written.by.generated_by === 'model';
   if (!isByModel || !(await isOutdated(asked, found)))
     return { found: written?.withheld ? withoutOffers(found) : found, retrieved, written };
   await listener.again();
   const anew = await findKnowledge(deps, asked, found, { settings: findSupportConfig });
-  const rewritten = await write(deps, asked, anew, { listener, atOnce: true });
+  const rewritten = await writeAnswer(deps, asked, anew, { listener, patience, atOnce: true });
   const by = {
     ...rewritten?.by,
     generated_by: 'extractive',
     model_error: 'The documents changed while it wrote.',
   } as const;
   return { found: anew, retrieved, written: { text: undefined, used: [], ...rewritten, by } };
-}
-
-/** Writes the answer from the found passages; undefined when no passage may answer. */
-async function write(
-  { intelligence }: AgentDeps,
-  { orgId, body, history, language, situation, mayOffer, patience }: Answering,
-  { retrieval }: Found,
-  options: AnswerOptions,
-): Promise<Written | undefined> {
-  if (retrieval.confidence === 'none') return undefined;
-  const ask = { body, history, language, situation, mayOffer, found: retrieval };
-  return intelligence.answer(ask, { ...options, patience, about: { org_id: orgId } });
 }
 
 /** The fixed reply to a message that needs no documents: a request for a human, or a courtesy. */

@@ -4,8 +4,8 @@
  */
 import type { Intelligence, JobOptions } from '../../intelligence/intelligence.ts';
 import { findDate } from '../../intelligence/offline/dates.ts';
-import { draftBounds, type DraftMode } from '../../models/rules/interviews/draft.ts';
 import { criteriaOf } from '../../models/rules/interviews/criteria.ts';
+import { interviewBounds, type InterviewMode } from '../../models/rules/interviews/interview.ts';
 import type { NewQuestion } from '../../models/rules/interviews/questions.ts';
 import { interviewLanguageOf, type InterviewLanguage } from '../../models/rules/language/language.ts';
 
@@ -15,7 +15,7 @@ export type Draft = {
   evaluation_criteria: string[];
   question_count: number;
   questions: NewQuestion[];
-  mode: DraftMode;
+  mode: InterviewMode;
   language: InterviewLanguage;
   meeting_url: string | null;
   scheduled_at: Date | null;
@@ -29,7 +29,7 @@ export type Drafted = {
   generated_by: 'extractive' | 'model';
 };
 
-const usual = { role_title: 'Interview', question_count: draftBounds.usualQuestions, mode: 'solo' } as const;
+const usual = { role_title: 'Interview', question_count: interviewBounds.questions.default, mode: 'solo' } as const;
 /** A day without an hour means this hour, local time. */
 const usualHour = 9;
 

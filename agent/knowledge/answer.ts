@@ -5,9 +5,8 @@
 import type { AgentDeps } from './deps.ts';
 import { findKnowledge, isOutdated, type Found, type Question } from './find.ts';
 import { noteGap } from './gaps.ts';
-import type { GeneratedBy, Written } from '../../intelligence/intelligence.ts';
+import type { AnswerAsk, AnswerOptions, GeneratedBy, Written } from '../../intelligence/intelligence.ts';
 import { ownSentences } from '../../models/rules/language/escalation.ts';
-import type { Language } from '../../models/rules/language/language.ts';
 import type { Offer } from '../../models/rules/knowledge/offers.ts';
 import { passagesOf, type Judged, type Passage } from '../../models/rules/knowledge/retrieval.ts';
 import { findSupportConfig } from '../../models/integrations/supportconfig.ts';
@@ -41,7 +40,8 @@ export async function answerQuestion(deps: AgentDeps, question: Question): Promi
   const understood = await deps.intelligence.read({ body: question.query, history: question.history });
   const ask = async (settings?: typeof findSupportConfig) => {
     const found = await findKnowledge(deps, { ...question, body: question.query }, understood, { settings });
-    const written = await write(deps, question, found, understood.language);
+    const asks = { ...question, body: question.query, language: understood.language, mayOffer: true };
+    const written = await writeAnswer(deps, asks, found);
     return { found, written, outdated: takesTime(written) && (await isOutdated(question, found)) };
   };
   let asked = await ask();
@@ -67,15 +67,15 @@ export async function answerQuestion(deps: AgentDeps, question: Question): Promi
 }
 
 /** Writes the answer from the found passages; undefined when no passage may answer. */
-async function write(
+export async function writeAnswer(
   { intelligence }: AgentDeps,
-  { query: body, history, orgId }: Question,
+  { orgId, body, history, language, situation, mayOffer }: Omit<AnswerAsk, 'found'> & { orgId: string },
   { retrieval }: Found,
-  language: Language,
+  options: AnswerOptions = {},
 ): Promise<Written | undefined> {
   if (retrieval.confidence === 'none') return undefined;
-  const ask = { body, history, language, found: retrieval, mayOffer: true };
-  return intelligence.answer(ask, { about: { org_id: orgId } });
+  const ask = { body, history, language, situation, mayOffer, found: retrieval };
+  return intelligence.answer(ask, { ...options, about: { org_id: orgId } });
 }
 
 /** Whether writing took long enough for documents to change. A model takes seconds, even when it fails. */

@@ -1,7 +1,7 @@
 /** Asks questions without an answer again, once the documents or vectors that they waited for are available. */
 import { answerQuestion } from './answer.ts';
 import type { AgentDeps } from './deps.ts';
-import type { Owner } from '../../models/knowledge/embedding.ts';
+import type { Owner } from '../../models/knowledge/source.ts';
 import { listWaitingGaps, settleGap } from '../../models/knowledge/gap.ts';
 import { segmentsAgain } from '../../models/rules/knowledge/segments.ts';
 

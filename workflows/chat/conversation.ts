@@ -9,12 +9,12 @@ import {
   defineSignal,
   proxyActivities,
   proxyLocalActivities,
-  setHandler,
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 import { show } from '../base/board.ts';
 import { inTask, inTaskFirst } from '../base/intask.ts';
+import { newsOf } from '../base/news.ts';
 import { throughOutages } from '../base/options.ts';
 import type { ConversationActivities } from '../../activities/chat/conversation.ts';
 import { attendSignal } from '../../models/rules/chat/work.ts';
@@ -66,19 +66,18 @@ function noteModel(failed: string | false): void {
 }
 
 export async function conversation(ref: ConversationRef): Promise<void> {
-  let news = 0;
-  setHandler(attend, () => void (news += 1));
+  const news = newsOf(attend);
 
   // One timer serves all messages of its minute, because Temporal stores each start and each end of a timer.
   let timer: IdleTimer | undefined;
   /** Waits for a signal. Returns false when a timer has ended and no signal came while it ran. */
   async function hasNews(seen: number): Promise<boolean> {
     for (;;) {
-      if (news !== seen) return true;
-      if (timer?.isOver && timer.since === news) return false;
-      const running = timer === undefined || timer.isOver ? startIdleTimer(news) : timer;
+      if (news() !== seen) return true;
+      if (timer?.isOver && timer.since === news()) return false;
+      const running = timer === undefined || timer.isOver ? startIdleTimer(news()) : timer;
       timer = running;
-      await condition(() => news !== seen || running.isOver);
+      await condition(() => news() !== seen || running.isOver);
     }
   }
 
@@ -87,18 +86,18 @@ export async function conversation(ref: ConversationRef): Promise<void> {
     // must not share a workflow task with a turn: Temporal refuses to end a run when a signal has arrived during the
     // task, and the turn would be repeated.
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof conversation>(ref);
-    const seen = news;
+    const seen = news();
     const outcome = await inTaskFirst(
       () => local.attendTo(ref),
       ({ kind }) => kind === 'long',
       () => attendTo(ref),
     );
-    if (news !== seen) continue;
+    if (news() !== seen) continue;
     if (outcome.kind === 'done' && outcome.modelFailed !== undefined) noteModel(outcome.modelFailed);
     if (outcome.kind === 'waiting') {
       // A decision is stored before its signal is sent. If no signal arrives in time, the turn is repeated and tells
       // the customer that the request has expired.
-      await condition(() => news !== seen, outcome.withinMs, { summary: `a decision about ${outcome.for}` });
+      await condition(() => news() !== seen, outcome.withinMs, { summary: `a decision about ${outcome.for}` });
       continue;
     }
     if (!(await hasNews(seen))) return;

@@ -2,9 +2,10 @@
  * Runs one tool call. The workflow waits for approval and for the rate limit, so that no activity has to. The call's
  * content is in MongoDB. Operators see the tool and what the call waits for, but not its arguments.
  */
-import { condition, defineSignal, proxyActivities, proxyLocalActivities, setHandler } from '@temporalio/workflow';
+import { condition, defineSignal, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import { show } from '../base/board.ts';
 import { inTask, inTaskFirst } from '../base/intask.ts';
+import { newsOf } from '../base/news.ts';
 import { throughOutages } from '../base/options.ts';
 import type { CallStep, ToolCallActivities } from '../../activities/chat/toolcall.ts';
 import { decidedSignal } from '../../models/rules/mcp/work.ts';
@@ -26,10 +27,9 @@ const local = proxyLocalActivities<ToolCallActivities>(inTask);
 export const decided = defineSignal(decidedSignal);
 
 export async function toolCall(ref: ToolCallRef): Promise<string> {
-  let news = 0;
-  setHandler(decided, () => void (news += 1));
+  const news = newsOf(decided);
   for (;;) {
-    const seen = news;
+    const seen = news();
     const step = await inTaskFirst(
       () => local.advanceCall(ref),
       ({ kind }) => kind === 'calling',
@@ -47,7 +47,7 @@ export async function toolCall(ref: ToolCallRef): Promise<string> {
     // expired.
     const summary =
       step.kind === 'waiting' ? `${awaitedSaid[step.awaited]}: ${step.about.tool}` : 'the rate limit of the tool';
-    await condition(() => news !== seen, step.withinMs, { summary });
+    await condition(() => news() !== seen, step.withinMs, { summary });
   }
 }
 

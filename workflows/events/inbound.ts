@@ -3,14 +3,8 @@
  * MongoDB, so the history stays short. The workflow waits only for retries of failed events. When one worker cannot
  * keep up, the events are processed in parts, each by any worker of the fleet.
  */
-import {
-  condition,
-  continueAsNew,
-  defineSignal,
-  proxyActivities,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { condition, continueAsNew, defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { newsOf } from '../base/news.ts';
 import { throughOutages } from '../base/options.ts';
 import type { InboundActivities } from '../../activities/events/inbound/index.ts';
 import { inboundParts } from '../../models/rules/events/inbound.ts';
@@ -33,8 +27,7 @@ const nextAttempt = { summary: 'the next attempt at an event that failed' };
 export const arrived = defineSignal(arrivedSignal);
 
 export async function inbound(ref: InboundRef): Promise<void> {
-  let news = 0;
-  setHandler(arrived, () => void (news += 1));
+  const news = newsOf(arrived);
   /**
    * Processes all parts (`inboundParts`) of the organization's events at the same time, until no part has events left.
    */
@@ -43,24 +36,24 @@ export async function inbound(ref: InboundRef): Promise<void> {
     const work = async (part: number): Promise<void> => {
       do {
         busy += 1;
-        const seen = news;
+        const seen = news();
         const { againInMs } = await processInbound({ ...ref, part });
         busy -= 1;
-        const isDue = (): boolean => news !== seen || busy === 0;
+        const isDue = (): boolean => news() !== seen || busy === 0;
         await (againInMs === undefined ? condition(isDue) : condition(isDue, againInMs, nextAttempt));
       } while (busy > 0 && !workflowInfo().continueAsNewSuggested);
     };
     await Promise.all(inboundParts.map(work));
   }
   for (;;) {
-    const seen = news;
+    const seen = news();
     const { againInMs, isBehind } = await processInbound(ref);
     if (isBehind) await inParts();
     // An organization may be busy for days, so the history is renewed. The next run starts with a look at the stored
     // events.
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof inbound>(ref);
-    if (isBehind || news !== seen) continue;
+    if (isBehind || news() !== seen) continue;
     if (againInMs === undefined) return;
-    await condition(() => news !== seen, againInMs, nextAttempt);
+    await condition(() => news() !== seen, againInMs, nextAttempt);
   }
 }

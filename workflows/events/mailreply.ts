@@ -2,15 +2,8 @@
  * Mails a customer the unread replies, a minute after the first one. Within that minute the customer may come back, and
  * further replies go into the same mail. The replies are in MongoDB; the workflow only waits.
  */
-import {
-  condition,
-  continueAsNew,
-  defineSignal,
-  proxyActivities,
-  setHandler,
-  sleep,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { condition, continueAsNew, defineSignal, proxyActivities, sleep, workflowInfo } from '@temporalio/workflow';
+import { newsOf } from '../base/news.ts';
 import { throughOutages } from '../base/options.ts';
 import type { MailReplyActivities } from '../../activities/events/mailreply.ts';
 import { repliedSignal } from '../../models/rules/chat/work.ts';
@@ -28,15 +21,14 @@ const { mailUnsent } = proxyActivities<MailReplyActivities>({
 export const replied = defineSignal(repliedSignal);
 
 export async function mailReply(ref: MailReplyRef): Promise<void> {
-  let news = 0;
-  setHandler(replied, () => void (news += 1));
+  const news = newsOf(replied);
   for (;;) {
     await sleep(mailAfterMs, { summary: 'the customer to come back, or further replies' });
-    const seen = news;
+    const seen = news();
     const { waitMs } = await mailUnsent(ref);
     if (waitMs !== undefined)
-      await condition(() => news !== seen, waitMs, { summary: 'the time at which the next mail may be sent' });
-    else if (news === seen) return;
+      await condition(() => news() !== seen, waitMs, { summary: 'the time at which the next mail may be sent' });
+    else if (news() === seen) return;
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof mailReply>(ref);
   }
 }

@@ -3,14 +3,8 @@
  * notifications that members have not read, and ends the snooze of a conversation at its time. The activity reads the
  * content and the recipients from the records. Mails are deliveries, which their own workflows send.
  */
-import {
-  condition,
-  continueAsNew,
-  defineSignal,
-  proxyActivities,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { condition, continueAsNew, defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { newsOf } from '../base/news.ts';
 import { throughOutages } from '../base/options.ts';
 import type { NoticeActivities } from '../../activities/events/notices.ts';
 import { noticedSignal, type NoticeRef } from '../../models/rules/chat/work.ts';
@@ -27,17 +21,16 @@ const { tellMembers } = proxyActivities<NoticeActivities>({
 export const noticed = defineSignal(noticedSignal);
 
 export async function notices(ref: NoticeRef): Promise<void> {
-  let signals = 0;
-  setHandler(noticed, () => void (signals += 1));
+  const news = newsOf(noticed);
   for (;;) {
-    const seen = signals;
+    const seen = news();
     // When the activity returns undefined, Temporal passes null.
     const waitMs = (await tellMembers(ref)) ?? undefined;
     if (waitMs !== undefined)
-      await condition(() => seen !== signals, waitMs, {
+      await condition(() => seen !== news(), waitMs, {
         summary: 'a snooze to end, or the notifications to be read, else to be mailed',
       });
-    else if (seen === signals) return;
+    else if (seen === news()) return;
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof notices>(ref);
   }
 }

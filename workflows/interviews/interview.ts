@@ -15,6 +15,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { UpdateDefinition } from '@temporalio/common';
 import { begin, dismiss, eraseRecorded, follow, heedRoom, join, wait } from './interviewbot.ts';
 import { evaluate, score, summarize } from './interviewresults.ts';
 import { invite, iso, openRun, reload, type Run } from './interviewrun.ts';
@@ -45,19 +46,12 @@ export type Order = { actor: string; cause?: string };
  */
 export type Done = { seq: number; state?: InterviewState; moves?: readonly Move[] };
 
+const commands = ['start', 'cancel', 'rejoin', 'join', 'refuse', 'end', 'evaluate', 'score'] as const;
+export type InterviewCommand = (typeof commands)[number];
 /** The updates that an open interview accepts. */
-export const interviewUpdates = {
-  start: defineUpdate<Done, [Order]>('start'),
-  cancel: defineUpdate<Done, [Order]>('cancel'),
-  rejoin: defineUpdate<Done, [Order]>('rejoin'),
-  join: defineUpdate<Done, [Order]>('join'),
-  refuse: defineUpdate<Done, [Order]>('refuse'),
-  end: defineUpdate<Done, [Order]>('end'),
-  evaluate: defineUpdate<Done, [Order]>('evaluate'),
-  score: defineUpdate<Done, [Order]>('score'),
-};
-export type InterviewCommand = keyof typeof interviewUpdates;
-const commands = Object.keys(interviewUpdates) as InterviewCommand[];
+export const interviewUpdates = Object.fromEntries(
+  commands.map((command) => [command, defineUpdate<Done, [Order]>(command)]),
+) as Record<InterviewCommand, UpdateDefinition<Done, [Order]>>;
 
 /**
  * The update and the signal that a member changed the configuration, so that the workflow reads the record again.

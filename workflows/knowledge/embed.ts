@@ -3,14 +3,8 @@
  * The passages are in MongoDB, so the history stays short. Without signals for ten seconds the workflow ends, and the
  * next publication starts it again.
  */
-import {
-  condition,
-  continueAsNew,
-  defineSignal,
-  proxyActivities,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { condition, continueAsNew, defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { newsOf } from '../base/news.ts';
 import { throughOutages } from '../base/options.ts';
 import type { EmbeddingActivities } from '../../activities/knowledge/embedding.ts';
 import { wakeSignal } from '../../models/rules/knowledge/work.ts';
@@ -31,14 +25,13 @@ export const wake = defineSignal(wakeSignal);
 const idle = '10 seconds';
 
 export async function embedPassages(ref: EmbeddingRef): Promise<void> {
-  let news = 0;
-  setHandler(wake, () => void (news += 1));
+  const news = newsOf(wake);
   for (;;) {
-    const seen = news;
+    const seen = news();
     const { left } = await embedSome(ref);
     // The first batch of the next run finds whatever was published meanwhile.
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof embedPassages>(ref);
-    if (left || news !== seen) continue;
-    if (!(await condition(() => news !== seen, idle, { summary: 'more passages' }))) return;
+    if (left || news() !== seen) continue;
+    if (!(await condition(() => news() !== seen, idle, { summary: 'more passages' }))) return;
   }
 }

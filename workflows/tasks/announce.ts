@@ -3,7 +3,8 @@
  * Deliveries and notifications are deduplicated, so a repeated announcement adds none. Other workflows send the
  * deliveries.
  */
-import { continueAsNew, defineSignal, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
+import { continueAsNew, defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { newsOf } from '../base/news.ts';
 import { throughOutages } from '../base/options.ts';
 import type { AnnounceActivities } from '../../activities/tasks/announce.ts';
 import { happenedSignal, type MeetingHappened, type TaskRef } from '../../models/rules/events/work.ts';
@@ -18,14 +19,13 @@ const { announceTask, announceMeeting } = proxyActivities<AnnounceActivities>({
 export const happened = defineSignal(happenedSignal);
 
 export async function announce(ref: TaskRef | MeetingHappened): Promise<void> {
-  let signals = 0;
-  setHandler(happened, () => void (signals += 1));
+  const news = newsOf(happened);
   if ('meetingId' in ref) return announceMeeting(ref);
-  for (let seen = -1; seen !== signals;) {
-    seen = signals;
+  for (let seen = -1; seen !== news();) {
+    seen = news();
     await announceTask(ref);
     // Events may arrive during every round, for days, so the history is renewed. The next run reads all unannounced
     // events first, so no event is lost.
-    if (signals !== seen && workflowInfo().continueAsNewSuggested) await continueAsNew<typeof announce>(ref);
+    if (news() !== seen && workflowInfo().continueAsNewSuggested) await continueAsNew<typeof announce>(ref);
   }
 }

@@ -1,17 +1,15 @@
 /** Asks for approval of a tool call, and passes a tool's questions (elicitation) on to the customer. */
 import type { CallDeps } from './deps.ts';
-import { writerFor, record } from './telling.ts';
-import { BadSchema, schemaCheck } from '../../../clients/schema/schema.ts';
-import { collectionOf } from '../../../models/base/define.ts';
+import { endCall, notice, record, writerFor } from './telling.ts';
+import { checkOf } from '../../../clients/schema/schema.ts';
 import { intentFor } from '../../../models/base/pending.ts';
-import { MessageModel } from '../../../models/chat/message.ts';
 import { moveCall, questionIdOf, readQuestions, ToolCallModel, type ToolCall } from '../../../models/mcp/call.ts';
 import { noticesWork } from '../../../models/rules/chat/work.ts';
 import { languageOf } from '../../../models/rules/language/language.ts';
 import { ownSentences } from '../../../models/rules/language/escalation.ts';
 import { agreementText, detailsOf } from '../../../models/rules/mcp/agreement.ts';
 import { waitMs, type Awaited } from '../../../models/rules/mcp/call.ts';
-import { maxRounds, openQuestion, questionsOf, type AskedBack } from '../../../models/rules/mcp/question.ts';
+import { maxRounds, openQuestion, questionsOf } from '../../../models/rules/mcp/question.ts';
 import { titleOf, type ApprovedTool } from '../../../models/rules/mcp/tool.ts';
 
 /** Makes a new call wait for approval by `awaited`. */
@@ -19,8 +17,7 @@ export async function askToAgree(deps: CallDeps, call: ToolCall, awaited: Awaite
   const ask_until = new Date(deps.clock().getTime() + waitMs[awaited]);
   // A separate workflow notifies members, so they are notified even if this process dies at any point.
   const intents = awaited === 'member' ? [intentFor(noticesWork(call.org_id, { callId: call._id }), deps.clock())] : [];
-  if (await moveCall(call.org_id, call._id, 'ask', { awaited, ask_until }, { intents }))
-    await deps.start(ToolCallModel, call, intents);
+  if (await moveCall(call, 'ask', { awaited, ask_until }, { intents })) await deps.start(ToolCallModel, call, intents);
 }
 
 /** Asks for approval or for input. Idempotent: a repeated call shows nothing twice. */
@@ -41,7 +38,8 @@ export async function ask(deps: CallDeps, call: ToolCall, { description, input_s
       body: { ...what, expires_at: call.ask_until!.toISOString() },
     });
   } else {
-    await tellWaiting(deps, call);
+    const { memberAsked } = ownSentences;
+    await notice(deps, call, (message) => memberAsked[languageOf(message.body) ?? 'en'], `asked:${pending_id}`);
   }
 }
 
@@ -66,18 +64,6 @@ async function askBack(deps: CallDeps, call: ToolCall): Promise<void> {
   });
 }
 
-/** Tells the customer that a member is being asked; the notice is shown until the answer arrives. */
-async function tellWaiting(deps: CallDeps, call: ToolCall): Promise<void> {
-  const message = await collectionOf(MessageModel).findOne({ _id: call.message_id, org_id: call.org_id });
-  if (!message) return;
-  await writerFor(deps, call).append({
-    type: 'notice',
-    key: `asked:${call._id}`,
-    body: { message_id: message.reply_id, body: ownSentences.memberAsked[languageOf(message.body) ?? 'en'] },
-    transient: true,
-  });
-}
-
 /** Records in the audit log whether the customer answered the questions of a round, but never the answers. */
 export async function recordReplies(deps: CallDeps, call: ToolCall): Promise<void> {
   const actions = readQuestions(call)!.asked.map(({ reply }) => reply?.action);
@@ -95,15 +81,17 @@ export async function inquire(
   attempt: string,
   { requests, state }: { requests: Record<string, unknown>; state?: string },
 ): Promise<void> {
-  const { org_id, _id, rounds = 0 } = call;
+  const { rounds = 0 } = call;
   const questions = questionsOf(requests, state);
   // A mail is answered much later and elsewhere, so a customer who writes by mail cannot be asked.
   const askable =
-    questions && rounds < maxRounds && call.session_id !== undefined && questions.asked.every(isAnswerable);
+    questions &&
+    rounds < maxRounds &&
+    call.session_id !== undefined &&
+    questions.asked.every(({ schema }) => checkOf(schema));
   if (askable)
     await moveCall(
-      org_id,
-      _id,
+      call,
       'inquire',
       {
         awaited: 'input',
@@ -113,16 +101,5 @@ export async function inquire(
       },
       { only: { attempt } },
     );
-  else await moveCall(org_id, _id, 'finish', { outcome: 'handed_off', ended_at: deps.clock() }, { only: { attempt } });
-}
-
-/** Whether the schema of a question is valid, so that answers can be checked against it. */
-function isAnswerable({ schema }: AskedBack): boolean {
-  try {
-    schemaCheck(schema);
-    return true;
-  } catch (error) {
-    if (error instanceof BadSchema) return false;
-    throw error;
-  }
+  else await endCall(deps, call, 'finish', 'handed_off', {}, { attempt });
 }

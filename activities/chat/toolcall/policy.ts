@@ -3,8 +3,8 @@
  * to call it, and the rate limits must have room.
  */
 import type { CallDeps } from './deps.ts';
-import { endUnsent } from './telling.ts';
-import { BadSchema, schemaCheck } from '../../../clients/schema/schema.ts';
+import { endCall } from './telling.ts';
+import { checkOf } from '../../../clients/schema/schema.ts';
 import { ServerFailure } from '../../../clients/mcp/mcp.ts';
 import { notifyMembers } from '../../../models/access/notification.ts';
 import { findSession } from '../../../models/access/session.ts';
@@ -38,14 +38,8 @@ export async function identityIn(call: ToolCall): Promise<Identity | 'revoked'> 
   return session.customer_id === call.customer_id ? identityOf(session) : 'anonymous';
 }
 
-export function fits(tool: ApprovedTool, given: Record<string, unknown>): boolean {
-  try {
-    return schemaCheck(tool.input_schema)(given).fits;
-  } catch (error) {
-    if (error instanceof BadSchema) return false;
-    throw error;
-  }
-}
+export const fits = (tool: ApprovedTool, given: Record<string, unknown>): boolean =>
+  checkOf(tool.input_schema)?.(given).fits ?? false;
 
 /**
  * Returns how long the rate limits of the server and of the tool hold a call back, in ms; undefined when they do not
@@ -64,7 +58,7 @@ export async function limit(
     const { waitMs: wait } = await takeCall(name, most, now);
     if (wait === undefined) continue;
     if (call.held_back >= maxHeldBack) {
-      await endUnsent(deps, call, 'drop', 'rate_limited');
+      await endCall(deps, call, 'drop', 'rate_limited');
       return 'over';
     }
     await countHeldBack(call.org_id, call._id);

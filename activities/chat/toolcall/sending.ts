@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { CallDeps, Run, Sending } from './deps.ts';
 import { approvedFor, identityIn, limit, checkPin, fits } from './policy.ts';
 import { inquire } from './asking.ts';
-import { progressOf, endUnsent } from './telling.ts';
+import { progressOf, endCall } from './telling.ts';
 import { ServerFailure } from '../../../clients/mcp/mcp.ts';
 import { findCustomer } from '../../../models/chat/customer.ts';
 import { abandonedBy, keepSending, moveCall, readQuestions, resend, type ToolCall } from '../../../models/mcp/call.ts';
@@ -16,7 +16,7 @@ import { stillConnected, type ToolServer } from '../../../models/mcp/server.ts';
 import { isAgreedTo } from '../../../models/rules/mcp/call.ts';
 import { listedOf } from '../../../models/rules/mcp/discovery.ts';
 import { repliesTo } from '../../../models/rules/mcp/question.ts';
-import { resultOf, type ToolResult } from '../../../models/rules/mcp/result.ts';
+import { resultOf } from '../../../models/rules/mcp/result.ts';
 import { isRead, type Outcome } from '../../../models/rules/mcp/tool.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
 
@@ -37,18 +37,18 @@ export async function send(deps: CallDeps, call: ToolCall, sending: Sending): Pr
   // For a tool that needs no approval, the arguments that the agent chose count as approved.
   const agreed = asked ? call.agreed_sha256 : call.arguments_sha256;
   if (!isAgreedTo(agreed, argumentsHash(tool.tool_name, tool.pin, given)))
-    return void (await endUnsent(deps, call, 'drop', 'denied'));
-  if (!fits(tool, given)) return void (await endUnsent(deps, call, 'drop', 'error'));
+    return void (await endCall(deps, call, 'drop', 'denied'));
+  if (!fits(tool, given)) return void (await endCall(deps, call, 'drop', 'error'));
   const [waited, failure] = await Promise.all([
     limit(deps, call, server, tool),
     checkPin(deps, call, server, tool, signal),
   ]);
   if (waited === 'over') return undefined;
   if (waited !== undefined) return waited;
-  if (failure) return void (await endUnsent(deps, call, 'drop', failure));
+  if (failure) return void (await endCall(deps, call, 'drop', failure));
   const life = newLife(deps);
   const agreed_sha256 = call.arguments_sha256;
-  const claim = moveCall(call.org_id, call._id, asked ? 'send' : 'send_unasked', { ...life, agreed_sha256 });
+  const claim = moveCall(call, asked ? 'send' : 'send_unasked', { ...life, agreed_sha256 });
   // A call that only reads may be sent twice, so it is sent while it is being claimed.
   if (isRead(call) || (await claim)) await carryOut(deps, call, life.attempt, claim, sending);
   return undefined;
@@ -115,19 +115,6 @@ async function make(
       signal: AbortSignal.any([signal, gone.signal]),
     });
   };
-  const finish = async (outcome: Outcome, result?: ToolResult, unknown = false) =>
-    moveCall(
-      call.org_id,
-      call._id,
-      'finish',
-      {
-        outcome,
-        ended_at: deps.clock(),
-        ...(result ? { result: JSON.stringify(result) } : {}),
-        ...(unknown ? { unknown } : {}),
-      },
-      { only: { attempt } },
-    );
   try {
     const [claimed, answered] = await Promise.allSettled([claim, request()]);
     if (claimed.status === 'rejected') throw claimed.reason;
@@ -136,7 +123,8 @@ async function make(
     const answer = answered.value;
     if ('requests' in answer) return await inquire(deps, call, attempt, answer);
     const result = resultOf(answer);
-    await finish(result.is_error ? 'error' : 'ok', result);
+    const more = { result: JSON.stringify(result) };
+    await endCall(deps, call, 'finish', result.is_error ? 'error' : 'ok', more, { attempt });
   } catch (error) {
     if (!(error instanceof ServerFailure)) throw error;
     deps.log.warn({ org_id: call.org_id, tool: call.tool_name, reason: error.reason }, 'a call of a tool failed');
@@ -144,7 +132,8 @@ async function make(
     if (signal.aborted && isRead(call)) throw error;
     // A tool that asks a question has not done anything yet, so the outcome is known.
     const unknown = error.sent && !isRead(call) && error.reason !== 'input_required';
-    await finish(outcomeOfFailure(error, gone.signal.aborted), undefined, unknown);
+    const outcome = outcomeOfFailure(error, gone.signal.aborted);
+    await endCall(deps, call, 'finish', outcome, unknown ? { unknown } : {}, { attempt });
   } finally {
     clearInterval(watch);
     clearInterval(living);
@@ -159,8 +148,7 @@ async function make(
 export async function takeOver(deps: CallDeps, call: ToolCall, server: ToolServer | null, run: Run): Promise<void> {
   const now = deps.clock();
   if (!isRead(call)) {
-    const only = abandonedBy(call.attempt!, now);
-    await moveCall(call.org_id, call._id, 'finish', { outcome: 'error', unknown: true, ended_at: now }, { only });
+    await endCall(deps, call, 'finish', 'error', { unknown: true }, abandonedBy(call.attempt!, now));
     return;
   }
   const life = newLife(deps);
@@ -169,13 +157,7 @@ export async function takeOver(deps: CallDeps, call: ToolCall, server: ToolServe
   const tool = approvedFor(call, server);
   const who = await identityIn(call);
   if (!server || !tool || who === 'revoked') {
-    await moveCall(
-      call.org_id,
-      call._id,
-      'finish',
-      { outcome: 'suspended', ended_at: deps.clock() },
-      { only: { attempt } },
-    );
+    await endCall(deps, call, 'finish', 'suspended', {}, { attempt });
     return;
   }
   await carryOut(deps, call, attempt, Promise.resolve(call), { ...run, server, tool, who });

@@ -4,8 +4,9 @@ import { count } from '../../../clients/base/meter.ts';
 import { collectionOf } from '../../../models/base/define.ts';
 import { intentFor } from '../../../models/base/pending.ts';
 import { conversationWriter } from '../../../models/chat/log.ts';
-import { MessageModel } from '../../../models/chat/message.ts';
-import { moveCall, ToolCallModel, type ToolCall } from '../../../models/mcp/call.ts';
+import { MessageModel, type Message } from '../../../models/chat/message.ts';
+import { moveCall, ToolCallModel, type CallFilter, type Changes, type ToolCall } from '../../../models/mcp/call.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 import { conversationWork } from '../../../models/rules/chat/work.ts';
 import { progressText, type Progress } from '../../../models/rules/mcp/result.ts';
 import { titleOf, type Outcome } from '../../../models/rules/mcp/tool.ts';
@@ -17,9 +18,30 @@ const maxProgress = 20;
 export const writerFor = (deps: CallDeps, call: ToolCall) =>
   conversationWriter({ _id: call.conv_id, org_id: call.org_id, mode: call.mode }, deps.clock);
 
-/** Ends a call without sending it. */
-export const endUnsent = (deps: CallDeps, call: ToolCall, move: 'drop' | 'expire', outcome: Outcome) =>
-  moveCall(call.org_id, call._id, move, { outcome, ended_at: deps.clock() });
+/** Ends a call: `drop` and `expire` end one that was not sent, `finish` one that was. `only`: see `moveCall`. */
+export const endCall = (
+  deps: CallDeps,
+  call: ToolCall,
+  move: 'drop' | 'expire' | 'finish',
+  outcome: Outcome,
+  more: Changes = {},
+  only: CallFilter = {},
+) => moveCall(call, move, { ...more, outcome, ended_at: deps.clock() }, { only });
+
+/**
+ * Shows the customer a notice until the answer arrives. `bodyOf` writes it for the message that the call is made for.
+ */
+export async function notice(
+  deps: CallDeps,
+  call: ToolCall,
+  bodyOf: (message: Message) => string,
+  key?: string,
+): Promise<void> {
+  const message = await collectionOf(MessageModel).findOne({ _id: call.message_id, org_id: call.org_id });
+  if (!message?.reply_id) return;
+  const body = { message_id: message.reply_id, body: bodyOf(message) };
+  await writerFor(deps, call).append({ type: 'notice', body, transient: true, ...defined({ key }) });
+}
 
 /** Writes an approval or a call's end to the audit log. */
 export function record(
@@ -71,15 +93,6 @@ export function progressOf(deps: CallDeps, call: ToolCall) {
   let writing: Promise<unknown> = Promise.resolve();
   let shown = 0;
   let nextAt = deps.clock().getTime() + progressEveryMs;
-  const show = async (body: string): Promise<void> => {
-    const message = await collectionOf(MessageModel).findOne({ _id: call.message_id, org_id: call.org_id });
-    if (!message?.reply_id) return;
-    await writerFor(deps, call).append({
-      type: 'notice',
-      body: { message_id: message.reply_id, body },
-      transient: true,
-    });
-  };
   return {
     say(said: Progress): void {
       const now = deps.clock().getTime();
@@ -87,7 +100,7 @@ export function progressOf(deps: CallDeps, call: ToolCall) {
       if (now < nextAt || shown === maxProgress || body === undefined) return;
       [shown, nextAt] = [shown + 1, now + progressEveryMs];
       writing = writing
-        .then(() => show(body))
+        .then(() => notice(deps, call, () => body))
         .catch((error: unknown) => deps.log.warn({ err: error }, 'progress not shown'));
     },
     async end(): Promise<void> {

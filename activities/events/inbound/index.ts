@@ -6,11 +6,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cancellationSignal } from '@temporalio/activity';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { handlers, type Handlers, type InboundDeps } from './handlers.ts';
 import { count, observe } from '../../../clients/base/meter.ts';
 import { NotUnderstood } from '../../../providers/base/understood.ts';
-import { withHeartbeat } from '../../base/heartbeat.ts';
 import {
   claimedOf,
   claimInbound,
@@ -178,7 +178,7 @@ export function createInboundActivities(deps: InboundDeps, by: Handlers = handle
 
   return {
     /** Processes records until none is due, or until one worker does not keep up with them. */
-    processInbound: (ref: InboundOf) => withHeartbeat((signal) => process(ref, signal)),
+    processInbound: (ref: InboundOf) => process(ref, cancellationSignal()),
   };
 }
 

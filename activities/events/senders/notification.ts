@@ -4,87 +4,57 @@
  * request contains no token and no secret URL.
  */
 import { requestOfMail, sendByMail } from '../../../providers/mail/send.ts';
-import type { DeliverySender, SenderDeps } from '../../../providers/base/sender.ts';
+import type { DeliverySender, Letter, SenderDeps } from '../../../providers/base/sender.ts';
 import { sendToSlackWebhook, slackWebhookPost } from '../../../providers/slack/webhook.ts';
-import { letterOf, wordsOf, type Letter } from '../accountletter.ts';
-import { routeOf, senderOf, type MailVia } from '../../../providers/mail/settings.ts';
+import { letterOf } from '../accountletter.ts';
+import { routeOf, senderOf } from '../../../providers/mail/settings.ts';
 import { admit, inFrame } from '../../../providers/mail/outside.ts';
 import type { Delivery } from '../../../models/events/delivery.ts';
-import { mailUse, type OutsideMail } from '../../../models/events/outsidemail.ts';
+import { mailUse } from '../../../models/events/outsidemail.ts';
 import { DeliveryRefused } from '../../../models/rules/events/delivery.ts';
-import { domainOf, nameOf, type Mailbox } from '../../../models/rules/access/mailbox.ts';
+import { domainOf, nameOf } from '../../../models/rules/access/mailbox.ts';
 import { automaticHeaders, type OutgoingMail } from '../../../models/rules/events/mailout.ts';
-import { hiddenLink, type NotificationPayload } from '../../../models/rules/events/notification.ts';
-import { defined } from '../../../models/rules/base/defined.ts';
+import type { NotificationPayload } from '../../../models/rules/events/notification.ts';
 
-/**
- * `mail`: the mail as it is sent. `shown`: the mail as members see it, without the token. `via`: the server that the
- * mail was written for. `prepare` makes the link valid, or returns false when the mail must not be sent any more.
- */
-type Written = {
-  mail: OutgoingMail;
-  shown: OutgoingMail;
-  via: MailVia;
-  prepare: Letter['prepare'];
-  outside?: OutsideMail;
-};
 type ByMail = Exclude<NotificationPayload, { slack: unknown }>;
 
 const payloadOf = (delivery: Delivery): NotificationPayload => delivery.payload as NotificationPayload;
 
-const letterIn = (
-  delivery: Delivery,
-  { account }: Extract<ByMail, { account: unknown }>,
-  { secrets, clock }: SenderDeps,
-): Promise<Letter | null> => letterOf(delivery, account, { secrets, now: clock() });
-
-/** Writes the mail of a delivery; null when nobody is to get it. */
-async function writtenOf(delivery: Delivery, payload: ByMail, deps: SenderDeps): Promise<Written | null> {
-  const { _id, org_id, created_at } = delivery;
-  const { from, via } = await senderOf(deps, org_id);
-  const mailOf = (to: Mailbox, words: { subject: string; text: string }): OutgoingMail => ({
-    from,
-    to,
-    ...words,
-    date: created_at.toISOString(),
-    // All attempts share this id, so that mail programs show a mail once even when it arrives twice.
-    message_id: `<${_id}@${domainOf(from.address)}>`,
-    references: [],
-    headers: automaticHeaders(_id, false),
-  });
+/** The letter of a delivery; null when nobody is to get it. */
+async function letterIn(delivery: Delivery, payload: ByMail, deps: SenderDeps): Promise<Letter | null> {
   if ('mail' in payload) {
     const { to, ...words } = payload.mail;
-    const mail = mailOf(to, words);
-    return { mail, shown: mail, via, prepare: () => Promise.resolve(true) };
+    return { to, words: () => words };
   }
-  if ('invitation' in payload) {
-    const letter = await deps.invitations?.(delivery, deps);
-    if (!letter) return null;
-    const { to, organization, account, words } = letter;
-    const named = from.name === '' ? { ...from, name: nameOf(organization) } : from;
-    const about = { orgId: org_id, organization, why: 'interview' } as const;
-    const made = (shown: boolean): OutgoingMail =>
-      inFrame({ ...mailOf(to, words(from, { shown })), from: named }, about, deps, { shown });
-    const outside = { orgId: org_id, address: to.address, account, use: mailUse(_id, delivery) };
-    return { mail: made(false), shown: made(true), via, prepare: () => Promise.resolve(true), outside };
-  }
+  if ('invitation' in payload) return (await deps.invitations?.(delivery, deps)) ?? null;
+  const { secrets, publicUrl, clock } = deps;
+  return letterOf(delivery, payload.account, { secrets, publicUrl, now: clock() });
+}
+
+/**
+ * Writes the mail of a delivery; null when nobody is to get it. `mail`: the mail as it is sent. `shown`: the mail as
+ * members see it, without the token. `via`: the server that the mail is written for.
+ */
+async function writtenOf(delivery: Delivery, payload: ByMail, deps: SenderDeps) {
+  const { _id, org_id: orgId, created_at } = delivery;
+  const { from, via } = await senderOf(deps, orgId);
   const letter = await letterIn(delivery, payload, deps);
   if (!letter) return null;
-  const { publicUrl } = deps;
-  const words = (hidden?: string) => wordsOf(letter, { publicUrl, via, ...defined({ hidden }) });
-  const { to, prepare, outside } = letter;
-  const sent = { mail: mailOf(to, words()), shown: mailOf(to, words(hiddenLink)), via, prepare };
-  if (!outside) return sent;
-  const { use, ...whose } = outside;
-  const about = { orgId: org_id, ...whose };
-  return {
-    ...sent,
-    mail: inFrame(sent.mail, about, deps, { shown: false }),
-    shown: inFrame(sent.shown, about, deps, { shown: true }),
-    // The daily limit of mails to outsiders: for an invitation, the API request has counted this mail already, under
-    // the same idempotency key (`use`).
-    outside: { orgId: org_id, address: to.address, account: outside.account, use: mailUse(use, delivery) },
+  const { to, words, outside, fromName = '' } = letter;
+  const made = (shown: boolean): OutgoingMail => {
+    const mail = {
+      from: from.name === '' ? { ...from, name: nameOf(fromName) } : from,
+      to,
+      ...words({ from, via, shown }),
+      date: created_at.toISOString(),
+      // All attempts share this id, so that mail programs show a mail once even when it arrives twice.
+      message_id: `<${_id}@${domainOf(from.address)}>`,
+      references: [],
+      headers: automaticHeaders(_id, false),
+    };
+    return outside ? inFrame(mail, { orgId, ...outside }, deps, { shown }) : mail;
   };
+  return { mail: made(false), shown: made(true), via, letter };
 }
 
 export const notification: DeliverySender = {
@@ -93,8 +63,6 @@ export const notification: DeliverySender = {
     if ('slack' in payload) return false;
     const { via } = await senderOf(deps, delivery.org_id);
     if ((await routeOf(deps, delivery.org_id, via)) === undefined) return true;
-    if ('mail' in payload) return false;
-    if ('invitation' in payload) return !(await deps.invitations?.(delivery, deps));
     // An expired mail counts as sendable here, because `send` refuses it and says why.
     const letter = await letterIn(delivery, payload, deps).catch((error: unknown) => {
       if (error instanceof DeliveryRefused) return undefined;
@@ -120,8 +88,14 @@ export const notification: DeliverySender = {
     const request = requestOfMail(written.shown);
     // The mail must not go through another server, which may have been configured since the mail was written.
     const route = await routeOf(deps, delivery.org_id, written.via);
-    if (written.outside && route) await admit(written.outside, route, request, deps);
-    if (!(await written.prepare()))
+    const { to, outside, prepare } = written.letter;
+    if (outside && route) {
+      const { account, use } = outside;
+      // The API request has counted the mail of an invitation already, under the same idempotency key (`use`).
+      const counted = { orgId: delivery.org_id, address: to.address, account, use: mailUse(use, delivery) };
+      await admit(counted, route, request, deps);
+    }
+    if (prepare && !(await prepare()))
       throw new DeliveryRefused('The account has changed meanwhile.', { request, permanent: true });
     return sendByMail(written.mail, { route, request, signal }, deps);
   },
