@@ -41,9 +41,7 @@ export const examples: Readonly<Record<string, unknown>> = {
   setDocumentSegments: segments,
   setDocumentAuthority: authority,
   setDocumentSource: { title: 'Safe deposit boxes', public_url: 'https://www.example.com/safes' },
-  reprocessDocument: {},
   startCrawl: { url: 'https://www.example.com/help/', options: { max_pages: 50, segments: ['personal'] } },
-  cancelCrawl: {},
   queryKnowledge: { query: question, context: { productType: 'personal' }, explain: true },
   setGapStatus: { gap_ids: ['gap_01M7YGT1Y2M8Q0Z6V3C4K5R7XA'], status: 'acknowledged' },
   setPageSegments: segments,
@@ -64,9 +62,6 @@ export const examples: Readonly<Record<string, unknown>> = {
       },
     ],
   },
-  discoverTools: {},
-  approveToolCall: {},
-  denyToolCall: {},
 
   sendMessage: { body: question, client_message_id: 'm-1' },
   updateSupportConfig: { kb_segment_strict: false, allowed_origins: ['https://www.example.com'] },
@@ -79,7 +74,6 @@ export const examples: Readonly<Record<string, unknown>> = {
 
   replyToConversation: { body: 'Hello Ada, this is Grace. How can I help?', client_message_id: 'r-1' },
   assignConversation: { user_id: null },
-  resolveConversation: {},
   writeArticle: { name: 'Safe deposit boxes', text: '# Safe deposit boxes\n\nA small box costs 60 EUR a year.' },
   changeDocumentText: {
     text: '# Safe deposit boxes\n\nA small box costs 65 EUR a year.',
@@ -108,13 +102,9 @@ export const examples: Readonly<Record<string, unknown>> = {
   setWidgetPicture: { file: '(the bytes of a picture)' },
   setTeamTags: { tags: [{ name: 'refund', colour: 'orange' }] },
   setConversationTags: { tags: ['cards', 'refund'] },
-  suggestReply: {},
   snoozeConversation: { until: 'reply' },
   escalateConversation: { reason: 'A refund over 500 EUR.' },
-  reopenConversation: {},
-  redeliver: {},
   recoverDeliveries: { since: '2026-01-31T00:00:00Z' },
-  sendTestEvent: {},
 
   createMeeting: { title: 'Weekly planning', ttl_days: 365, settings: { timezone: 'Europe/Berlin' } },
   renameMeeting: { title: 'Planning in May' },

@@ -35,12 +35,8 @@ type Deps = {
 
 export function readings({ temporal, config, clock, model }: Deps): Reading[] {
   const ask = <T>(call: () => Promise<T>): Promise<T> => temporal.withDeadline(Date.now() + deadlineMs, call);
-  const once = <T>(read: () => Promise<T>, ttlMs?: number): (() => Promise<T>) => {
-    const { read: recent } = cached(read, ttlMs);
-    return () => recent('');
-  };
-  const escalated = once(countEscalated);
-  const backlog = once(
+  const escalated = cached(countEscalated);
+  const backlog = cached(
     async () =>
       Promise.all(
         Object.values(queues).map(async (fleet) => {
@@ -67,29 +63,32 @@ export function readings({ temporal, config, clock, model }: Deps): Reading[] {
           };
         }),
       ),
-    keptMs,
+    { ttlMs: keptMs },
   );
   // One count for each entry of `situations`. The counts run one after the other, because Temporal limits the number of
   // counts per second.
-  const counted = once(async () => {
-    const found: { labels: { situation: string }; value: number }[] = [];
-    for (const { name, query } of situations) {
-      const { count } = await ask(() => temporal.workflow.count(query(clock())));
-      found.push({ labels: { situation: name }, value: count });
-    }
-    return found;
-  }, keptMs);
-  const passages = once(async () => {
+  const counted = cached(
+    async () => {
+      const found: { labels: { situation: string }; value: number }[] = [];
+      for (const { name, query } of situations) {
+        const { count } = await ask(() => temporal.workflow.count(query(clock())));
+        found.push({ labels: { situation: name }, value: count });
+      }
+      return found;
+    },
+    { ttlMs: keptMs },
+  );
+  const passages = cached(async () => {
     const embedding = model();
     return embedding === undefined ? 0 : countPassagesLacking(embedding);
   });
-  const intents = once(() => countWaitingIntents(new Date(clock().getTime() - 60_000)));
-  const near = once(
+  const intents = cached(() => countWaitingIntents(new Date(clock().getTime() - 60_000)));
+  const near = cached(
     () =>
       Promise.all(
         features.map(async (quota) => ({ labels: { quota }, value: await countNearQuota(config.quotas, quota) })),
       ),
-    nearKeptMs,
+    { ttlMs: nearKeptMs },
   );
   const one = async (value: Promise<number>) => [{ value: await value }];
   return [

@@ -87,7 +87,7 @@ export async function startApi(
   });
   const metrics = createMetrics(readings({ temporal, config, clock, model: () => embedding.model }));
   useMeter(metrics.meter);
-  const embedding = openEmbedding(config, log, { warm: true, meter: metrics.embedding });
+  const embedding = openEmbedding(config, log, { warm: true });
   const search = createSearchReader({ uri: config.searchUri, s3: config.s3, model: embedding.model });
   const files = createResumeFiles(() =>
     buildReaders(config.dataDir).then(

@@ -36,7 +36,7 @@ export async function run(): Promise<void> {
       connectRedis(url, silent);
       if (url !== undefined) await until(async () => redis()?.status === 'ready', 'Redis');
       const config = readConfig({ ...process.env, ...unlimited, MONGODB_URI: mongodbUri, REDIS_URL: url });
-      const counting = url === undefined ? mongod.pid : server.child.pid;
+      const counting = (url === undefined ? mongod : server).child.pid;
       await countLimits(config, url === undefined ? 'MongoDB' : 'Redis', counting);
       await sendFrames(mongodbUri, url, counting);
       disconnectRedis();

@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'puppeteer';
 import { findChromium } from '../engines/chromium.ts';
-import { findCollector } from '../engines/collector.ts';
-import { findZipkin } from '../engines/zipkin.ts';
+import { testTools } from '../engines/testtools.ts';
 import { chatOn, startChromium, type Chat } from '../test/kit/chromium.ts';
 import { openApp } from '../test/kit/apppage.ts';
 import { apiAt, until } from '../test/kit/harness.ts';
@@ -209,7 +208,10 @@ async function makePictures(stage: Stage, zipkin?: Zipkin): Promise<void> {
 export async function run(): Promise<void> {
   await mkdir(folder, { recursive: true });
   const zipkin = isWanted(trace)
-    ? await startZipkin({ zipkin: await findZipkin(print), collector: await findCollector(print) })
+    ? await startZipkin({
+        zipkin: await testTools.TEST_ZIPKIN(print),
+        collector: await testTools.TEST_COLLECTOR(print),
+      })
     : undefined;
   const settings = { EGRESS_ALLOW: '127.0.0.1', ...(zipkin && { OTEL_EXPORTER_OTLP_ENDPOINT: zipkin.endpoint }) };
   await onStage((stage) => makePictures(stage, zipkin), settings, { help: true });

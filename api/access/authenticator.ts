@@ -11,7 +11,7 @@ import { readSession } from './sessions.ts';
 import { cached } from '../../models/base/cached.ts';
 import { findKeyByToken, hashToken, touchKey, wellFormed } from '../../models/access/key.ts';
 import { findOrganization } from '../../models/access/organization.ts';
-import { Problem } from '../../models/rules/base/errors.ts';
+import { invalid, noSuch, Problem } from '../../models/rules/base/errors.ts';
 import { effectiveMode, keyStatus, modes, splitToken, type Mode, type Scope } from '../../models/rules/access/keys.ts';
 import { hasRole } from '../../models/rules/access/roles.ts';
 import { findUser } from '../../models/access/user.ts';
@@ -30,17 +30,20 @@ export type Authenticator = (request: {
 
 /** Builds the check that every route runs. It caches keys in this process. */
 export function createAuthenticator(ctx: Context): Authenticator {
-  const cachedKey = cached(async (token) => {
-    const record = await findKeyByToken(token);
-    const org = record && (await findOrganization(record.org_id));
-    return record && org ? { record, org } : undefined;
-  });
+  const cachedKey = cached(
+    async (token: string) => {
+      const record = await findKeyByToken(token);
+      const org = record && (await findOrganization(record.org_id));
+      return record && org ? { record, org } : undefined;
+    },
+    { keyOf: hashToken },
+  );
   const touched = new LRUCache<string, true>({ max: 10_000, ttl: touchEveryMs });
 
   async function byKey(token: string, address: string): Promise<SelfPrincipal & { scopes: Scope[] }> {
     const parts = splitToken(token);
     if (parts?.kind !== 'secret') throw wrongKind('A publishable key belongs in a page, not here; use a secret key.');
-    const found = wellFormed(token) ? await cachedKey.read(token, hashToken(token)) : undefined;
+    const found = wellFormed(token) ? await cachedKey(token) : undefined;
     if (!found) throw unauthenticated('This API key does not exist; check that it was copied whole.');
     const { record, org } = found;
     const now = ctx.clock();
@@ -97,14 +100,13 @@ export function createAuthenticator(ctx: Context): Authenticator {
     }
     if (guard.kind === 'session') {
       const principal = await readSession(ctx, token, address);
-      if (principal.orgId !== orgId) throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+      if (principal.orgId !== orgId) throw noSuch('organization');
       return principal;
     }
     if (isKey) {
       const { scopes: granted, ...principal } = await byKey(token, address);
       const ofItself = guard.kind === 'self';
-      if (!ofItself && principal.orgId !== orgId)
-        throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+      if (!ofItself && principal.orgId !== orgId) throw noSuch('organization');
       const scope = ofItself || guard.kind === 'key' ? guard.scope : undefined;
       if (scope !== undefined && !granted.includes(scope)) {
         throw new Problem('MISSING_SCOPE', { message: `This key lacks the scope ${scope}.` });
@@ -114,7 +116,7 @@ export function createAuthenticator(ctx: Context): Authenticator {
         const message = principal.downgraded
           ? 'The organization is not live yet, so until it is this live key sees test data only; leave the mode out, or go live first.'
           : `This key sees ${principal.mode} data only; leave the mode out, or use a ${mode} key.`;
-        throw new Problem('VALIDATION', { details: [{ path: ['query', 'mode'], message }] });
+        throw invalid(['query', 'mode'], message);
       }
       return principal;
     }
@@ -125,7 +127,7 @@ export function createAuthenticator(ctx: Context): Authenticator {
     const { principal: user, org } = await byJwt(token, address, guard.kind === 'jwt' ? undefined : orgId);
     if (guard.kind === 'jwt') return user;
     const membership = org?.members.find((m) => m.user_id === user.userId);
-    if (!org || !membership) throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+    if (!org || !membership) throw noSuch('organization');
     if (guard.kind === 'member') {
       if (!hasRole(membership.role, guard.role)) {
         throw new Problem('MISSING_ROLE', {

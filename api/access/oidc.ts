@@ -11,7 +11,7 @@ import { perConfig } from '../http/perconfig.ts';
 import type { Config } from '../../config.ts';
 import { keepState, stateSeconds, takeState } from '../../models/base/onetimestate.ts';
 import { readEmail } from '../../models/rules/access/email.ts';
-import { Problem } from '../../models/rules/base/errors.ts';
+import { noSuch, Problem } from '../../models/rules/base/errors.ts';
 
 export type FederatedPerson = {
   provider: string;
@@ -144,8 +144,7 @@ const metadata = perConfig((config: Config) => {
 });
 
 async function discover(config: Config, provider: string): Promise<client.Configuration> {
-  if (!Object.hasOwn(config.oidcProviders, provider))
-    throw new Problem('NOT_FOUND', { message: 'There is no such identity provider.' });
+  if (!Object.hasOwn(config.oidcProviders, provider)) throw noSuch('identity provider');
   try {
     return await metadata(config)(provider);
   } catch (error) {

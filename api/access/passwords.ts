@@ -3,6 +3,7 @@
  * requests are refused.
  */
 import * as argon2 from '@node-rs/argon2';
+import pLimit from 'p-limit';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /**
@@ -43,27 +44,14 @@ const plain = (password: string) => password.normalize('NFKC');
  * ones.
  */
 export function createGate(atOnce: number, maxWaiting: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let running = 0;
-  const waiting: (() => void)[] = [];
+  const limit = pLimit(atOnce);
   return async (work) => {
-    if (running >= atOnce) {
-      if (waiting.length >= maxWaiting) {
-        throw new Problem('UNAVAILABLE', {
-          message: 'Too many people are signing in right now; try again.',
-          headers: { 'Retry-After': '3' },
-        });
-      }
-      // The call that finishes hands its slot to this one, so `running` does not change.
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else {
-      running++;
+    if (limit.pendingCount >= maxWaiting) {
+      throw new Problem('UNAVAILABLE', {
+        message: 'Too many people are signing in right now; try again.',
+        headers: { 'Retry-After': '3' },
+      });
     }
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else running--;
-    }
+    return limit(work);
   };
 }

@@ -20,7 +20,7 @@ import { ackFrame, findClientMessage, MessageModel, type Message } from '../../m
 import { storeMessage, type ConversationRef, type Said } from '../../models/chat/saying.ts';
 import { intentFor, settleIntent } from '../../models/base/pending.ts';
 import { conversationWork } from '../../models/rules/chat/work.ts';
-import { Problem } from '../../models/rules/base/errors.ts';
+import { noSuch, Problem } from '../../models/rules/base/errors.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
 /**
@@ -30,7 +30,7 @@ import { defined } from '../../models/rules/base/defined.ts';
 export async function ownConversation(customer: SessionPrincipal, convId: string): Promise<Conversation> {
   const found = await findConversation(customer.orgId, convId);
   if (found?.customer_id !== customer.customerId || found.mode !== customer.mode) {
-    throw new Problem('NOT_FOUND', { message: 'There is no such conversation.' });
+    throw noSuch('conversation');
   }
   return found;
 }

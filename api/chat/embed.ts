@@ -1,11 +1,8 @@
-/**
- * Turns a customer's credential into a principal: a session token, or a page's publishable key and visitor id. Routes
- * and sockets both use this file, so that they decide alike.
- */
+/** Turns the credentials of a page that embeds the chat into a principal: a publishable key and a visitor id. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { networkOf } from '../http/address.ts';
 import type { SessionPrincipal } from '../access/auth.ts';
-import { readSession, revokedSession } from '../access/sessions.ts';
+import { revokedSession } from '../access/sessions.ts';
 import type { Context } from '../context.ts';
 import { createLimiter } from '../http/limits.ts';
 import { perConfig } from '../http/perconfig.ts';
@@ -46,25 +43,6 @@ export type Embed = {
 /** The credentials that admitted an embedded chat and that can be revoked. */
 export type Admission = Pick<Embed, 'pk' | 'origin' | 'email' | 'sig'>;
 
-export type SessionAuth = {
-  /**
-   * @throws Problem UNAUTHENTICATED when this deployment did not sign the token, or when the token has expired or was
-   * revoked.
-   */
-  byToken(token: string, address: string): Promise<SessionPrincipal>;
-  /**
-   * The principal of an embedded chat. Stores the session and, on a first visit, the customer.
-   * @throws Problem UNAUTHENTICATED, ORIGIN_NOT_ALLOWED, VALIDATION, RATE_LIMITED.
-   */
-  byEmbed(embed: Embed): Promise<SessionPrincipal>;
-  /**
-   * Checks that an embedded chat's key, origin and e-mail signature are still accepted. The session keeps its mode,
-   * even if the key's mode has changed.
-   * @throws Problem UNAUTHENTICATED, ORIGIN_NOT_ALLOWED.
-   */
-  recheck(customer: Pick<SessionPrincipal, 'orgId' | 'mode'>, admission: Admission): Promise<void>;
-};
-
 /** Limits how many new visitors a network brings; one limiter per process and configuration. */
 const limiter = perConfig(createLimiter);
 
@@ -74,78 +52,98 @@ const recentPage = cached(async (key: string) => {
   return record && org ? { record, org } : undefined;
 });
 
-export function createSessionAuth(ctx: Pick<Context, 'config' | 'clock' | 'secrets' | 'tokens'>): SessionAuth {
-  const byToken = (token: string, address: string) => readSession(ctx, token, address);
+type EmbedContext = Pick<Context, 'config' | 'clock' | 'secrets'>;
 
-  async function byEmbed(embed: Embed): Promise<SessionPrincipal> {
-    checkForm(embed);
-    const { orgId, mode } = await pageOf(embed);
-    const email = await provenEmail(orgId, mode, embed);
-    const customer = await customerOf(orgId, mode, email, embed);
-    const session = await provideEmbedSession(freshSession(customer, embed, ctx.clock()));
-    if (session.revoked_at) throw revokedSession();
-    return {
-      kind: 'session',
-      address: embed.address,
-      orgId,
-      mode,
-      modes: [mode],
-      sessionId: session._id,
-      customerId: customer._id,
-      verified: customer.verified,
-      ...(productNamed(embed.productType) ? { productType: embed.productType } : {}),
-      expiresAt: session.expires_at,
-    };
+/**
+ * The principal of an embedded chat. Stores the session and, on a first visit, the customer.
+ * @throws Problem UNAUTHENTICATED, ORIGIN_NOT_ALLOWED, VALIDATION, RATE_LIMITED.
+ */
+export async function admitEmbed(ctx: EmbedContext, embed: Embed): Promise<SessionPrincipal> {
+  checkForm(embed);
+  const { orgId, mode } = await pageOf(embed);
+  const email = await provenEmail(ctx, orgId, mode, embed);
+  const customer = await customerOf(ctx, orgId, mode, email, embed);
+  const session = await provideEmbedSession(freshSession(customer, embed, ctx.clock()));
+  if (session.revoked_at) throw revokedSession();
+  return {
+    kind: 'session',
+    address: embed.address,
+    orgId,
+    mode,
+    modes: [mode],
+    sessionId: session._id,
+    customerId: customer._id,
+    verified: customer.verified,
+    ...(productNamed(embed.productType) ? { productType: embed.productType } : {}),
+    expiresAt: session.expires_at,
+  };
+}
+
+/**
+ * Checks that an embedded chat's key, origin and e-mail signature are still accepted. The session keeps its mode, even
+ * if the key's mode has changed.
+ * @throws Problem UNAUTHENTICATED, ORIGIN_NOT_ALLOWED.
+ */
+export async function recheckEmbed(
+  ctx: EmbedContext,
+  { orgId, mode }: Pick<SessionPrincipal, 'orgId' | 'mode'>,
+  admission: Admission,
+): Promise<void> {
+  await pageOf(admission, mode);
+  await provenEmail(ctx, orgId, mode, admission);
+}
+
+/**
+ * The page's organization and mode. `standing`: the mode of the session, if there is one; else the key's present mode
+ * counts.
+ */
+async function pageOf({ pk, origin }: Admission, standing?: Mode): Promise<{ orgId: string; mode: Mode }> {
+  const page = isPublishable(pk) ? await recentPage(pk) : undefined;
+  if (!page) throw unauthenticated('This publishable key does not exist or was replaced.');
+  const { record, org } = page;
+  const mode = standing ?? effectiveMode(record.mode, org.environment).mode;
+  const { allowed_origins } = await recentSupportConfig(org._id);
+  if (!originAllowed(origin, allowed_origins, mode)) throw new Problem('ORIGIN_NOT_ALLOWED');
+  return { orgId: org._id, mode };
+}
+
+/** The e-mail that the page sent, after its signature was verified; undefined when the page sent none. */
+async function provenEmail(
+  ctx: EmbedContext,
+  orgId: string,
+  mode: Mode,
+  { email, sig }: Admission,
+): Promise<string | undefined> {
+  if (email === undefined || sig === undefined) return undefined;
+  const address = readEmail(email)!;
+  const now = ctx.clock();
+  const record = await recentEmbedSecret(orgId, mode);
+  const place = embedSecretPlace(orgId, mode);
+  const former = record?.former && record.former.until > now ? [record.former.secret] : [];
+  const secrets = record ? [record.secret, ...former].map((sealed) => ctx.secrets.open(sealed, place)) : [];
+  if (!secrets.some((secret) => signs(secret, address, sig))) {
+    throw unauthenticated(
+      'The signature does not fit the e-mail; sign it in lower case with the current embed secret.',
+    );
   }
+  return address;
+}
 
-  async function recheck({ orgId, mode }: Pick<SessionPrincipal, 'orgId' | 'mode'>, admission: Admission) {
-    await pageOf(admission, mode);
-    await provenEmail(orgId, mode, admission);
-  }
-
-  /**
-   * The page's organization and mode. `standing`: the mode of the session, if there is one; else the key's present mode
-   * counts.
-   */
-  async function pageOf({ pk, origin }: Admission, standing?: Mode): Promise<{ orgId: string; mode: Mode }> {
-    const page = isPublishable(pk) ? await recentPage.read(pk) : undefined;
-    if (!page) throw unauthenticated('This publishable key does not exist or was replaced.');
-    const { record, org } = page;
-    const mode = standing ?? effectiveMode(record.mode, org.environment).mode;
-    const { allowed_origins } = await recentSupportConfig(org._id);
-    if (!originAllowed(origin, allowed_origins, mode)) throw new Problem('ORIGIN_NOT_ALLOWED');
-    return { orgId: org._id, mode };
-  }
-
-  /** The e-mail that the page sent, after its signature was verified; undefined when the page sent none. */
-  async function provenEmail(orgId: string, mode: Mode, { email, sig }: Admission): Promise<string | undefined> {
-    if (email === undefined || sig === undefined) return undefined;
-    const address = readEmail(email)!;
-    const now = ctx.clock();
-    const record = await recentEmbedSecret(orgId, mode);
-    const place = embedSecretPlace(orgId, mode);
-    const former = record?.former && record.former.until > now ? [record.former.secret] : [];
-    const secrets = record ? [record.secret, ...former].map((sealed) => ctx.secrets.open(sealed, place)) : [];
-    if (!secrets.some((secret) => signs(secret, address, sig))) {
-      throw unauthenticated(
-        'The signature does not fit the e-mail; sign it in lower case with the current embed secret.',
-      );
-    }
-    return address;
-  }
-
-  async function customerOf(orgId: string, mode: Mode, email: string | undefined, { visitorId, address }: Embed) {
-    // The web page generates the visitor id and can send any number of new ones, so the number of new ids from one
-    // network is limited.
-    if (!(await visitorSeen(orgId, mode, visitorId)))
-      await limiter(ctx.config)('visitors', `${orgId}:${networkOf(address)}`);
-    const now = ctx.clock();
-    return email === undefined
-      ? provideVisitor(orgId, mode, visitorId, now)
-      : provideCustomer(orgId, mode, { email, visitorId }, now);
-  }
-
-  return { byToken, byEmbed, recheck };
+async function customerOf(
+  ctx: EmbedContext,
+  orgId: string,
+  mode: Mode,
+  email: string | undefined,
+  { visitorId, address }: Embed,
+) {
+  // The web page generates the visitor id and can send any number of new ones, so the number of new ids from one
+  // network is limited.
+  if (!(await visitorSeen(orgId, mode, visitorId)))
+    await limiter(ctx.config)('visitors', `${orgId}:${networkOf(address)}`);
+  const now = ctx.clock();
+  return email === undefined
+    ? provideVisitor(orgId, mode, visitorId, now)
+    : provideCustomer(orgId, mode, { email, visitorId }, now);
 }
 
 function freshSession(customer: Customer, { visitorId, productType }: Embed, now: Date) {

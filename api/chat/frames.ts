@@ -3,15 +3,17 @@
  * through the frame log.
  */
 import { acceptMessage, endConversation } from './conversation.ts';
+import type { Admission } from './embed.ts';
 import { readEarlier } from './greeting.ts';
-import type { ChatClient, ChatSocket } from './client.ts';
 import { answerCall, answerInput } from './toolcall.ts';
-import { credentialId } from '../access/auth.ts';
+import { credentialId, type SessionPrincipal } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import type { ClientFrame } from './contract/chat.ts';
 import type { Limiter } from '../http/limits.ts';
+import type { StreamSocket } from '../live/stream.ts';
 import { setContactEmail } from '../../models/chat/customer.ts';
 import { findConversation, refineConversation } from '../../models/chat/conversation.ts';
+import type { ConversationRef } from '../../models/chat/saying.ts';
 import { tellStaff } from '../../models/live/staff.ts';
 import { readEmail } from '../../models/rules/access/email.ts';
 import { contextProblem } from '../../models/rules/access/session.ts';
@@ -24,11 +26,22 @@ import { defined } from '../../models/rules/base/defined.ts';
  */
 const typingEveryMs = 3_000;
 
+/** The data that the chat keeps for each of its sockets. */
+export type ChatClient = {
+  customer: SessionPrincipal;
+  /** Set when a page embeds the chat: the page's credentials, and when they are checked again, in ms since 1970. */
+  embed: (Admission & { recheckAt: number }) | undefined;
+  /** Set once the socket is open. */
+  conversation: ConversationRef | undefined;
+  /** When members were last informed that the customer is typing, in ms since 1970. */
+  typedAt?: number;
+};
+
 type FrameOf<T extends ClientFrame['type']> = Extract<ClientFrame, { type: T }>;
 
 export function createFrameTaker(ctx: Context, limit: Limiter) {
   /** Counts a frame against the rate limits. @throws Problem RATE_LIMITED. */
-  async function count({ network }: ChatSocket, { customer, embed }: ChatClient, type: ClientFrame['type']) {
+  async function count({ network }: StreamSocket, { customer, embed }: ChatClient, type: ClientFrame['type']) {
     const session = credentialId(customer);
     if (type !== 'message' && type !== 'typing' && type !== 'ping') await limit('other_frames', session);
     if (type !== 'message') return;
@@ -37,7 +50,7 @@ export function createFrameTaker(ctx: Context, limit: Limiter) {
     if (embed) await limit('address_messages', network);
   }
 
-  async function takeMessage(socket: ChatSocket, { customer, conversation }: ChatClient, frame: FrameOf<'message'>) {
+  async function takeMessage(socket: StreamSocket, { customer, conversation }: ChatClient, frame: FrameOf<'message'>) {
     const said = { body: frame.body, clientMessageId: frame.client_message_id };
     const { duplicate, ack, ackSeq } = await acceptMessage(ctx, customer, conversation!, said, socket.seq);
     // The log has one `ack` for each message. A socket that is already past it gets the `ack` directly; any other
@@ -57,7 +70,7 @@ export function createFrameTaker(ctx: Context, limit: Limiter) {
   }
 
   /** Handles one frame. @throws Problem, which is sent to the socket. */
-  return async (socket: ChatSocket, client: ChatClient, frame: ClientFrame): Promise<void> => {
+  return async (socket: StreamSocket, client: ChatClient, frame: ClientFrame): Promise<void> => {
     const conversation = client.conversation!;
     const { customer } = client;
     await count(socket, client, frame.type);

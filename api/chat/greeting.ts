@@ -4,8 +4,8 @@
  */
 import type { ConversationRef } from '../../models/chat/saying.ts';
 import { pageFrom, readHistory, readHistoryCursor, viewMessage, type HistoryPage } from './history.ts';
-import type { ChatSocket } from './client.ts';
 import { canResume } from '../live/resume.ts';
+import type { StreamSocket } from '../live/stream.ts';
 import { findCustomer, replyAddressOf } from '../../models/chat/customer.ts';
 import { findConversation } from '../../models/chat/conversation.ts';
 import { streamOf, replyStart } from '../../models/chat/log.ts';
@@ -23,7 +23,7 @@ const historyBounds = { messages: 100, characters: 200_000 };
  * nothing, when the conversation was removed.
  */
 export async function greet(
-  socket: ChatSocket,
+  socket: StreamSocket,
   chosen: ConversationRef,
   resumeFrom: number | undefined,
 ): Promise<boolean> {

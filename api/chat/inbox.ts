@@ -22,7 +22,7 @@ import { findOrganization } from '../../models/access/organization.ts';
 import { intentFor, settleIntent } from '../../models/base/pending.ts';
 import { conversationWork } from '../../models/rules/chat/work.ts';
 import { escalationReasons, type Act } from '../../models/rules/chat/conversation.ts';
-import { Problem } from '../../models/rules/base/errors.ts';
+import { invalid, noSuch, Problem } from '../../models/rules/base/errors.ts';
 import { findUser } from '../../models/access/user.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
@@ -31,8 +31,7 @@ type Caller = Pick<TenantPrincipal, 'orgId' | 'modes' | 'kind' | 'actor'>;
 /** @throws Problem NOT_FOUND, also for a conversation of a mode that the caller may not see. */
 export async function conversationOf({ orgId, modes }: Caller, convId: string): Promise<Conversation> {
   const found = await findConversation(orgId, convId);
-  if (!found || !modes.includes(found.mode))
-    throw new Problem('NOT_FOUND', { message: 'There is no such conversation.' });
+  if (!found || !modes.includes(found.mode)) throw noSuch('conversation');
   return found;
 }
 
@@ -71,8 +70,7 @@ export async function assign(
   }
   const org = await findOrganization(caller.orgId);
   if (!org?.members.some((member) => member.user_id === userId)) {
-    const message = 'is not a member of this organization';
-    throw new Problem('VALIDATION', { details: [{ path: ['body', 'user_id'], message }] });
+    throw invalid(['body', 'user_id'], 'is not a member of this organization');
   }
   const assigned = await actOn(caller.orgId, convId, 'assign', {
     now,
@@ -123,8 +121,7 @@ export async function replyTo(
 async function senderName({ kind, orgId, actor }: Caller, given: string | undefined): Promise<string> {
   if (kind === 'key') return given ?? (await findOrganization(orgId))?.name ?? 'Support';
   if (given !== undefined) {
-    const message = 'is for keys; your reply has your own name';
-    throw new Problem('VALIDATION', { details: [{ path: ['body', 'sender_name'], message }] });
+    throw invalid(['body', 'sender_name'], 'is for keys; your reply has your own name');
   }
   return (await findUser(actor))?.name ?? 'Support';
 }

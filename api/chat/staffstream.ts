@@ -32,7 +32,7 @@ import { memberPresence, userOfPresence } from '../../models/live/presence.ts';
 import { isStaffStream, tellStaff, type StaffFrame } from '../../models/live/staff.ts';
 import { modes, type Mode } from '../../models/rules/access/keys.ts';
 import type { Doing } from '../../models/rules/live/staff.ts';
-import { Problem } from '../../models/rules/base/errors.ts';
+import { noSuch, Problem } from '../../models/rules/base/errors.ts';
 
 /** The key under which the one-time tickets are stored. The URL of a member's socket contains such a ticket. */
 export const liveTicket = { purpose: 'live' };
@@ -330,7 +330,7 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
       const { orgId, userId } = client;
       const org = await findOrganization(orgId);
       const role = org?.members.find(({ user_id }) => user_id === userId)?.role;
-      if (!org || !role) throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+      if (!org || !role) throw noSuch('organization');
       client.socket = socket;
       socket.tell('welcome', { at: resumesAt(client, stamp()), user_id: userId, role, ...(await around(org)) });
       // No log has an organization's id as its name. The socket gets only the frames that `hears` makes from all logs.
@@ -375,8 +375,7 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
       await limit('writes', client.userId);
       const { conv_id: convId, doing } = frame;
       const conversation = await findConversation(client.orgId, convId);
-      if (!conversation || !client.modes.includes(conversation.mode))
-        throw new Problem('NOT_FOUND', { message: 'There is no such conversation.' });
+      if (!conversation || !client.modes.includes(conversation.mode)) throw noSuch('conversation');
       if (doing === 'gone') client.views.delete(convId);
       else client.views.add(convId);
       await viewing(client, convId, doing);

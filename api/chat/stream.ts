@@ -2,41 +2,72 @@
  * A conversation as a stream of api/live: who may connect, which frames a new socket gets first, and when it is closed.
  * api/chat/frames.ts handles the client's frames.
  */
-import { createChatAdmission, type EmbedAdmission } from './admission.ts';
-import type { ChatClient, ChatSocket } from './client.ts';
 import { chosenConversation } from './conversation.ts';
-import { createFrameTaker } from './frames.ts';
+import { admitEmbed, recheckEmbed } from './embed.ts';
+import { createFrameTaker, type ChatClient } from './frames.ts';
 import { greet } from './greeting.ts';
-import type { SessionPrincipal } from '../access/auth.ts';
+import { readSession } from '../access/sessions.ts';
 import type { Context } from '../context.ts';
 import { clientFrame, type ClientFrame } from './contract/chat.ts';
+import { networkOf } from '../http/address.ts';
 import { toProblem } from '../http/errors.ts';
 import { createLimiter } from '../http/limits.ts';
 import type { SocketMetrics } from '../http/metrics.ts';
 import { createPresence } from '../live/presence.ts';
 import { resumeFromOf } from '../live/resume.ts';
-import type { StreamKind } from '../live/stream.ts';
+import type { ConnectRequest, StreamKind, StreamSocket } from '../live/stream.ts';
 import { endedAmong, findSession, SessionModel } from '../../models/access/session.ts';
 import { ConversationModel } from '../../models/chat/conversation.ts';
 import { removedAmong, streamOf } from '../../models/chat/log.ts';
 import type { Person } from '../../models/live/presence.ts';
-import { Problem } from '../../models/rules/base/errors.ts';
+import { noSuch, Problem } from '../../models/rules/base/errors.ts';
 
 /** The most sockets (tabs) of one customer's session in one process. */
 const socketsPerSession = 10;
 /** An expired session counts as valid for this many ms, while its record is read. */
 const expiryCheckMs = 5_000;
+/** The credentials of an embedded chat are checked again at this interval, in ms. */
+const recheckMs = 60_000;
 
 export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamKind<ChatClient, ClientFrame> {
   const limit = createLimiter(ctx.config);
-  const admission = createChatAdmission(ctx, limit);
   const presence = createPresence(ctx);
+
+  /** Identifies the customer by a session token, or by the credentials of a page that embeds the chat. */
+  async function identify({ query, origin, address }: ConnectRequest): Promise<ChatClient> {
+    const text = (name: string) => query.get(name) ?? undefined;
+    const token = text('sessionToken');
+    if (token !== undefined)
+      return { customer: await readSession(ctx, token, address), embed: undefined, conversation: undefined };
+    const pk = text('pk');
+    if (pk === undefined) {
+      throw new Problem('UNAUTHENTICATED', { message: 'Connect with `sessionToken`, or with `pk` and `visitorId`.' });
+    }
+    const admission = { pk, origin, email: text('email'), sig: text('sig') };
+    const visitor = { visitorId: text('visitorId') ?? '', productType: text('productType'), address };
+    const customer = await admitEmbed(ctx, { ...admission, ...visitor });
+    // The random delay spreads the checks of sockets that reconnected together after a restart.
+    const recheckAt = ctx.clock().getTime() + Math.random() * recheckMs;
+    return { customer, embed: { ...admission, recheckAt }, conversation: undefined };
+  }
+
+  /** @throws Problem RATE_LIMITED, UNAUTHENTICATED, ORIGIN_NOT_ALLOWED, VALIDATION, NOT_FOUND. */
+  async function admit(request: ConnectRequest): Promise<ChatClient> {
+    // The limit is checked before anything is read from the database.
+    await limit('address_connects', networkOf(request.address));
+    const client = await identify(request);
+    const { orgId, sessionId } = client.customer;
+    if (orgId !== request.params['orgId']) throw noSuch('organization');
+    // The limit is checked before the history is read and sent again.
+    await limit('connects', sessionId);
+    return client;
+  }
 
   /**
    * Refuses a socket whose session has expired. Each new connection prolongs an embedded chat's session, so only the
    * session's record says when it expires.
    */
-  async function checkExpiry(socket: ChatSocket, client: ChatClient): Promise<void> {
+  async function checkExpiry(socket: StreamSocket, client: ChatClient): Promise<void> {
     const { customer } = client;
     client.customer = { ...customer, expiresAt: new Date(customer.expiresAt.getTime() + expiryCheckMs) };
     try {
@@ -52,9 +83,12 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
    * Checks an embedded chat's credentials again, because its key, origin or secret may have been revoked since it
    * connected.
    */
-  async function recheckEmbed(socket: ChatSocket, customer: SessionPrincipal, embed: EmbedAdmission): Promise<void> {
+  async function recheck(socket: StreamSocket, { customer, embed }: ChatClient): Promise<void> {
+    const now = ctx.clock().getTime();
+    if (!embed || embed.recheckAt > now) return;
+    embed.recheckAt = now + recheckMs;
     try {
-      await admission.recheck(customer, embed);
+      await recheckEmbed(ctx, customer, embed);
     } catch (error) {
       const problem = toProblem(error);
       if (problem.status < 500) socket.refuse(problem);
@@ -78,7 +112,7 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
       maxSockets: socketsPerSession,
       endedAmong,
     },
-    admit: async (request) => ({ ...(await admission.admit(request)), conversation: undefined }),
+    admit,
     async open(socket, client, { query }) {
       const { customer } = client;
       const choose = () => chosenConversation(customer, query.get('conv_id') ?? undefined, ctx.clock());
@@ -104,9 +138,8 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
     close: () => presence.close(),
     logged: ({ customer: { orgId, sessionId } }) => ({ org_id: orgId, session_id: sessionId }),
     check(socket, client) {
-      const { customer, embed } = client;
-      if (customer.expiresAt <= ctx.clock()) void checkExpiry(socket, client);
-      if (embed) void recheckEmbed(socket, customer, embed);
+      if (client.customer.expiresAt <= ctx.clock()) void checkExpiry(socket, client);
+      void recheck(socket, client);
     },
   };
 }

@@ -12,10 +12,11 @@ import {
   fileOf,
   forever,
   javascript,
+  mountModules,
   readModules,
   readWeb,
   send,
-  type WebFile,
+  sendPage,
 } from '../http/webfiles.ts';
 import { cached } from '../../models/base/cached.ts';
 import { wellFormed } from '../../models/access/key.ts';
@@ -25,15 +26,12 @@ import { isIdOf } from '../../models/base/ids.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { splitToken } from '../../models/rules/access/keys.ts';
 
-/** `modules`: by file name, such as `main.ts`. */
-type WidgetFiles = { version: string; loader: WebFile; modules: ReadonlyMap<string, WebFile> };
-
-function loadWidget(): WidgetFiles {
-  const { version, sources } = readModules('widget');
-  const loader = sources.get('loader.ts')!.replaceAll('__VERSION__', version);
-  sources.delete('loader.ts');
-  const modules = new Map([...sources].map(([name, text]) => [name, fileOf(javascript, text)]));
-  return { version, loader: fileOf(javascript, loader), modules };
+/** The widget's loader, which has a URL of its own, and its other modules. */
+function loadWidget() {
+  const modules = readModules('widget');
+  const loader = modules.sources.get('loader.ts')!.replaceAll('__VERSION__', modules.version);
+  modules.sources.delete('loader.ts');
+  return { loader: fileOf(javascript, loader), modules };
 }
 
 export function mountWidget(router: Router, ctx: Context): void {
@@ -46,21 +44,13 @@ export function mountWidget(router: Router, ctx: Context): void {
     allowAnybody(koa);
     send(koa, widget().loader, briefly);
   });
-  // During a rolling update, a loader from one process may ask another process of a different version. The loader then
-  // gets that process's version, and no cache stores the reply.
-  router.get('/widget/:version/:name.ts', (koa) => {
-    const { version, modules } = widget();
-    const file = modules.get(`${koa['params'].name}.ts`);
-    if (!file) throw new Problem('NOT_FOUND', { message: 'The widget has no such file.' });
-    allowAnybody(koa);
-    send(koa, file, koa['params'].version === version ? forever : 'no-store');
-  });
+  mountModules(router, 'widget', () => widget().modules, allowAnybody);
   // The widget names its organization by a publishable key, which is public anyway, or by the id in its session token.
   router.get('/widget/organizations/:place', async (koa) => {
     allowAnybody(koa);
     const place = koa['params'].place as string;
     const known = splitToken(place)?.kind === 'publishable' && wellFormed(place);
-    const orgId = known ? (await organizationOf.read(place))?.org_id : place;
+    const orgId = known ? (await organizationOf(place))?.org_id : place;
     const found = orgId && isIdOf('org', orgId) ? await lookOf(ctx, orgId) : undefined;
     if (!found) throw new Problem('NOT_FOUND', { message: 'This publishable key does not exist or was replaced.' });
     koa.set('cache-control', 'public, max-age=60');
@@ -76,12 +66,7 @@ export function mountWidget(router: Router, ctx: Context): void {
     koa.type = picture.type;
     koa.body = picture.content;
   });
-  router.get('/demo', (koa) => {
-    koa.type = 'text/html';
-    koa.set('cache-control', 'no-store');
-    koa.set('content-security-policy', demoPolicy);
-    koa.body = demoPage(demo, koa.query);
-  });
+  router.get('/demo', (koa) => sendPage(koa, demoPage(demo, koa.query), demoPolicy));
   router.get('/demo.css', (koa) => {
     allowAnybody(koa);
     send(koa, demoStyle, briefly);

@@ -125,13 +125,13 @@ const wakers = perConfig(() => {
   };
 });
 
-const environments = perConfig(() => cached(async (orgId) => (await findOrganization(orgId))?.environment));
+const environments = perConfig(() => cached(async (orgId: string) => (await findOrganization(orgId))?.environment));
 
 /** Looks up an organization as the owner of an event, in the organization's current mode. */
 export const ownedBy =
   ({ config }: Pick<Context, 'config'>): OwnedBy =>
   async (orgId) => {
-    const environment = await environments(config).read(orgId);
+    const environment = await environments(config)(orgId);
     if (environment === undefined) return { unknown: 'The organization is gone.' };
     return { orgId, mode: effectiveMode('legacy', environment).mode };
   };

@@ -17,7 +17,7 @@ export const linear: SignatureProvider<LinearSender> = {
     verifyLinear(request, {
       secret: config.linearWebhookSecret,
       secrets,
-      others: () => others(config).read('all'),
+      others: others(config),
     }),
 };
 

@@ -5,7 +5,6 @@ import { createRequire } from 'node:module';
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import { inSpan } from '../../clients/base/tracing.ts';
-import { mountAccountPage } from '../access/accountpage.ts';
 import { mountAppPage } from './apppage.ts';
 import { createAuthenticator } from '../access/authenticator.ts';
 import type { Context } from '../context.ts';
@@ -22,13 +21,14 @@ import { mountOutcome } from './outcome.ts';
 import { serve } from './serve.ts';
 import { mountStartPage } from './startpage.ts';
 import { takeNoParameters } from './validate.ts';
+import { mountPage } from './webfiles.ts';
 import { routeGroups, type RouteGroups } from '../routes.ts';
 import { mountWidget } from '../chat/widget.ts';
 import { slackOutcome } from '../integrations/outcome.ts';
-import { mountRoomPage } from '../interviews/roompage.ts';
 import { mountMcp } from '../mcp/endpoint.ts';
 import { toolOutcome } from '../mcp/outcome.ts';
 import { newId } from '../../models/base/ids.ts';
+import { findByToken } from '../../models/interviews/room.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import {
   clientDocument,
@@ -172,8 +172,14 @@ export function createApp(
 
   mountWidget(outside, ctx);
   for (const page of [slackOutcome, toolOutcome]) mountOutcome(outside, page);
-  mountRoomPage(outside);
-  mountAccountPage(outside);
+  mountPage(outside, {
+    folder: 'room',
+    path: '/rooms/:token',
+    exists: async ({ token = '' }) => (await findByToken(token)) !== null,
+  });
+  // The links in account mails open this page. A link carries its token behind `#`, so the token reaches the server
+  // only in a request's body.
+  mountPage(outside, { folder: 'account', path: '/account' });
   mountAppPage(outside);
   mountStartPage(outside, ctx);
   mountMcp(outside, ctx, shared, apiVersion);

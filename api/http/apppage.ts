@@ -6,7 +6,7 @@ import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Router } from '@koa/router';
-import { fileOf, forever, javascript, readWeb, send, type WebFile } from './webfiles.ts';
+import { fileOf, forever, javascript, readWeb, send, sendPage, type WebFile } from './webfiles.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /**
@@ -90,11 +90,5 @@ export function mountAppPage(router: Router): void {
     if (!file) throw new Problem('NOT_FOUND', { message: 'The page has no such file; load it again.' });
     send(koa, file, forever);
   });
-  router.get('/app{/*path}', async (koa) => {
-    koa.type = 'text/html';
-    koa.set('cache-control', 'no-store');
-    koa.set('content-security-policy', policy);
-    koa.set('referrer-policy', 'no-referrer');
-    koa.body = (await built()).page;
-  });
+  router.get('/app{/*path}', async (koa) => sendPage(koa, (await built()).page, policy));
 }

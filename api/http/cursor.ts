@@ -2,7 +2,7 @@
  * Opaque keyset cursors. A cursor holds the id or the position of a page's last entry, so pages stay stable while
  * entries are added and removed.
  */
-import { Problem } from '../../models/rules/base/errors.ts';
+import { invalid } from '../../models/rules/base/errors.ts';
 
 export const defaultLimit = 20;
 
@@ -40,8 +40,7 @@ export function afterPlace(cursor: string | undefined, form: RegExp): string | u
   if (cursor === undefined) return undefined;
   const place = Buffer.from(cursor, 'base64url').toString('utf8');
   if (!form.test(place) || Buffer.from(place).toString('base64url') !== cursor) {
-    const message = 'is not a cursor of this list; start without one';
-    throw new Problem('VALIDATION', { details: [{ path: ['query', 'cursor'], message }] });
+    throw invalid(['query', 'cursor'], 'is not a cursor of this list; start without one');
   }
   return place;
 }

@@ -1,8 +1,4 @@
-/**
- * Answers requests that Node's parser refuses, which never reach a route, with the usual error envelope. If another
- * reply has begun on the connection, the connection is closed instead, because the error would end up inside that
- * reply.
- */
+/** Answers requests that never reach a route with the usual error envelope, directly on their sockets. */
 import { maxHeaderSize, STATUS_CODES, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
@@ -10,6 +6,10 @@ import { errorBody } from './errors.ts';
 import { newId } from '../../models/base/ids.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
+/**
+ * Answers requests that Node's parser refuses. If another reply has begun on the connection, the connection is closed
+ * instead, because the error would end up inside that reply.
+ */
 export function refuseUnreadable(server: Server, log: Logger): void {
   const answers = new WeakMap<Duplex, ServerResponse>();
   const refused = new WeakSet<Duplex>();
@@ -25,22 +25,34 @@ export function refuseUnreadable(server: Server, log: Logger): void {
     }
     refused.add(socket);
     const problem = problemOf(error);
-    const requestId = newId('request');
-    const body = JSON.stringify(errorBody(problem, requestId));
+    const requestId = refuseRaw(socket, problem);
     // The error itself is not logged: it contains the raw request with its credentials.
     const { status, code } = problem;
     log.info({ request_id: requestId, status, code, reason: error.code }, 'unreadable request');
-    const head = [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-      `x-request-id: ${requestId}`,
-      'x-content-type-options: nosniff',
-      'cache-control: no-store',
-      'content-type: application/json; charset=utf-8',
-      `content-length: ${Buffer.byteLength(body)}`,
-      'connection: close',
-    ];
-    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
   });
+}
+
+/**
+ * Replies with a problem on a socket that has no response, such as before a WebSocket handshake. Ends the connection,
+ * and returns the request id of the reply.
+ */
+export function refuseRaw(socket: Duplex, problem: Problem): string {
+  const requestId = newId('request');
+  const body = JSON.stringify(errorBody(problem, requestId));
+  const head = [
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ''}`,
+    `x-request-id: ${requestId}`,
+    ...Object.entries(problem.headers).map(([name, value]) => `${name.toLowerCase()}: ${value}`),
+    'x-content-type-options: nosniff',
+    'cache-control: no-store',
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  // Node's HTTP server no longer handles the errors of an upgraded socket.
+  socket.on('error', () => socket.destroy());
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+  return requestId;
 }
 
 /** The problem for an error code of Node's HTTP parser. */

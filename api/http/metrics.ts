@@ -4,7 +4,6 @@
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { counters, histograms, type Meter } from '../../clients/base/meter.ts';
-import type { EmbeddingMeter } from '../../clients/embedding/embedding.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 /** A gauge that is read at each scrape. `read` returns a value for each set of labels. */
@@ -50,7 +49,7 @@ export function createMetrics(readings: readonly Reading[] = []) {
         },
       }),
     );
-  return { registry, requests, sockets, embedding: embeddingMeter(registers), meter: apiMeter(registers) };
+  return { registry, requests, sockets, meter: apiMeter(registers) };
 }
 
 function apiMeter(registers: Registry[]): Meter {
@@ -93,42 +92,5 @@ function socketMetrics(kind: 'chat' | 'room' | 'live', of: string, registers: Re
       labelNames: ['code'] as const,
       registers,
     }),
-  };
-}
-
-function embeddingMeter(registers: Registry[]): EmbeddingMeter {
-  const labelNames = ['kind'] as const;
-  const texts = new Counter({
-    name: 'embedding_texts_total',
-    help: 'Texts that the embedded models made vectors of.',
-    labelNames,
-    registers,
-  });
-  const seconds = new Histogram({
-    name: 'embedding_seconds',
-    help: 'Time for the vectors of one call: one question, or a batch of passages or sentences.',
-    labelNames,
-    buckets: [0.005, 0.01, 0.02, 0.04, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30],
-    registers,
-  });
-  const failures = new Counter({
-    name: 'embedding_failures_total',
-    help: 'Calls that got no vectors.',
-    labelNames,
-    registers,
-  });
-  const processes = new Counter({
-    name: 'embedding_processes_started_total',
-    help: 'Processes that were started to run the embedded models.',
-    labelNames: ['process'] as const,
-    registers,
-  });
-  return {
-    made(kind, count, took) {
-      texts.inc({ kind }, count);
-      seconds.observe({ kind }, took);
-    },
-    failed: (kind) => failures.inc({ kind }),
-    started: (process) => processes.inc({ process }),
   };
 }

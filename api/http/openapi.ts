@@ -110,7 +110,7 @@ function operation(tag: string, route: Route) {
           }
         : {}),
     },
-    ...(route.body || route.raw ? { requestBody: requestBody(route) } : {}),
+    ...(route.body || route.raw || route.upload ? { requestBody: requestBody(route) } : {}),
     responses,
   };
 }
@@ -140,7 +140,7 @@ function requestBody(route: Route) {
     required: true,
     content: {
       'multipart/form-data': {
-        schema: (route.body as z.ZodObject).extend({ file }).required({ file: true }),
+        schema: ((route.body ?? z.strictObject({})) as z.ZodObject).extend({ file }).required({ file: true }),
         ...example,
         encoding: { file: { headers: { 'Content-Disposition': fileDisposition } } },
       },

@@ -3,6 +3,7 @@
  * not.
  */
 import type { Router } from '@koa/router';
+import { sendPage } from './webfiles.ts';
 
 export type OutcomePage = {
   path: string;
@@ -23,10 +24,7 @@ export function mountOutcome(router: Router, { path, sentences, otherwise }: Out
     const known = Object.hasOwn(sentences, outcome) ? sentences[outcome] : undefined;
     const sentence = known ?? `${otherwise} ${outcome}`;
     const title = outcome === 'connected' ? 'Connected' : 'Not connected';
-    koa.type = 'text/html';
-    koa.set('cache-control', 'no-store');
-    koa.set('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
-    koa.body = `<!doctype html>
+    const html = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -39,5 +37,6 @@ export function mountOutcome(router: Router, { path, sentences, otherwise }: Out
 </body>
 </html>
 `;
+    sendPage(koa, html, "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
   });
 }

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Guard, PrincipalOf } from '../access/auth.ts';
-import { orgParams, warning } from '../base/contract/common.ts';
+import { id, warning } from '../base/contract/common.ts';
 import { modeQuery, mode as modeSchema } from '../access/contract/mode.ts';
 import type { Context } from '../context.ts';
 import type { UploadedFile } from './upload.ts';
@@ -36,17 +36,14 @@ type CookiesOf<G extends Guard> = G extends { kind: 'open' | 'member' }
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 type Input<S> = S extends z.ZodType ? z.infer<S> : undefined;
 
-/** The guards whose credential is of the organization in the path. */
-type OfOrganization = { kind: 'member' | 'key' | 'session' };
-/** The path parameters. Where a route of an organization states none, `orgId` is the only one. */
-type ParamsOf<G extends Guard, P> = P extends undefined
-  ? G extends OfOrganization
-    ? z.infer<typeof orgParams>
-    : undefined
-  : Input<P>;
+/** The names in the braces of a path. */
+type Names<Head extends string> = Head extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never;
+/** The path parameters: ids, unless the route states their schema. */
+type ParamsOf<Head extends string, P> = P extends undefined ? Record<Names<Head>, string> : Input<P>;
 
 type Definition<
   G extends Guard,
+  Head extends string,
   P extends z.ZodObject | undefined,
   Q extends z.ZodObject | undefined,
   B extends z.ZodType | undefined,
@@ -54,14 +51,9 @@ type Definition<
   W extends boolean,
   R extends z.ZodObject,
 > = {
-  /** The route's name, a verb and a noun; also the OpenAPI operationId. */
-  name: string;
-  method: Method;
-  /** The path as in the specification, below `/v1`: `/orgs/{orgId}/documents`. */
-  path: string;
   summary: string;
   auth: G;
-  /** The path parameters; only `orgId` by default on routes with the guard `member`, `key` or `session`. */
+  /** The path parameters, where one of them is no id. */
   params?: P;
   /** All query parameters, each at most once. Any other parameter is refused, on routes without `query` too. */
   query?: Q;
@@ -101,7 +93,7 @@ type Definition<
   errors?: ErrorCode[];
   handle(
     input: {
-      params: ParamsOf<G, P>;
+      params: ParamsOf<Head, P>;
       query: Input<Q>;
       body: Input<B>;
       file: U extends true ? UploadedFile : undefined;
@@ -125,6 +117,7 @@ type Definition<
 export type Route = Omit<
   Definition<
     Guard,
+    string,
     z.ZodObject | undefined,
     z.ZodObject | undefined,
     z.ZodType | undefined,
@@ -134,6 +127,10 @@ export type Route = Omit<
   >,
   'handle' | 'query' | 'limit'
 > & {
+  name: string;
+  method: Method;
+  /** The path below `/v1`. */
+  path: string;
   query: z.ZodObject;
   status: number;
   /** Whether replies are wrapped as `{ success, data }`. This is so on open routes and on those of a dashboard login. */
@@ -168,8 +165,14 @@ export class Redirect {
 /** A redirect (302) of the browser. The URL must not come from the caller. */
 export const redirect = (url: string) => new Redirect(url);
 
-/** Infers a handler's types from the route's schemas. */
+/**
+ * Infers a handler's types from the route's path and schemas.
+ *
+ * @param name - A verb and a noun; also the OpenAPI operationId.
+ * @param head - The method, and the path as in the specification, below `/v1`: `GET /orgs/{orgId}/documents`.
+ */
 export function route<
+  const Head extends `${Method} /${string}`,
   const G extends Guard,
   R extends z.ZodObject,
   P extends z.ZodObject | undefined = undefined,
@@ -177,16 +180,20 @@ export function route<
   B extends z.ZodType | undefined = undefined,
   U extends boolean = false,
   W extends boolean = false,
->(definition: Definition<G, P, Q, B, U, W, R>): Route {
-  const { auth, method, reply } = definition;
+>(name: string, head: Head, definition: Definition<G, Head, P, Q, B, U, W, R>): Route {
+  const { auth, reply } = definition;
+  const [method, path] = head.split(' ') as [Method, string];
+  const names = [...path.matchAll(/\{(\w+)\}/gu)].map((match) => [match[1], id]);
   const byKey = auth.kind === 'key' || auth.kind === 'self';
   const own: z.ZodObject = definition.query ?? z.object({});
   const query = auth.kind === 'key' ? own.extend(modeQuery.shape) : own;
-  const ofOrganization = auth.kind === 'member' || auth.kind === 'key' || auth.kind === 'session';
   const { limit = method === 'GET' || auth.kind === 'signature' ? 'none' : 'writes' } = definition;
   return {
     ...definition,
-    params: definition.params ?? (ofOrganization ? orgParams : undefined),
+    name,
+    method,
+    path,
+    params: definition.params ?? (names.length > 0 ? z.object(Object.fromEntries(names)) : undefined),
     envelope: auth.kind === 'open' || auth.kind === 'jwt' || auth.kind === 'member',
     limit: limit === 'none' ? undefined : limit,
     status: definition.status ?? 200,

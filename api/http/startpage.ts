@@ -11,6 +11,7 @@ import type Koa from 'koa';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { addressOf } from './address.ts';
+import { sendPage } from './webfiles.ts';
 
 const style = `
 :root { color-scheme: light dark; --ground: light-dark(#f7f8f5, #14181a); --raised: light-dark(#fff, #1e2427); --text: light-dark(#1d2622, #e6ebe8); --quiet: light-dark(#55625b, #a5b1ab); --brand: light-dark(#1f6b4a, #7fcfa8) }
@@ -145,13 +146,9 @@ const isHere = (koa: Koa.Context, config: Context['config']): boolean =>
 
 export function mountStartPage(router: Router, { config }: Pick<Context, 'config'>): void {
   router.get('/', async (koa) => {
-    koa.type = 'text/html';
-    koa.set('cache-control', 'no-store');
-    koa.set('content-security-policy', policy);
-    koa.set('referrer-policy', 'no-referrer');
     const org = await readDemo(config.dataDir);
     const signIn = org && isHere(koa, config) ? { email: org.email, password: org.password } : undefined;
-    koa.body = page(config, org, signIn);
+    sendPage(koa, page(config, org, signIn), policy);
   });
   router.get('/health', (koa) => koa.redirect('/health/ready'));
 }

@@ -1,17 +1,16 @@
 /**
- * Reads a form with one file, with koa-body and formidable. The file is streamed to a temporary path while its hash is
- * computed; it is never held in memory.
+ * Reads a form with one file, with formidable. The file is streamed to a temporary path while its hash is computed; it
+ * is never held in memory.
  */
 import { randomUUID } from 'node:crypto';
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
-import { errors, multipart, type File, type Part as PlainPart, type PluginFunction } from 'formidable';
-import { koaBody } from 'koa-body';
+import { errors, formidable, multipart, type Part as PlainPart, type PluginFunction } from 'formidable';
 import type { ParameterizedContext } from 'koa';
-import { noNext, parsedMethods, refuseEncoded } from './body.ts';
-import { Problem } from '../../models/rules/base/errors.ts';
+import { refuseEncoded } from './body.ts';
+import { invalid, Problem } from '../../models/rules/base/errors.ts';
 
 export type UploadedFile = {
   /** A temporary file, which is removed after the request. */
@@ -30,8 +29,7 @@ const maxNameCharacters = 100;
 /** The most parts of a form: one file and twenty fields. */
 const maxParts = 21;
 
-const invalid = (field: string, message: string) =>
-  new Problem('VALIDATION', { details: [{ path: ['body', field.slice(0, maxNameCharacters)], message }] });
+const invalidPart = (field: string, message: string) => invalid(['body', field.slice(0, maxNameCharacters)], message);
 
 /**
  * Reads the form of a request whose file has at most `maxBytes`, and writes the file into `folder`. The caller removes
@@ -53,38 +51,34 @@ export async function readForm(
   // The file is opened here because formidable could open it after the form has failed, and would then leave it behind.
   // Only this process's user may read it.
   const written = (await open(path, 'wx', 0o600)).createWriteStream();
-  const read = koaBody({
-    parsedMethods,
-    multipart: true,
-    multipartTypes: ['multipart/form-data'],
-    formidable: {
-      // With `binary`, formidable keeps the bytes of headers. Headers arrive in pieces, so `readHeader` decodes each as
-      // UTF-8 when it is complete.
-      encoding: 'binary',
-      // Other plugins would read a form whose boundary happens to contain the word `json`.
-      enabledPlugins: [multipart, boundParts],
-      hashAlgorithm: 'sha256',
-      maxFileSize: maxBytes,
-      maxFieldsSize: maxFieldsBytes,
-      allowEmptyFiles: true,
-      minFileSize: 0,
-      onPart: parts.take,
-      fileWriteStreamHandler: () => written,
-    },
+  const form = formidable({
+    // With `binary`, formidable keeps the bytes of headers. Headers arrive in pieces, so `readHeader` decodes each as
+    // UTF-8 when it is complete.
+    encoding: 'binary',
+    // Other plugins would read a form whose boundary happens to contain the word `json`.
+    enabledPlugins: [multipart, boundParts],
+    hashAlgorithm: 'sha256',
+    maxFileSize: maxBytes,
+    maxFieldsSize: maxFieldsBytes,
+    allowEmptyFiles: true,
+    minFileSize: 0,
+    fileWriteStreamHandler: () => written,
   });
+  form.onPart = (part) => parts.take(part, (accepted) => form._handlePart(accepted));
   try {
     // A request that was aborted sends nothing more, and formidable would wait forever.
     if (koa.req.destroyed && !koa.req.complete) throw broken();
-    await read(koa, noNext).catch((error: unknown) => {
+    const [fields, files] = await form.parse(koa.req).catch((error: unknown) => {
       throw parts.problem() ?? unreadable(error, maxBytes);
     });
     const problem = parts.problem();
     if (problem) throw problem;
-    const file = koa.request.files?.['file'] as File | undefined;
-    if (!file) throw invalid('file', 'is required');
+    const file = files['file']?.[0];
+    if (!file) throw invalidPart('file', 'is required');
     const { size, hash, originalFilename } = file;
     return {
-      fields: koa.request.body as Record<string, string>,
+      // `refusalOf` refuses a second value of a field.
+      fields: Object.fromEntries(Object.entries(fields).map(([name, values]) => [name, values?.[0] ?? ''])),
       file: { path, filename: originalFilename ?? '', size, sha256: hash! },
     };
   } catch (error) {
@@ -133,7 +127,7 @@ function partsOf() {
     const count = (bytes: Buffer) => {
       fieldBytes += bytes.length;
       if (fieldBytes > maxFieldsBytes)
-        problem ??= invalid(name, `is too long: all fields together may have ${maxFieldsBytes} bytes`);
+        problem ??= invalidPart(name, `is too long: all fields together may have ${maxFieldsBytes} bytes`);
     };
     if (part.mimetype === null) part.on('data', count);
     accept(part);
@@ -177,13 +171,14 @@ function refusalOf(part: Part, names: ReadonlySet<string>): Problem | undefined 
   const { name, headers, mimetype } = part;
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
   if (Object.values(headers).some((value) => /[\u0000-\u0008\u000a-\u001f\u007f]/.test(value)))
-    return invalid('file', 'comes with a header that cannot be read; take control characters out of the name');
-  if (name === null) return invalid('file', 'comes with a part that has no name');
-  if (name.length > maxNameCharacters) return invalid(name, `is a name of more than ${maxNameCharacters} characters`);
-  if (name === '__proto__') return invalid(name, 'is not a field here; take it out');
-  if (mimetype === null) return names.has(name) ? invalid(name, 'was sent twice') : undefined;
-  if (name !== 'file') return invalid(name, 'is not a field here; send the file as `file`');
-  return names.has('file') ? invalid('file', 'takes one file a request') : undefined;
+    return invalidPart('file', 'comes with a header that cannot be read; take control characters out of the name');
+  if (name === null) return invalidPart('file', 'comes with a part that has no name');
+  if (name.length > maxNameCharacters)
+    return invalidPart(name, `is a name of more than ${maxNameCharacters} characters`);
+  if (name === '__proto__') return invalidPart(name, 'is not a field here; take it out');
+  if (mimetype === null) return names.has(name) ? invalidPart(name, 'was sent twice') : undefined;
+  if (name !== 'file') return invalidPart(name, 'is not a field here; send the file as `file`');
+  return names.has('file') ? invalidPart('file', 'takes one file a request') : undefined;
 }
 
 /**
@@ -200,11 +195,13 @@ const boundParts: PluginFunction = (given) => {
     if (name === 'partBegin') {
       headerBytes = 0;
       parts += 1;
-      if (parts > maxParts) form._error(invalid('file', `comes with more than ${maxParts - 1} other fields`));
+      if (parts > maxParts) form._error(invalidPart('file', `comes with more than ${maxParts - 1} other fields`));
     } else if (name === 'headerField' || name === 'headerValue') {
       headerBytes += end - start;
       if (headerBytes > maxPartHeaderBytes)
-        form._error(invalid('file', `comes with a header of more than ${maxPartHeaderBytes} bytes; shorten its name`));
+        form._error(
+          invalidPart('file', `comes with a header of more than ${maxPartHeaderBytes} bytes; shorten its name`),
+        );
     }
   });
 };

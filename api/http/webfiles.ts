@@ -1,12 +1,15 @@
 /**
- * Serves the files of web/ to browsers, each with an ETag of its content. `readModules` serves TypeScript with its
- * types stripped and not bundled. These files are public and contain no data of customers.
+ * Serves the pages and files of web/ to browsers, each file with an ETag of its content. `mountModules` serves
+ * TypeScript with its types stripped and not bundled. The files are public and contain no data of customers.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { gzipSync } from 'node:zlib';
+import type { Router } from '@koa/router';
 import type Koa from 'koa';
+import { onDemand } from './ondemand.ts';
+import { noSuch } from '../../models/rules/base/errors.ts';
 
 export type WebFile = { type: string; body: Buffer; gzip: Buffer; etag: string };
 export type WebModules = {
@@ -36,8 +39,8 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 export const readWeb = (path: string): string => readFileSync(new URL(path, web), 'utf8');
 
 /**
- * The modules of a folder of web/ together with those of web/live/, which all pages with a socket share. Browsers see
- * them as one folder. The first call in a process takes 100 ms, mostly to load the TypeScript parser.
+ * The modules of a folder of web/ together with those of web/live/, which the pages share. Browsers see them as one
+ * folder. The first call in a process takes 100 ms, mostly to load the TypeScript parser.
  */
 export function readModules(folder: string): WebModules {
   const paths = [folder, 'live'].flatMap((name) =>
@@ -58,6 +61,70 @@ const served = (source: string): string =>
     .replaceAll(/^ *\/\*\*[\s\S]*?\*\/$/gm, '')
     .replaceAll(/^ *\/\/.*$/gm, '')
     .replaceAll(/[ \t]+$/gm, '');
+
+/**
+ * The content security policy of a page that uses its own scripts, styles and connections, and that no other page may
+ * show.
+ */
+const ownPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+type Page = {
+  /** The folder in web/ that has the page with its style and its modules. */
+  folder: string;
+  path: string;
+  /**
+   * If it returns false, the page gets the status 404: the page itself tells people that there is nothing here, and the
+   * status tells programs.
+   */
+  exists?: (params: Record<string, string>) => Promise<boolean>;
+};
+
+/** Serves a page, its style and its modules. The page is the same for all parameters of the path. */
+export function mountPage(router: Router, { folder, path, exists }: Page): void {
+  const modules = onDemand(() => readModules(folder));
+  const page = onDemand(() => readWeb(`${folder}/page.html`).replaceAll('__VERSION__', modules().version));
+  const style = fileOf('text/css; charset=utf-8', readWeb('live/page.css') + readWeb(`${folder}/page.css`));
+  router.get(path, async (koa) => {
+    if (exists && !(await exists(koa['params']))) koa.status = 404;
+    sendPage(koa, page(), ownPolicy);
+  });
+  router.get(`/${folder}.css`, (koa) => send(koa, style, briefly));
+  mountModules(router, folder, modules);
+}
+
+/**
+ * Serves modules at `/<folder>/<version>/<name>.ts`. During a rolling update, a page from one process may ask another
+ * process of a different version. The page then gets that process's version, and no cache stores the reply.
+ * `allow` sets the headers that let other pages use the modules.
+ */
+export function mountModules(
+  router: Router,
+  folder: string,
+  read: () => WebModules,
+  allow?: (koa: Koa.Context) => void,
+): void {
+  const modules = onDemand(() => {
+    const { version, sources } = read();
+    return { version, files: new Map([...sources].map(([name, text]) => [name, fileOf(javascript, text)])) };
+  });
+  router.get(`/${folder}/:version/:name.ts`, (koa) => {
+    const { version, files } = modules();
+    const file = files.get(`${koa['params'].name}.ts`);
+    if (!file) throw noSuch('file');
+    allow?.(koa);
+    send(koa, file, koa['params'].version === version ? forever : 'no-store');
+  });
+}
+
+/** Sends a page that no cache stores. A link from the page does not reveal its URL, which may be a secret. */
+export function sendPage(koa: Koa.Context, html: string, policy: string): void {
+  koa.type = 'text/html';
+  koa.set('cache-control', 'no-store');
+  koa.set('content-security-policy', policy);
+  koa.set('referrer-policy', 'no-referrer');
+  koa.body = html;
+}
 
 /** Allows pages of any origin to use the file, even pages that isolate themselves (CORP). */
 export function allowAnybody(koa: Koa.Context): void {

@@ -18,7 +18,7 @@ import {
 } from '../../models/interviews/interview.ts';
 import { findRoom, openRoom, prepareRoom, tokensOf } from '../../models/interviews/room.ts';
 import { readTranscript } from '../../models/interviews/transcript.ts';
-import { Problem } from '../../models/rules/base/errors.ts';
+import { invalid, noSuch, Problem } from '../../models/rules/base/errors.ts';
 import { botReasons, isMeetingUrl, type BotReason } from '../../models/rules/interviews/bot.ts';
 import type { Evaluation, Scorecard } from '../../models/rules/interviews/evaluation.ts';
 import { criteriaOf } from '../../models/rules/interviews/criteria.ts';
@@ -42,7 +42,7 @@ import {
 } from '../../workflows/interviews/interview.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
-export const noInterview = (): Problem => new Problem('NOT_FOUND', { message: 'There is no such interview.' });
+export const noInterview = (): Problem => noSuch('interview');
 
 export async function foundInterview(orgId: string, interviewId: string): Promise<Interview> {
   const record = await findInterview(orgId, interviewId);
@@ -270,8 +270,7 @@ export const makesQuestions = ({ questions, ...given }: Given): boolean =>
 /** @throws Problem VALIDATION */
 export function readMeetingUrl(url: string, field: string): string {
   if (isMeetingUrl(url)) return url;
-  const message = 'must be the address of an online meeting, beginning with https://';
-  throw new Problem('VALIDATION', { details: [{ path: ['body', field], message }] });
+  throw invalid(['body', field], 'must be the address of an online meeting, beginning with https://');
 }
 
 /** A caller's clock may be a minute behind this server's. */
@@ -281,8 +280,7 @@ function readSchedule(text: string, now: Date): Date {
   const at = new Date(text);
   const ahead = at.getTime() - now.getTime();
   if (ahead >= -lateMs && ahead <= maxDaysAhead * 86_400_000) return at;
-  const message = `must be in the future, at most ${maxDaysAhead} days from now`;
-  throw new Problem('VALIDATION', { details: [{ path: ['body', 'scheduled_at'], message }] });
+  throw invalid(['body', 'scheduled_at'], `must be in the future, at most ${maxDaysAhead} days from now`);
 }
 
 const iso = (at: Date): string => at.toISOString();

@@ -22,13 +22,13 @@ import {
   unstored,
   type Segment,
 } from '../../models/interviews/transcript.ts';
-import { Problem } from '../../models/rules/base/errors.ts';
+import { noSuch, Problem } from '../../models/rules/base/errors.ts';
 import { announceWork } from '../../models/rules/events/work.ts';
 import { untitled } from '../../models/rules/interviews/meeting.ts';
 import type { SummaryMode } from '../../models/rules/interviews/summary.ts';
 import { participantsOf, sizeOf, transcriptFull, type Said } from '../../models/rules/interviews/transcript.ts';
 
-export const noMeeting = (): Problem => new Problem('NOT_FOUND', { message: 'There is no such meeting.' });
+export const noMeeting = (): Problem => noSuch('meeting');
 
 export const viewSegment = ({ at, ...rest }: Segment) => ({ ...rest, timestamp: at.toISOString() });
 

@@ -12,10 +12,10 @@ import { createIntake } from './intake.ts';
 import { isKnownCode, LiveSocket, maxFrameBytes, restartCode } from './socket.ts';
 import type { ConnectRequest, StreamKind } from './stream.ts';
 import { startTail } from './tail.ts';
-import { refuseUpgrade } from './upgrade.ts';
 import type { Context } from '../context.ts';
 import { addressOf, networkOf } from '../http/address.ts';
 import { toProblem } from '../http/errors.ts';
+import { refuseRaw } from '../http/malformed.ts';
 
 export type Live = {
   /** Whether an upgrade request is for a stream; any other is handled as an ordinary request. */
@@ -142,7 +142,7 @@ export function createLive(
     upgrade(request, raw, head) {
       const network = networkOf(addressOf(request, config.trustProxy));
       const problem = state.draining ? noRoom() : connections.full(network);
-      if (problem) refuseUpgrade(raw, problem);
+      if (problem) refuseRaw(raw, problem);
       else server.handleUpgrade(request, raw, head, (socket) => accept(socket, request, raw, network));
     },
     async close() {

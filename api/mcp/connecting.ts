@@ -27,7 +27,7 @@ import {
 import { sha256 } from '../../models/mcp/hash.ts';
 import { findToolServer, forgetScopes, saveToolServer, type ToolServer } from '../../models/mcp/server.ts';
 import { keyStatus } from '../../models/rules/access/keys.ts';
-import { Problem } from '../../models/rules/base/errors.ts';
+import { invalid, Problem } from '../../models/rules/base/errors.ts';
 import { failureReasons, type FailureReason } from '../../models/rules/mcp/failure.ts';
 import { beginToolGrantWork, finishToolGrantWork } from '../../models/rules/mcp/work.ts';
 import { defined } from '../../models/rules/base/defined.ts';
@@ -79,9 +79,7 @@ async function prepareSignIn(
 ): Promise<Partial<GrantContent>> {
   const { _id: orgId, connection, endpoint_url, auth_type, oauth, scopes_wanted } = server;
   if (oauth?.grant_type === 'client_credentials' && oauth.client_secret === undefined)
-    throw new Problem('VALIDATION', {
-      details: [{ path: ['body', 'oauth', 'client_secret'], message: 'is required for client credentials' }],
-    });
+    throw invalid(['body', 'oauth', 'client_secret'], 'is required for client credentials');
   const state = randomBytes(32).toString('base64url');
   const grantId = sha256(state);
   const bound = cookies && bindBrowser('connect', state, grantSeconds);

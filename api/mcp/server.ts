@@ -9,7 +9,7 @@ import { lastDiscovery } from '../../models/mcp/discovery.ts';
 import { pinOf } from '../../models/mcp/hash.ts';
 import { toolSecretPlace, type OAuthSettings, type ToolServer } from '../../models/mcp/server.ts';
 import { isEgressAllowed, isPublicHost, portOf } from '../../models/rules/base/address.ts';
-import { Problem, type Detail } from '../../models/rules/base/errors.ts';
+import { type Detail, invalid, Problem } from '../../models/rules/base/errors.ts';
 import { givenAgain, isElsewhere, originOf } from '../../models/rules/base/origin.ts';
 import { badPorts } from '../../models/rules/base/http.ts';
 import {
@@ -27,7 +27,7 @@ type Body = z.infer<typeof contract.serverBody>;
 type GivenTool = NonNullable<Body['approved_tools']>[number];
 
 const refuse = (path: (string | number)[], message: string): never => {
-  throw new Problem('VALIDATION', { details: [{ path: ['body', ...path], message }] });
+  throw invalid(['body', ...path], message);
 };
 
 /** Why this URL is refused for a tool server or its authorization server; undefined when it is accepted. */
@@ -124,7 +124,6 @@ function withConnection({ config, secrets }: Context, standing: ToolServer, body
   if (!reconnects) return next;
   delete next.oauth_state;
   delete next.scopes_wanted;
-  delete next.renewing_until;
   return { ...next, connection: standing.connection + 1 };
 }
 

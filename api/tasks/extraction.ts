@@ -16,7 +16,7 @@ import {
   sourceKey,
 } from '../../models/tasks/extracted.ts';
 import { TaskModel, type Cause, type Changed } from '../../models/tasks/task.ts';
-import { Problem } from '../../models/rules/base/errors.ts';
+import { noSuch, Problem } from '../../models/rules/base/errors.ts';
 import { sentences } from '../../models/rules/language/sentences.ts';
 import type { FoundTask, PossibleTask } from '../../models/rules/interviews/found.ts';
 import { defined } from '../../models/rules/base/defined.ts';
@@ -25,7 +25,7 @@ import { defined } from '../../models/rules/base/defined.ts';
 export async function organizationOf(userId: string, orgId: string): Promise<Organization> {
   const org = await findOrganization(orgId);
   if (org?.members.some(({ user_id }) => user_id === userId)) return org;
-  throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+  throw noSuch('organization');
 }
 
 export async function foundMeeting(owner: string, meetingId: string): Promise<Meeting> {

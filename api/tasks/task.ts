@@ -3,9 +3,9 @@ import { startSaved, type Starter } from '../../workflows/start.ts';
 import { afterPlace } from '../http/cursor.ts';
 import { findMeeting } from '../../models/interviews/meeting.ts';
 import { TaskModel, type Cause, type Changed, type Task } from '../../models/tasks/task.ts';
-import { Problem } from '../../models/rules/base/errors.ts';
+import { invalid, noSuch, type Problem } from '../../models/rules/base/errors.ts';
 
-export const noTask = (): Problem => new Problem('NOT_FOUND', { message: 'There is no such task.' });
+export const noTask = (): Problem => noSuch('task');
 
 export const viewItem = (task: Task) => ({
   task_id: task._id,
@@ -70,8 +70,7 @@ export async function carriedOut(ctx: Starter, changed: Changed | null): Promise
  */
 export async function checkSession(userId: string, sessionId: string | null | undefined): Promise<void> {
   if (sessionId === undefined || sessionId === null || (await findMeeting(userId, sessionId))) return;
-  const message = 'is no meeting of yours';
-  throw new Problem('VALIDATION', { details: [{ path: ['body', 'session_id'], message }] });
+  throw invalid(['body', 'session_id'], 'is no meeting of yours');
 }
 
 type Optional<T> = { [F in keyof T]-?: undefined extends T[F] ? F : never }[keyof T];

@@ -7,9 +7,9 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import ipaddr from 'ipaddr.js';
 import {
   createHttp,
   headerOf,
@@ -18,9 +18,8 @@ import {
   type HttpResponse,
   type Lookup,
 } from '../../clients/http/http.ts';
-import { createBody } from '../../clients/http/body.ts';
+import { readBody } from '../../clients/http/body.ts';
 import { BlockedAddress, checkedLookup, isPublicAddress } from '../../clients/http/connect.ts';
-import { isPublicHost } from '../../models/rules/base/address.ts';
 import { HttpError, httpReasons, type HttpReason } from '../../models/rules/base/http.ts';
 import { selfSigned } from '../kit/certificate.ts';
 import { defined } from '../../models/rules/base/defined.ts';
@@ -130,8 +129,12 @@ describe('private addresses', () => {
     '172.31.255.255',
     '192.0.0.192',
     '192.0.2.1',
+    '192.31.196.1',
+    '192.52.193.1',
+    '192.88.99.1',
     '192.168.1.1',
     '192.168.257',
+    '192.175.48.1',
     '198.18.0.1',
     '198.51.100.1',
     '203.0.113.1',
@@ -153,8 +156,11 @@ describe('private addresses', () => {
     '[2002:7f00:1::]',
     '[2002:a9fe:a9fe::1]',
     '[2001:0:7f00:1::]',
+    '[2001:2::1]',
     '[2001:db8::1]',
+    '[2620:4f:8000::1]',
     '[3fff::1]',
+    '[3fff:1000::1]',
     '[100::1]',
     '[fc00::1]',
     '[fd00:ec2::254]',
@@ -208,33 +214,6 @@ describe('private addresses', () => {
     const http = client({ egressAllow: [new URL(first).host] });
     expect((await http.request(first)).body.toString()).toBe('1');
     expect(await reasonOf(http.request(second))).toBe('blocked_address');
-  });
-
-  it('ipaddr.js calls every allowed address unicast, and all IPv4 addresses that it calls unicast are allowed', () => {
-    let seed = 42;
-    const random = (below: number) => (seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) % below;
-    const disagreed: string[] = [];
-    const unicast = (text: string) => ipaddr.parse(text).range() === 'unicast';
-    const compare = (text: string): void => {
-      if (unicast(text) !== isPublicHost(text)) disagreed.push(text);
-    };
-    // One address of every /16 of IPv4, and of every /24 where there are smaller ranges.
-    for (let high = 0; high < 65_536; high += 1) compare(`${high >> 8}.${high & 255}.${random(256)}.${random(256)}`);
-    for (const net of ['192.0', '192.31', '192.52', '192.88', '192.175', '198.51', '203.0'])
-      for (let third = 0; third < 256; third += 1) compare(`${net}.${third}.${random(256)}`);
-    // For IPv6, our table of allowed addresses has only allocated ranges, so it may be stricter than ipaddr.js.
-    for (let first = 0; first < 65_536; first += 1) {
-      const groups = [first, first & 1 ? 0xdb8 : random(0x300), random(65_536), 0, 0, 0, 0, random(65_536)];
-      const text = groups.map((group) => group.toString(16)).join(':');
-      if (isPublicHost(`[${text}]`) && !unicast(text)) disagreed.push(text);
-    }
-    for (let second = 0; second < 65_536; second += 1) {
-      for (const first of ['2001', '2620']) {
-        const text = `${first}:${second.toString(16)}:${[0, 0x112, 0x8000][random(3)]!.toString(16)}::1`;
-        if (isPublicHost(`[${text}]`) && !unicast(text)) disagreed.push(text);
-      }
-    }
-    expect(disagreed).toEqual([]);
   });
 
   it('a NAT64 address from DNS counts as the IPv4 address in it', () => {
@@ -545,27 +524,30 @@ describe('size', () => {
     expect(await reasonOf(client().request(base))).toBe('protocol');
   });
 
-  it('a body that arrives byte by byte uses one buffer, and a full decoder applies backpressure', () => {
-    const done: Buffer[] = [];
-    const drained: number[] = [];
-    const options = {
-      maxBytes: 1_000_000,
-      expectedBytes: undefined,
-      onDone: (body: Buffer) => void done.push(body),
-      onFail: () => undefined,
-      onDrain: () => void drained.push(1),
+  it('a body that arrives byte by byte uses one buffer', async () => {
+    const pieces = function* () {
+      for (let i = 0; i < 300_000; i += 1) yield Buffer.from([i % 251]);
     };
-    const plain = createBody({ ...options, maxBytes: 320_000, encoding: undefined });
-    for (let i = 0; i < 300_000; i += 1) plain.write(Buffer.from([i % 251]));
-    plain.end();
-    expect(done[0]).toHaveLength(300_000);
-    expect(done[0]!.buffer.byteLength).toBeLessThanOrEqual(320_000);
-    expect([...done[0]!.subarray(299_990)]).toEqual(Array.from({ length: 10 }, (_, i) => (299_990 + i) % 251));
+    const options = { url: '', encoding: undefined, maxBytes: 320_000, expectedBytes: undefined };
+    const body = await readBody(Readable.from(pieces()), options);
+    expect(body).toHaveLength(300_000);
+    expect(body.buffer.byteLength).toBeLessThanOrEqual(320_000);
+    expect([...body.subarray(299_990)]).toEqual(Array.from({ length: 10 }, (_, i) => (299_990 + i) % 251));
+  });
 
-    const packed = createBody({ ...options, encoding: 'gzip' });
-    expect(packed.write(gzipSync(Buffer.alloc(3_000_000)).subarray(0, 100))).toBe(true);
-    expect(packed.write(Buffer.alloc(1_000_000))).toBe(false);
-    packed.destroy();
+  it('a decoder holds back a body that it cannot keep up with', async () => {
+    const packed = gzipSync(randomBytes(3_000_000), { level: 0 });
+    let read = 0;
+    const pieces = function* () {
+      for (let at = 0; at < packed.length; at += 10_000) {
+        read = at;
+        yield packed.subarray(at, at + 10_000);
+      }
+    };
+    const options = { url: 'http://a.example/', encoding: 'gzip', maxBytes: 20_000, expectedBytes: undefined };
+    const error = await failure(readBody(Readable.from(pieces()), options));
+    expect([error.reason, error.url]).toEqual(['too_large', 'http://a.example/']);
+    expect(read).toBeLessThan(1_000_000);
   });
 });
 
@@ -713,13 +695,13 @@ describe('follow', () => {
       // The body of a redirect is not used, so it may be long.
       reply.writeHead(status, { location }).end('moved '.repeat(1000));
     });
-  const follow = (base: string, options = {}): Promise<HttpResponse & { redirects: string[] }> =>
+  const follow = (base: string, options = {}): Promise<HttpResponse> =>
     client({ limits: { maxBytes: 2000 } }).follow(base, options);
 
-  it('follow() returns the last reply, its URL and all redirects before it', async () => {
+  it('follow() returns the last reply and its URL', async () => {
     const base = await redirecting({ '/a': '/b?x=1', '/b?x=1': 'c#part' });
     const reply = await follow(`${base}/a`);
-    expect(reply).toMatchObject({ status: 200, url: `${base}/c`, redirects: [`${base}/a`, `${base}/b?x=1`] });
+    expect(reply).toMatchObject({ status: 200, url: `${base}/c` });
     expect(reply.body.toString()).toBe('page /c');
   });
 
@@ -747,18 +729,6 @@ describe('follow', () => {
     expect(error.url).not.toContain(base);
   });
 
-  it('the caller is asked before each redirect, and the error names the refused redirect', async () => {
-    const base = await redirecting({ '/a': '/b', '/b': '/private' });
-    const asked: string[] = [];
-    const allow = async (to: URL, from: URL) => {
-      asked.push(`${from.pathname} ${to.pathname}`);
-      return to.pathname !== '/private';
-    };
-    const error = await failure(follow(`${base}/a`, { allow }));
-    expect(error).toMatchObject({ reason: 'out_of_scope', url: `${base}/private` });
-    expect(asked).toEqual(['/a /b', '/b /private']);
-  });
-
   it('a request stops following redirects at the limit, and at once in a loop', async () => {
     const requests: string[] = [];
     const base = await serve((request, reply) => {
@@ -774,19 +744,8 @@ describe('follow', () => {
 
   it('a 3xx reply without a Location header is returned', async () => {
     const base = await serve((request, reply) => reply.writeHead(request.url === '/300' ? 300 : 302).end('text'));
-    expect(await follow(`${base}/302`)).toMatchObject({ status: 302, redirects: [] });
+    expect((await follow(`${base}/302`)).status).toBe(302);
     expect((await follow(`${base}/300`)).body.toString()).toBe('text');
-  });
-
-  it('credentials are sent only to their own origin', async () => {
-    const seen: (string | undefined)[] = [];
-    const other = await serve((request, reply) => void (seen.push(request.headers.authorization), reply.end()));
-    const base = await serve((request, reply) => {
-      seen.push(request.headers.authorization);
-      reply.writeHead(307, { location: request.url === '/a' ? '/b' : other }).end();
-    });
-    await follow(`${base}/a`, { headers: { Authorization: 'Bearer x' } });
-    expect(seen).toEqual(['Bearer x', 'Bearer x', undefined]);
   });
 });
 

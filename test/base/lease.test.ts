@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { giveLease, takeLease } from '../../models/base/lease.ts';
+import { giveLease, renewalTurns, takeLease } from '../../models/base/lease.ts';
 import { modelsIn } from '../kit/database.ts';
 
 modelsIn('leases');
@@ -48,5 +48,16 @@ describe('a lease', () => {
     expect(await takeLease('merge', 60_000, 'other')).toBe(false);
     await giveLease('merge', 'one');
     expect(await takeLease('merge', 60_000, 'other')).toBe(true);
+  });
+
+  it('of all that want to renew a credential, in one process or in several, one at a time has the turn', async () => {
+    const [one, other] = [renewalTurns('org_1:slack'), renewalTurns('org_1:slack')];
+    const claimed = await Promise.all([one, one, one, other, other, other].map((turns) => turns.claim()));
+    expect(claimed.filter(Boolean)).toHaveLength(1);
+    const [first, second] = claimed.indexOf(true) < 3 ? [one, other] : [other, one];
+    expect(await renewalTurns('org_2:slack').claim()).toBe(true);
+    await first.end();
+    expect(await second.claim()).toBe(true);
+    expect(await first.claim()).toBe(false);
   });
 });

@@ -44,10 +44,7 @@ const handled = jest.fn();
 const reply = z.object({ sender: z.string().optional(), seen: z.string() });
 const groups = {
   Test: [
-    route({
-      name: 'receiveEvent',
-      method: 'POST',
-      path: '/hooks/event',
+    route('receiveEvent', 'POST /hooks/event', {
       summary: 'A signed body that is parsed.',
       auth: signature(acme),
       otherParameters: 'ignored',
@@ -58,10 +55,7 @@ const groups = {
         return Promise.resolve({ sender: principal.sender.workspace, seen: body.action });
       },
     }),
-    route({
-      name: 'receiveBytes',
-      method: 'POST',
-      path: '/hooks/bytes',
+    route('receiveBytes', 'POST /hooks/bytes', {
       summary: 'A signed body as it was sent.',
       auth: signature(acme),
       raw: true,
@@ -69,10 +63,7 @@ const groups = {
       reply,
       handle: ({ raw, principal }) => Promise.resolve({ sender: principal.sender.id, seen: raw.toString('hex') }),
     }),
-    route({
-      name: 'takeBytes',
-      method: 'POST',
-      path: '/bytes',
+    route('takeBytes', 'POST /bytes', {
       summary: 'Bytes of anybody.',
       auth: open,
       raw: true,
@@ -80,10 +71,7 @@ const groups = {
       limit: 'none',
       handle: ({ raw }) => Promise.resolve({ seen: raw.toString('hex') }),
     }),
-    route({
-      name: 'takeText',
-      method: 'POST',
-      path: '/text',
+    route('takeText', 'POST /text', {
       summary: 'A short JSON body.',
       auth: open,
       body: z.strictObject({ text: z.string() }),
@@ -92,10 +80,7 @@ const groups = {
       limit: 'none',
       handle: ({ body }) => Promise.resolve({ seen: body.text }),
     }),
-    route({
-      name: 'listThings',
-      method: 'GET',
-      path: '/things',
+    route('listThings', 'GET /things', {
       summary: 'A page of a list.',
       auth: open,
       query: pageQuery,

@@ -10,7 +10,7 @@ import { describe, expect, it } from '@jest/globals';
 import { modelsIn } from '../kit/database.ts';
 import { allSeals } from '../../cli/operator/secrets.ts';
 import { newId } from '../../models/base/ids.ts';
-import { renewalMs } from '../../models/base/renewal.ts';
+import { renewalTurns } from '../../models/base/lease.ts';
 import { resealRecords } from '../../models/base/reseal.ts';
 import { createSecretBox, type SecretBox } from '../../models/base/secretbox.ts';
 import { collectionOf } from '../../models/base/define.ts';
@@ -19,7 +19,6 @@ import {
   connectIntegration,
   credentialsOf,
   findIntegration,
-  integrationTurns,
   IntegrationModel,
   sealCredentials,
   signingPlace,
@@ -185,12 +184,13 @@ describe('reseal', () => {
     const whose = { org_id: orgId, provider: 'slack' } as const;
     const sealed = sealCredentials(whose, { token: 't' }, before);
     const { _id } = await connectIntegration(orgId, 'slack', { account: 'A', settings: {}, sealed }, now);
-    expect(await integrationTurns(_id, () => now).claim()).toBe(true);
+    const turns = renewalTurns(_id);
+    expect(await turns.claim()).toBe(true);
     const seals = allSeals.find(({ model }) => (model as unknown) === IntegrationModel)!;
-    expect(await resealRecords(seals, after, now)).toEqual({ resealed: 0, left: 1, unreadable: [] });
+    expect(await resealRecords(seals, after)).toEqual({ resealed: 0, left: 1, unreadable: [] });
     expect((await findIntegration(orgId, 'slack'))?.sealed).toBe(sealed);
-    const later = new Date(now.getTime() + renewalMs + 1_000);
-    expect(await resealRecords(seals, after, later)).toEqual({ resealed: 1, left: 0, unreadable: [] });
+    await turns.end();
+    expect(await resealRecords(seals, after)).toEqual({ resealed: 1, left: 0, unreadable: [] });
     await collectionOf(IntegrationModel).deleteOne({ _id });
   });
 

@@ -9,12 +9,12 @@ import { shownBy, typesOf, withoutGaps } from '../kit/conversing.ts';
 import { until } from '../kit/harness.ts';
 import { startOpenAiServer, type OpenAiServer, type Script } from '../kit/openai-server.ts';
 import { deathOf, startProcess } from '../kit/processes.ts';
-import type { AnswerFault } from '../kit/worker.ts';
+import type { Fault } from '../kit/worker.ts';
 import { intentFor } from '../../models/base/pending.ts';
 import { startSaved } from '../../workflows/start.ts';
 import { conversationWork } from '../../models/rules/chat/work.ts';
 import { greet } from '../../api/chat/greeting.ts';
-import type { ChatSocket } from '../../api/chat/client.ts';
+import type { StreamSocket } from '../../api/live/stream.ts';
 import { processTree } from '../../clients/crawl/render/browser.ts';
 import { actOn } from '../../models/chat/act.ts';
 import { DocumentModel } from '../../models/knowledge/document.ts';
@@ -465,7 +465,7 @@ describe('the greeting of a socket that connects', () => {
     ] as const) {
       const told: [string, Record<string, unknown>][] = [];
       const socket = { seq: 0, tell: (type: string, body: Record<string, unknown>) => told.push([type, body]) };
-      expect(await greet(socket as unknown as ChatSocket, chosen, resumeFrom)).toBe(true);
+      expect(await greet(socket as unknown as StreamSocket, chosen, resumeFrom)).toBe(true);
       const welcome = { conv_id: chosen._id, status, mode: 'test', reachable: false };
       expect([socket.seq, told[0]]).toEqual([then, ['welcome', welcome]]);
     }
@@ -476,7 +476,7 @@ describe('the greeting of a socket that connects', () => {
     const chosen = await customer.conversation();
     await ConversationModel.deleteOne({ _id: chosen._id });
     const socket = { tell: () => expect(true).toBe(false) };
-    expect(await greet(socket as unknown as ChatSocket, chosen, undefined)).toBe(false);
+    expect(await greet(socket as unknown as StreamSocket, chosen, undefined)).toBe(false);
   });
 });
 
@@ -500,7 +500,7 @@ describe('the reply limit of test mode', () => {
 });
 
 describe('a worker that is killed while it answers', () => {
-  const faults: [AnswerFault, string][] = [
+  const faults: [Fault, string][] = [
     ['answer claimed', 'What does the gannet card cost?'],
     ['answer begun', 'What does the gannet card cost?'],
     ['between chunks', 'What does the gannet card cost?'],
@@ -512,7 +512,7 @@ describe('a worker that is killed while it answers', () => {
   ];
   let orgId: string;
   /** For each fault: the customer whose answer killed the worker, the message, and the signal that ended the worker. */
-  const left = new Map<AnswerFault, { customer: Customer; id: string; signal: unknown }>();
+  const left = new Map<Fault, { customer: Customer; id: string; signal: unknown }>();
   let missing: { customer: Customer; id: string };
 
   /**
@@ -576,7 +576,7 @@ describe('a worker that is killed while it gives a certain answer in a conversat
   const known = 'What does the gannet card cost?';
   const announced = ['typing', 'reply_start', 'reply_chunk'];
   /** Each case also lists the frames that the customer gets. A stored answer is part of the history, so it is shown. */
-  const cases: [AnswerFault, 'takes over' | 'does nothing', 'left' | 'answered', string[]][] = [
+  const cases: [Fault, 'takes over' | 'does nothing', 'left' | 'answered', string[]][] = [
     ['answer claimed', 'takes over', 'left', []],
     ['answer unstored', 'takes over', 'left', []],
     ['answer stored', 'takes over', 'answered', ['reply_end']],

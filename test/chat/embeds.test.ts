@@ -8,8 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { until } from '../kit/harness.ts';
 import { removeDataDir, systemEnv } from '../kit/processes.ts';
 import { prepareRates } from '../../api/http/limits.ts';
-import { createSessionAuth, type Admission, type Embed, type SessionAuth } from '../../api/chat/embed.ts';
-import { createTokens } from '../../api/access/tokens.ts';
+import { admitEmbed, recheckEmbed, type Admission, type Embed } from '../../api/chat/embed.ts';
 import { readConfig, type Config } from '../../config.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { beginErasing, CustomerModel, findCustomer, provideCustomer } from '../../models/chat/customer.ts';
@@ -39,15 +38,10 @@ const env = systemEnv('embeds', { LIMITS: 'visitors_per_minute=5' });
 let config: Config;
 let secrets: SecretBox;
 let now: Date;
-let auth: SessionAuth;
 let orgId: string;
 let pk: string;
 
-/** Simulates another process, apart from the models' caches, which last half a second. */
-const newProcess = (): SessionAuth => {
-  const clock = () => now;
-  return createSessionAuth({ config, clock, secrets, tokens: createTokens({ config, clock, secrets }) });
-};
+const context = () => ({ config, clock: () => now, secrets });
 
 beforeAll(async () => {
   config = readConfig(env);
@@ -61,7 +55,6 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   now = new Date();
-  auth = newProcess();
   orgId = await newOrg();
   pk = (await providePublishableKey(orgId, 'test', now)).key;
 });
@@ -79,8 +72,8 @@ async function secretOf(mode: Mode, formerUntil = now): Promise<string> {
 }
 const signed = (secret: string, email: string) => createHmac('sha256', secret).update(email).digest('hex');
 /** A first visit, from a new address unless one is given. */
-const visit = (fields: Partial<Embed> = {}, at = auth) =>
-  at.byEmbed({ pk, origin: page, visitorId: randomUUID(), address: randomUUID(), ...fields });
+const visit = (fields: Partial<Embed> = {}) =>
+  admitEmbed(context(), { pk, origin: page, visitorId: randomUUID(), address: randomUUID(), ...fields });
 const refusal = async (attempt: Promise<unknown>) => {
   const thrown = await attempt.then(
     () => undefined,
@@ -125,7 +118,7 @@ describe('an embedded visitor', () => {
 
   it('an embedded visitor is one customer with one session, however many tabs open at the same time', async () => {
     const visitorId = randomUUID();
-    const tabs = await Promise.all(Array.from({ length: 16 }, () => visit({ visitorId }, newProcess())));
+    const tabs = await Promise.all(Array.from({ length: 16 }, () => visit({ visitorId })));
     expect(new Set(tabs.map((tab) => `${tab.customerId} ${tab.sessionId}`)).size).toBe(1);
   });
 
@@ -279,7 +272,7 @@ describe('a signed e-mail address', () => {
 describe('the credentials that admitted an embed, checked again later', () => {
   const email = 'ada@example.com';
   const check = (admission: Partial<Admission>, mode: Mode = 'test') =>
-    auth.recheck({ orgId, mode }, { pk, origin: page, email: undefined, sig: undefined, ...admission });
+    recheckEmbed(context(), { orgId, mode }, { pk, origin: page, email: undefined, sig: undefined, ...admission });
 
   it('an embed’s credentials are still accepted while nothing has changed, and the check creates no customer', async () => {
     const sig = signed(await secretOf('test'), email);

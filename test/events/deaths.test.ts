@@ -8,7 +8,7 @@ import { apiAt, until } from '../kit/harness.ts';
 import { deathOf, removeDataDir, startProcess, systemEnv, type Running } from '../kit/processes.ts';
 import { all, outboxOf, startReceiver, type Receiver } from '../kit/receiver.ts';
 import type { MessageFault } from '../kit/chatapi.ts';
-import type { DeliveryFault, NoticeFault } from '../kit/worker.ts';
+import type { Fault } from '../kit/worker.ts';
 
 const env = systemEnv('deliverydeaths', { FLEETS: 'deliveries,slowdeliveries' });
 const program = 'test/kit/worker.ts';
@@ -29,7 +29,7 @@ afterAll(async () => {
  * `attempts` and `requests` count what the crash of this case causes. A worker that dies later, in another case, may
  * have started a delivery of this case before. Each such crash adds at most one attempt and one request.
  */
-type Case = { fault: DeliveryFault; proven: boolean; attempts: number; requests: number };
+type Case = { fault: Fault; proven: boolean; attempts: number; requests: number };
 /** `proven`: something was delivered before, so that the activity that plans deliveries also sends them. */
 const cases: Case[] = [
   { fault: 'deliveries stored', proven: false, attempts: 1, requests: 1 },
@@ -132,12 +132,7 @@ describe('a worker that is killed', () => {
     await expect(outboxOf(apiAt(dyingApi.url)).act(first, first.convId, 'escalate')).rejects.toThrow();
     expect(await dead).toBe('SIGKILL');
     const orgs = [first];
-    const faults: NoticeFault[] = [
-      'member notified',
-      'notice stored',
-      'before the occasion is settled',
-      'occasion settled',
-    ];
+    const faults: Fault[] = ['member notified', 'notice stored', 'before the occasion is settled', 'occasion settled'];
     for (const FAULT of faults) {
       const org = await begun();
       const dying = startProcess(program, { ...env, FAULT, FAULT_OF: org.orgId });

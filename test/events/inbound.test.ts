@@ -13,7 +13,7 @@ import { sendGarbage, verifyingEnv } from '../kit/garbage.ts';
 import { apiAt, until, type Api, type TestOrg } from '../kit/harness.ts';
 import { arrivedAt, connectLinear, linearEvent, sendLinear } from '../kit/inbound.ts';
 import { deathOf, removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
-import type { InboundFault } from '../kit/worker.ts';
+import type { Fault } from '../kit/worker.ts';
 import { createInboundActivities } from '../../activities/events/inbound/index.ts';
 import type { Handlers, InboundDeps } from '../../activities/events/inbound/handlers.ts';
 import { newId } from '../../models/base/ids.ts';
@@ -284,7 +284,7 @@ describe('a worker that dies while it processes an event', () => {
   });
 
   it('the events that a dying worker had claimed are processed by the next worker in order: tickets are resolved once, and customers told once', async () => {
-    const faults: InboundFault[] = [
+    const faults: Fault[] = [
       'event claimed',
       'others settled',
       'customer told',

@@ -62,6 +62,12 @@ const forbidden: readonly [file: string, source: string, named: string][] = [
   ['providers/slack/rules.ts', `import { connect } from './connect.ts';`, './connect.ts'],
   ['web/app/rules/a.ts', `import { go } from '../state/route.ts';`, '../state/route.ts'],
   ['web/app/api/a.ts', `import { go } from '../state/route.ts';`, '../state/route.ts'],
+  ['web/app/api/a.ts', `import { z } from 'zod';`, 'zod'],
+  [
+    'web/app/api/a.ts',
+    `import { hours } from '../../../api/access/contract/hours.ts';`,
+    '../../../api/access/contract/hours.ts',
+  ],
   ['web/app/texts/a.ts', `import { go } from '../state/route.ts';`, '../state/route.ts'],
   ['web/app/parts/a.ts', `import { go } from '../state/route.ts';`, '../state/route.ts'],
   ['web/app/state/a.ts', `import { App } from '../screens/app.tsx';`, '../screens/app.tsx'],
@@ -156,6 +162,10 @@ const welcome: readonly [file: string, source: string][] = [
   ['api/http/app.ts', `import { mountWidget } from '../chat/widget.ts';`],
   ['api/access/routes/keys.ts', `import { findPage } from '../../models/crawl/page.ts';`],
   ['workflows/a.ts', `import type { Activities } from '../activities/chat/turn.ts';\nimport '@temporalio/workflow';`],
+  [
+    'web/app/api/a.ts',
+    `import type { z } from 'zod';\nimport type * as hours from '../../../api/access/contract/hours.ts';`,
+  ],
   ['cli/demo.ts', `import { startMongod } from '../engines/mongod.ts';`],
   ['engines/a.ts', `import { app } from '../api/app.ts';`],
   ['test/a.ts', `import { a } from './b.ts'; import { c } from './c.ts';`],

@@ -20,7 +20,7 @@ type Room = {
    */
   at: string;
   files: readonly string[];
-  /** Path prefixes of files from which only types may be imported. */
+  /** Path prefixes of files, and packages, from which only types may be imported. */
   typesOf?: readonly string[];
   packages?: readonly string[] | 'any';
   /** Whether modules of `node:` may be imported. */
@@ -32,7 +32,7 @@ type Room = {
  */
 export const rooms: readonly Room[] = [
   // The rules of a provider are as pure as the other rules.
-  { at: 'models/rules/', files: ['models/rules/', 'providers/*/rules.ts'] },
+  { at: 'models/rules/', files: ['models/rules/', 'providers/*/rules.ts'], packages: ['ipaddr.js'] },
   { at: 'providers/*/rules.ts', files: ['models/rules/'] },
   {
     at: 'models/',
@@ -140,7 +140,7 @@ export const rooms: readonly Room[] = [
   { at: 'cli/', files: ['cli/', 'api/*/contract/'], packages: 'any', node: true },
   // Browser code must not import server code. In the page `/app`, nothing imports a screen but screens.
   { at: 'web/app/rules/', files: ['web/app/rules/'], typesOf: ['web/app/api/'] },
-  { at: 'web/app/api/', files: ['web/app/api/'] },
+  { at: 'web/app/api/', files: ['web/app/api/'], typesOf: ['api/*/contract/', 'zod'] },
   { at: 'web/app/texts/', files: ['web/app/texts/'], packages: ['@preact/signals'] },
   {
     at: 'web/app/parts/',
@@ -321,12 +321,12 @@ function reach(room: Room): string {
 
 function allowed(room: Room, path: string, specifier: string, typeOnly: boolean): boolean {
   if (isBuiltin(specifier)) return room.node === true;
+  const types = typeOnly ? (room.typesOf ?? []) : [];
   if (specifier.startsWith('.')) {
     const target = join(dirname(path), specifier);
-    const prefixes = typeOnly ? [...room.files, ...(room.typesOf ?? [])] : room.files;
-    return prefixes.some((prefix) => isIn(target, prefix));
+    return [...room.files, ...types].some((prefix) => isIn(target, prefix));
   }
-  return room.packages === 'any' || (room.packages ?? []).includes(packageOf(specifier));
+  return room.packages === 'any' || [...(room.packages ?? []), ...types].includes(packageOf(specifier));
 }
 
 const tsx = {

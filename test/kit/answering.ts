@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect } from '@jest/globals';
 import { conversing, shownBy } from './conversing.ts';
 import { apiAt } from './harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from './processes.ts';
-import type { AnswerFault } from './worker.ts';
+import type { Fault } from './worker.ts';
 import { MessageModel } from '../../models/chat/message.ts';
 
 const gannetDocument = `# Gannet cards
@@ -73,7 +73,7 @@ export type Answering = ReturnType<typeof answering>;
 export async function expectNothingOfSleeper(
   { newCustomer, startWorker, stopWorkers }: Answering,
   orgId: string,
-  fault: AnswerFault,
+  fault: Fault,
   signal: 'sleep' | 'SIGSTOP',
 ): Promise<void> {
   const customer = await newCustomer(orgId);

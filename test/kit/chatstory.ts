@@ -12,7 +12,7 @@ import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } 
 import { randomNumbers } from './random.ts';
 import { ChatClient, mint, type Minted } from './socket.ts';
 import type { MessageFault } from './chatapi.ts';
-import type { AnswerFault } from './worker.ts';
+import type { Fault } from './worker.ts';
 import type { Frame } from '../../models/live/frame.ts';
 import type { Message } from '../../models/chat/message.ts';
 import type { Frame as WidgetFrame } from '../../web/live/frame.ts';
@@ -74,7 +74,7 @@ export function chatStories(name: string): (seed: number) => Promise<void> {
 type Chance = { random(): number; pick<T>(from: readonly T[]): T };
 
 const inMessage: MessageFault[] = ['message counted', 'message stored', 'message acknowledged'];
-const inAnswer: AnswerFault[] = [
+const inAnswer: Fault[] = [
   'answer claimed',
   'answer begun',
   'between chunks',

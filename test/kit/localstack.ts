@@ -1,10 +1,9 @@
 /** Amazon SNS and S3 on this machine, by LocalStack: signed topics with subscriptions, and buckets. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AwsV4Signer } from 'aws4fetch';
-import { until } from './harness.ts';
-import { startGuarded } from '../../engines/child.ts';
+import { startServer, untilReady } from '../../engines/child.ts';
 import { freePort } from '../../engines/ports.ts';
 
 export type LocalStack = {
@@ -27,12 +26,13 @@ export async function startLocalStack(): Promise<LocalStack> {
   const [port, folder] = [await freePort(), await mkdtemp(join(tmpdir(), 'support-localstack-'))];
   const host = `127.0.0.1:${port}`;
   const url = `http://${host}`;
-  const child = await startGuarded({
+  const { stop } = await startServer({
     command: process.env['TEST_LOCALSTACK']!,
     args: ['-m', 'localstack.runtime.main'],
     logPath: join(folder, 'log'),
     cwd: folder,
-    removeAfter: folder,
+    folder,
+    graceMs: 10_000,
     env: {
       PATH: process.env['PATH'],
       HOME: folder,
@@ -47,6 +47,13 @@ export async function startLocalStack(): Promise<LocalStack> {
       DISABLE_EVENTS: '1',
       SKIP_SSL_CERT_DOWNLOAD: '1',
     },
+    ready: (child) =>
+      untilReady('LocalStack', child, 120_000, () =>
+        fetch(`${url}/_localstack/health`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      ),
   });
   const call = async (service: string, method: string, path: string, body: string, type?: string): Promise<string> => {
     const headers = type === undefined ? {} : { 'content-type': type };
@@ -63,13 +70,6 @@ export async function startLocalStack(): Promise<LocalStack> {
     if (!response.ok) throw new Error(`LocalStack answered ${response.status} to ${method} ${path}: ${text}`);
     return text;
   };
-  await until(async () => {
-    if (!child.running()) throw new Error(`LocalStack ended. ${await child.explain()}`);
-    return fetch(`${url}/_localstack/health`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  }, 'LocalStack to answer');
   const buckets = new Set<string>();
   return {
     url,
@@ -87,9 +87,6 @@ export async function startLocalStack(): Promise<LocalStack> {
       buckets.add(bucket);
       await call('s3', 'PUT', `/${bucket}/${key}`, body);
     },
-    async close() {
-      await child.stop();
-      await rm(folder, { recursive: true, force: true });
-    },
+    close: stop,
   };
 }

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import type { Received } from './receiver.ts';
-import { findStandardWebhooks } from '../../engines/standardwebhooks.ts';
 
 type Signed = Pick<Received, 'body'> & { headers: Record<string, unknown> };
 
@@ -24,8 +23,7 @@ export function verifiedByNpm(secret: string, { body, headers }: Signed): unknow
 
 /** The payload that the PyPI library verified. Rejects when the library refuses the request. */
 export async function verifiedByPython(secret: string, { body, headers }: Signed): Promise<unknown> {
-  const python = await findStandardWebhooks(() => undefined);
-  const child = spawn(python, ['-c', program], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(process.env['TEST_STANDARDWEBHOOKS']!, ['-c', program], { stdio: ['pipe', 'pipe', 'pipe'] });
   const [out, error] = [text(child.stdout), text(child.stderr)];
   child.stdin.end(JSON.stringify({ secret, body, headers }));
   const [code] = (await once(child, 'close')) as [number];

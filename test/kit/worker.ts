@@ -17,42 +17,10 @@ import { InboundModel } from '../../models/events/inbound.ts';
 import { MessageModel } from '../../models/chat/message.ts';
 import { TaskModel } from '../../models/tasks/task.ts';
 
-/**
- * The faults in the order in which the processing of a document reaches them; but chunks are stored in MongoDB and
- * written to the index at the same time.
- */
+/** The points at which the worker crashes: the ones in `adapt`, while a document is processed, and `points`. */
 export type Fault =
-  'before claim' | 'claimed' | 'extracted' | 'chunks stored' | 'before index' | 'in the index' | 'published';
-/** The faults in the order in which an answer reaches them. */
-export type AnswerFault =
-  | 'answer claimed'
-  | 'answer begun'
-  | 'between chunks'
-  | 'answer unstored'
-  | 'answer stored'
-  | 'answer ended'
-  | 'escalated'
-  | 'before settling';
-/** The faults in the order in which an event of a ticket reaches them. */
-export type DeliveryFault = 'deliveries stored' | 'delivery claimed' | 'delivery sent' | 'delivery settled';
-/** Faults in an interview. FAULT_OF is the id of the interview. */
-export type InterviewFault = 'interview stored' | 'scores stored';
-/** The faults in the order in which an inbound event that resolves a ticket reaches them. */
-export type InboundFault =
-  'event claimed' | 'customer told' | 'ticket resolved' | 'before the event is settled' | 'others settled';
-/** Faults in the execution of a task. At `sent to …` the service has answered, and nothing is recorded yet. */
-export type ExecutionFault =
-  | 'step claimed'
-  | 'sent to linear'
-  | 'sent to github'
-  | 'sent to slack'
-  | 'step settled'
-  | 'before the execution ends'
-  | 'execution ended';
-/** The faults in the order in which the notification of a member reaches them. */
-export type NoticeFault = 'member notified' | 'notice stored' | 'before the occasion is settled' | 'occasion settled';
-type AnyFault = NoticeFault | Fault | AnswerFault | DeliveryFault | InterviewFault | InboundFault | ExecutionFault;
-const fault = process.env['FAULT'] as AnyFault | undefined;
+  keyof typeof points | 'before claim' | 'claimed' | 'extracted' | 'before index' | 'in the index' | 'published';
+const fault = process.env['FAULT'] as Fault | undefined;
 
 function die(): never {
   process.kill(process.pid, 'SIGKILL');
@@ -90,22 +58,28 @@ function adapt(deps: WorkerDeps): WorkerDeps {
 /** The write that records the success of a step. */
 const succeeds = (integration: string): string => `"integration":"${integration}","status":{"$ne":"succeeded"}`;
 
-const points: Partial<Record<AnyFault, () => void>> = {
+/** The writes at which the worker crashes, for each kind of work in the order in which the work reaches them. */
+const points = {
+  // An event of a ticket.
   'deliveries stored': () => interrupt(DeliveryModel.collection, 'insertMany', '"lane"', 'after'),
   'delivery claimed': () => interrupt(DeliveryModel.collection, 'findOneAndUpdate', '"claim"', 'after'),
   'delivery sent': () => interrupt(DeliveryModel.collection, 'updateOne', '"delivered"', 'before'),
   'delivery settled': () => interrupt(DeliveryModel.collection, 'updateOne', '"delivered"', 'after'),
+  // The notification of a member.
   'member notified': () => interrupt(NotificationModel.collection, 'bulkWrite', '"conversation_escalated"', 'after'),
   'notice stored': () => interrupt(DeliveryModel.collection, 'insertOne', '"conversation_escalated"', 'after'),
   'before the occasion is settled': () => interrupt(ConversationModel.collection, 'updateOne', '"untold"', 'before'),
   'occasion settled': () => interrupt(ConversationModel.collection, 'updateOne', '"untold"', 'after'),
+  // An interview.
   'interview stored': () => interrupt(InterviewModel.collection, 'findOneAndUpdate', '"operation":"start"', 'after'),
   'scores stored': () => interrupt(InterviewModel.collection, 'updateOne', '"overall_score"', 'after'),
+  // An inbound event that resolves a ticket.
   'event claimed': () => interrupt(InboundModel.collection, 'bulkWrite', '"$set":{"attempt":', 'after'),
   'customer told': () => interrupt(MessageModel.collection, 'insertOne', '"linear"', 'after'),
   'ticket resolved': () => interrupt(ConversationModel.collection, 'findOneAndUpdate', '"status":"resolved"', 'after'),
   'before the event is settled': () => interrupt(InboundModel.collection, 'bulkWrite', '"processed"', 'before'),
   'others settled': () => interrupt(InboundModel.collection, 'bulkWrite', '"ignored"', 'after'),
+  // The execution of a task. At `sent to …` the service has answered, and nothing is recorded yet.
   'step claimed': () => interrupt(TaskModel.collection, 'findOneAndUpdate', '"steps.$.trying_at"', 'after'),
   'sent to linear': () => interrupt(TaskModel.collection, 'updateOne', succeeds('linear'), 'before'),
   'sent to github': () => interrupt(TaskModel.collection, 'updateOne', succeeds('github'), 'before'),
@@ -113,7 +87,9 @@ const points: Partial<Record<AnyFault, () => void>> = {
   'step settled': () => interrupt(TaskModel.collection, 'updateOne', succeeds('github'), 'after'),
   'before the execution ends': () => interrupt(TaskModel.collection, 'findOneAndUpdate', '"executed_at"', 'before'),
   'execution ended': () => interrupt(TaskModel.collection, 'findOneAndUpdate', '"executed_at"', 'after'),
+  // A document. Its chunks are stored and written to the index at the same time.
   'chunks stored': () => interrupt(ChunkModel.collection, 'insertMany', '"source_id"', 'after'),
+  // An answer.
   'answer claimed': () => interrupt(MessageModel.collection, 'updateOne', '"attempt":', 'after'),
   'answer begun': () => interrupt(FrameModel.collection, 'insertMany', '"reply_start"', 'after'),
   'between chunks': () => interrupt(FrameModel.collection, 'insertOne', '"reply_chunk"', 'after'),
@@ -122,8 +98,8 @@ const points: Partial<Record<AnyFault, () => void>> = {
   'answer ended': () => interrupt(FrameModel.collection, 'insertOne', '"reply_end"', 'after'),
   escalated: () => interrupt(ConversationModel.collection, 'findOneAndUpdate', '"status":"escalated"', 'after'),
   'before settling': () => interrupt(MessageModel.collection, 'updateOne', '"answered"', 'before'),
-};
-if (fault !== undefined) points[fault]?.();
+} satisfies Record<string, () => void>;
+if (fault !== undefined && fault in points) points[fault as keyof typeof points]();
 
 const code = await readFile(process.env['TEST_WORKFLOW_BUNDLE']!, 'utf8');
 const config = readConfig(process.env);

@@ -1,12 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { BadRequestError } from 'openai';
+import { BadRequestError, type OpenAI } from 'openai';
 import { createAi } from '../../intelligence/model/ai.ts';
 import type { AnswerEvent, ModelOptions } from '../../intelligence/model/ai.ts';
 import { createCompletions } from '../../intelligence/model/completions.ts';
-import { answerFormat } from '../../intelligence/model/prompt.ts';
+import { answerFormat, answerSoFar } from '../../intelligence/model/prompt.ts';
 import { createEmbedder } from '../../clients/openai/embeddings.ts';
 import { createEndpoint, type Endpoint } from '../../clients/openai/endpoint.ts';
-import { createMemberReader } from '../../intelligence/model/partial.ts';
 import { until } from '../kit/harness.ts';
 import { startOpenAiServer } from '../kit/openai-server.ts';
 import type { OpenAiServer } from '../kit/openai-server.ts';
@@ -188,8 +187,9 @@ describe('answer', () => {
       const message = "Unknown parameter: 'response_format'";
       throw new BadRequestError(400, { message }, undefined, new Headers());
     };
-    const persist: Endpoint['persist'] = async (_outer, _deadline, call) => call(new AbortController().signal);
-    const endpoint = { api: { chat: { completions: { create } } }, persist } as unknown as Endpoint;
+    const api = { chat: { completions: { create } } } as unknown as OpenAI;
+    const persist: Endpoint['persist'] = async (_outer, _deadline, call) => call(api, new AbortController().signal);
+    const endpoint: Endpoint = { timeoutMs: 5_000, budgetMs: 10_000, persist };
     const { complete } = createCompletions(endpoint, 'm');
     const asking = () => complete([], answerFormat, Date.now() + 60_000);
     expect(await Promise.all([asking(), asking(), asking()])).toEqual(['plain', 'plain', 'plain']);
@@ -268,22 +268,25 @@ describe('stream', () => {
   });
 });
 
-describe('createMemberReader', () => {
-  const object = JSON.stringify({
-    sources: [1, { answer: 'no' }],
-    note: 'answer": "no',
-    answer: 'a "b" \\ \u0001 é 😀',
-    z: 'no',
+describe('answerSoFar', () => {
+  it('answerSoFar returns what a growing reply contains of the answer, and nothing of other members', () => {
+    const answer = 'a "b" \\ \u0001 é 😀';
+    const before = { answered: true, kind: 'answer', note: 'answer": "no', sources: [1, 2] };
+    const reply = Array.from(`Here: ${JSON.stringify({ ...before, answer, z: 'no' })}`);
+    const read = new Set(reply.map((_, at) => answerSoFar(reply.slice(0, at + 1).join(''))));
+    expect([...read]).toEqual([
+      '',
+      ...Array.from(answer, (_, at) =>
+        Array.from(answer)
+          .slice(0, at + 1)
+          .join(''),
+      ),
+    ]);
+    expect(answerSoFar(String.raw`{"answer": "\ud83d\uDE00 \u00`)).toBe('😀 ');
   });
-  it.each([1, 2, 3, 5, 1_000])(
-    'createMemberReader reads the whole string of a JSON member from pieces of %d characters',
-    (size) => {
-      const reader = createMemberReader('answer');
-      let text = '';
-      for (let at = 0; at < object.length; at += size) text += reader.read(object.slice(at, at + size));
-      expect(text).toBe('a "b" \\ \u0001 é 😀');
-    },
-  );
+  it('answerSoFar returns nothing when a nested object comes before the answer', () => {
+    expect(answerSoFar('{"sources": [{"answer": "no"}], "answer": "yes"}')).toBe('');
+  });
 });
 
 describe('embed', () => {

@@ -114,7 +114,7 @@ async function publish(docId: string, texts: readonly string[], generation = 1):
   await indexChunks(search, owner(), chunks, () => ({ segments, authority: 'normal' }));
   await publishDocument((await DocumentModel.findById(docId).lean())!, texts.length, clock());
   await search.removeSource(owner(), docId, String(generation));
-  await removeChunks(orgId, docId, generation);
+  await removeChunks(orgId, [docId], { $ne: generation });
 }
 
 /** The models, wrapped so that `act` changes the sources while the first passages are being embedded. */
@@ -247,7 +247,7 @@ describe('a document that changes while it is being embedded', () => {
     const deleting = meanwhile(async () => {
       await deleteSource(orgId, docId);
       await search.removeSource(owner(), docId);
-      await removeChunks(orgId, docId);
+      await removeChunks(orgId, [docId]);
     });
     expect(await embed(deleting)).toEqual({ left: false });
     expect(await vectors()).toEqual([]);

@@ -4,6 +4,7 @@
  */
 import { getPriority } from 'node:os';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { useMeter, type Meter } from '../../clients/base/meter.ts';
 import { createEmbedding, type Embedding, type EmbeddingOptions } from '../../clients/embedding/embedding.ts';
 import { createLocal, type Local, type LocalOptions } from '../../clients/embedding/local.ts';
 import { modelNames, models, widths } from '../../clients/embedding/vectors.ts';
@@ -107,6 +108,12 @@ describe('the embedding processes', () => {
   };
   afterEach(() => local.close());
   const ask = (text: string) => local.parts(text, modelNames);
+  /** Everything that is counted from now on. */
+  const counting = () => {
+    const counted: Parameters<Meter['count']>[] = [];
+    useMeter({ count: (...given) => void counted.push(given), observe: () => undefined });
+    return counted;
+  };
   const passage = { heading: 'Cards', text: 'Order one in the app.' };
 
   it('the embedding processes are separate for questions and passages; the process for passages has a lower priority', async () => {
@@ -166,13 +173,8 @@ describe('the embedding processes', () => {
   });
 
   it('when the embedding process for passages fails, questions are answered by their own process and the failure is reported', async () => {
-    const counted: unknown[] = [];
-    const meter = {
-      made: (kind: string, texts: number) => void counted.push(['made', kind, texts]),
-      failed: (kind: string) => void counted.push(['failed', kind]),
-      started: (name: string) => void counted.push(['started', name]),
-    };
-    await start({ meter });
+    const counted = counting();
+    await start();
     for (let times = 0; times < 2; times += 1) {
       const asked = local.passages([passage]);
       process.kill(local.pids().passages!, 'SIGKILL');
@@ -182,13 +184,13 @@ describe('the embedding processes', () => {
     expect(local.state()).toEqual({ state: 'failed', reason: expect.stringContaining('SIGKILL') });
     await expect(local.passages([passage])).rejects.toThrow('a moment ago');
     expect(counted).toEqual([
-      ['started', 'passages'],
-      ['failed', 'passage'],
-      ['started', 'passages'],
-      ['failed', 'passage'],
-      ['started', 'questions'],
-      ['made', 'question', 1],
-      ['failed', 'passage'],
+      ['embedding_processes_started_total', { process: 'passages' }, 1],
+      ['embedding_failures_total', { kind: 'passage' }, 1],
+      ['embedding_processes_started_total', { process: 'passages' }, 1],
+      ['embedding_failures_total', { kind: 'passage' }, 1],
+      ['embedding_processes_started_total', { process: 'questions' }, 1],
+      ['embedding_texts_total', { kind: 'question' }, 1],
+      ['embedding_failures_total', { kind: 'passage' }, 1],
     ]);
   });
 
@@ -204,15 +206,17 @@ describe('the embedding processes', () => {
   });
 
   it('the embedding processes cache the vectors of sentences, so that only new ones are embedded', async () => {
-    const made: number[] = [];
-    await start({
-      meter: { made: (kind, texts) => kind === 'sentence' && made.push(texts), failed: () => {}, started: () => {} },
-    });
+    await start();
+    const counted = counting();
     const [free, rain] = await local.sentences(['The card is free.', 'It rains.', 'It rains.']);
     const again = await local.sentences(['It rains.', 'The card is free.', 'It snows.']);
     expect(again.slice(0, 2)).toEqual([rain, free]);
     expect(await local.sentences(['It snows.'])).toEqual([again[2]]);
-    expect(made).toEqual([2, 1]);
+    const made = counted.filter(([name]) => name === 'embedding_texts_total');
+    expect(made.map(([, labels, texts]) => [labels['kind'], texts])).toEqual([
+      ['sentence', 2],
+      ['sentence', 1],
+    ]);
   });
 
   it('the embedding processes accept any question or passage, however long or odd', async () => {

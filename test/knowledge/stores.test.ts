@@ -17,14 +17,7 @@ import { createLiveCopyActivities } from '../../activities/knowledge/livecopy.ts
 import { createMaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
 import { createFiles, type Files } from '../../clients/files/files.ts';
 import { createSearch, type IndexTable, type Search } from '../../clients/knowledge/search/search.ts';
-import {
-  ChunkModel,
-  chunksOf,
-  listChunks,
-  removeChunks,
-  removeFormerChunks,
-  writeChunks,
-} from '../../models/knowledge/chunk.ts';
+import { ChunkModel, chunksOf, listChunks, removeChunks, writeChunks } from '../../models/knowledge/chunk.ts';
 import { collectionOf } from '../../models/base/define.ts';
 import { claimDocument, DocumentModel, type Document } from '../../models/knowledge/document.ts';
 import { createLiveCopy } from '../../models/knowledge/livecopy.ts';
@@ -388,7 +381,7 @@ it('cleaning up after a published generation keeps the chunks of the next one, w
     const source = sourceOf(orgId, docId, generation);
     await writeChunks(source, chunksOf(source, passages('What it says.')));
   }
-  await removeFormerChunks(orgId, docId, 2);
+  await removeChunks(orgId, [docId], { $lt: 2 });
   expect(await ChunkModel.distinct('generation', { org_id: orgId, source_id: docId })).toEqual([2, 3]);
 });
 
@@ -405,7 +398,7 @@ describe('a late attempt for a document', () => {
         // Meanwhile another attempt published this generation, and the next one was requested and published.
         const source = sourceOf(orgId, docId, 2);
         await writeChunks(source, chunksOf(source, passages('What it says now.')));
-        await removeChunks(orgId, docId, 2);
+        await removeChunks(orgId, [docId], { $ne: 2 });
         await search.add(tableOf(orgId), [rowOf(docId, 2)]);
         await DocumentModel.updateOne({ _id: docId }, { status: 'indexed', generation: 2, live_generation: 2 });
         return passages('What it said before.');

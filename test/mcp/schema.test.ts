@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { examine } from '../../clients/schema/examine.ts';
-import { BadSchema, readSchema, schemaCheck } from '../../clients/schema/schema.ts';
+import { BadSchema, checkOf, readSchema, schemaCheck } from '../../clients/schema/schema.ts';
 
 const order = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -45,7 +45,10 @@ describe('schemaCheck', () => {
     ['is one of another version than it says', { minimum: 3, exclusiveMinimum: true }],
     ['is very long', { description: 'x'.repeat(100_000) }],
     ['is nested deeply', JSON.parse('{"not":'.repeat(60) + '{}' + '}'.repeat(60)) as Record<string, unknown>],
-  ])('schemaCheck refuses a schema that %s', (_what, schema) => expect(() => schemaCheck(schema)).toThrow(BadSchema));
+  ])('schemaCheck refuses a schema that %s, and checkOf returns undefined for it', (_what, schema) => {
+    expect(() => schemaCheck(schema)).toThrow(BadSchema);
+    expect(checkOf(schema)).toBeUndefined();
+  });
 
   it.each<[string, Record<string, unknown>, unknown, unknown]>([
     ['http://json-schema.org/draft-04/schema#', { id: 'x', minimum: 3, exclusiveMinimum: true }, 4, 3],

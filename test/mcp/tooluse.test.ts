@@ -47,13 +47,13 @@ async function begun(become: (callId: string) => Promise<unknown>, patience: { p
 
 it('the agent’s turn waits for a short tool call and gets its result', async () => {
   const ended = { outcome: 'ok', ended_at: now } as const;
-  expect((await begun((id) => moveCall(orgId, id, 'drop', ended), long)).state).toBe('ended');
+  expect((await begun((_id) => moveCall({ _id, org_id: orgId }, 'drop', ended), long)).state).toBe('ended');
 });
 
 it('the agent’s turn does not wait longer for a tool call that waits for a person’s decision', async () => {
   const ask_until = new Date(now.getTime() + 60_000);
   const asked = { awaited: 'member', ask_until } as const;
-  expect((await begun((id) => moveCall(orgId, id, 'ask', asked), long)).state).toBe('waiting');
+  expect((await begun((_id) => moveCall({ _id, org_id: orgId }, 'ask', asked), long)).state).toBe('waiting');
 });
 
 it('the agent’s turn continues after a moment when its tool call has not ended', async () => {
@@ -179,7 +179,7 @@ describe('a model’s answer from the results of tools', () => {
 });
 
 describe('a call that waited for somebody', () => {
-  type Step = readonly [CallMove, Parameters<typeof moveCall>[3]];
+  type Step = readonly [CallMove, Parameters<typeof moveCall>[2]];
   const ask = (awaited: 'customer' | 'member'): Step => ['ask', { awaited, ask_until: now }];
   const agree: Step = ['agree', { agreed_sha256: 'a', decided_by: 'usr_1' }];
   const drop = (outcome: CallMade['outcome']): Step => ['drop', { outcome, ended_at: now }];
@@ -202,7 +202,7 @@ describe('a call that waited for somebody', () => {
     const message = { _id: newId('message'), calls: 1 } as Message;
     const { begin, toolboxFor } = createToolUse({
       startNear: async (_model, { _id }) => {
-        for (const [move, changes] of steps) await moveCall(orgId, _id, move, changes);
+        for (const [move, changes] of steps) await moveCall({ _id, org_id: orgId }, move, changes);
       },
       clock: () => now,
       ...long,

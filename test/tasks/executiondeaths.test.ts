@@ -4,14 +4,14 @@ import { executing } from '../kit/executing.ts';
 import { deathOf, startProcess, systemEnv } from '../kit/processes.ts';
 import { serviced, servicesEnv } from '../kit/serviced.ts';
 import { slackCall } from '../kit/services.ts';
-import type { ExecutionFault } from '../kit/worker.ts';
+import type { Fault } from '../kit/worker.ts';
 
 // The workers that execute tasks are started, and killed, below.
 const system = serviced((services) => systemEnv('executiondeaths', { ...servicesEnv(services), FLEETS: 'inbound' }));
 let channel = '';
 const { newOrg, call, newTask, ended, linearIssues, githubIssues } = executing(system, () => channel);
 const program = 'test/kit/worker.ts';
-const faults: readonly ExecutionFault[] = [
+const faults: readonly Fault[] = [
   'step claimed',
   'sent to linear',
   'sent to github',

@@ -1,7 +1,7 @@
 /** Zod schemas of the requests and replies about one's own account and about invitations. */
 import { z } from 'zod';
 import { email, membership, newPassword, password } from './auth.ts';
-import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { invitationStatuses } from '../../../models/rules/access/account.ts';
 import { roles } from '../../../models/rules/access/roles.ts';
 
@@ -33,7 +33,6 @@ export const invitation = z
   })
   .meta({ id: 'Invitation' });
 export const inviteBody = z.strictObject({ email, role });
-export const invitationParams = orgParams.extend({ invitationId: id });
 export const invitationReply = z.object({ invitation });
 export const invitationLink = z.string().optional().meta({
   description:

@@ -37,7 +37,6 @@ export const loginReply = z.object({
 });
 export const meReply = z.object({ user, organizations });
 
-export const oidcParams = z.object({ provider: id });
 export const oidcStartQuery = z.object({
   page: z.literal('app').optional().meta({ description: 'Ends signed in on the page `/app` instead of with a token.' }),
 });
@@ -54,5 +53,3 @@ export const oidcCallbackQuery = z.object({
   error: z.string().max(200).optional(),
   error_description: z.string().max(2000).optional(),
 });
-/** A redirect has a `Location` header and no body. */
-export const redirectReply = z.object({});

@@ -3,7 +3,7 @@
  * rotate contain a secret key's token.
  */
 import { z } from 'zod';
-import { cursor, id, line, moment, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, moment, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from './mode.ts';
 import { keyStatuses, scopes as allScopes } from '../../../models/rules/access/keys.ts';
 
@@ -31,7 +31,6 @@ export const key = z
 const token = z.string().meta({ description: 'The key itself. Shown this once; only its hash is stored.' });
 const expiresAt = moment.nullable().meta({ description: 'In the future; null for never.' });
 
-export const keyParams = orgParams.extend({ keyId: id });
 export const keyListQuery = pageQuery;
 export const keyList = z.object({ keys: z.array(key), cursor });
 export const createKeyBody = z.strictObject({
@@ -66,5 +65,5 @@ export const selfReply = z.object({
 
 const publishable = z.object({ key: z.string(), created_at: timestamp });
 export const publishableKeys = z.object({ test: publishable, live: publishable });
-export const publishableParams = orgParams.extend({ mode });
+export const publishableParams = z.object({ orgId: id, mode });
 export const rotatedPublishableKey = z.object({ mode, key: z.string() });

@@ -35,7 +35,6 @@ export const notificationList = z.object({
   unread_count: z.number().int().meta({ description: 'Of all notifications, whatever the page and its filter.' }),
   cursor,
 });
-export const notificationParams = z.object({ notifId: id });
 export const notificationReply = z.object({ notification });
 
 const time = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'is a time such as 22:00');

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { invitation, invitationLink } from './accounts.ts';
 import { email } from './auth.ts';
-import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { environments } from '../../../models/rules/access/keys.ts';
 import { memberStates, roles } from '../../../models/rules/access/roles.ts';
 
@@ -54,7 +54,6 @@ export const addedReply = z.object({
     .meta({ description: 'With 202: nobody has proven the address, or has an account of it, so it was invited.' }),
   link: invitationLink,
 });
-export const memberParams = orgParams.extend({ userId: id });
 export const removeMemberQuery = z.object({
   keep_keys: z
     .enum(['true', 'false'])

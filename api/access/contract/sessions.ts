@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { email } from './auth.ts';
-import { id, line, orgParams, timestamp } from '../../base/contract/common.ts';
+import { id, line, timestamp } from '../../base/contract/common.ts';
 import { mode } from './mode.ts';
 import {
   contextProblem,
@@ -74,7 +74,6 @@ export const mintReply = z.object({
     .meta({ description: 'Confirms one action that asks for a second proof of identity; valid 5 minutes.' }),
 });
 
-export const sessionParams = orgParams.extend({ sessionId: id });
 export const revokeReply = z.object({ session_id: id, status: z.literal('revoked') });
 
 export const embedSecretBody = z.strictObject({

@@ -14,10 +14,7 @@ import { normalizeEmail } from '../../../models/rules/access/email.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 
 export const accountRoutes = [
-  route({
-    name: 'forgotPassword',
-    method: 'POST',
-    path: '/auth/password/forgot',
+  route('forgotPassword', 'POST /auth/password/forgot', {
     summary: 'Have a link to a new password mailed, if there is an account of this address; the answer is the same.',
     auth: open,
     body: contract.forgotBody,
@@ -33,10 +30,7 @@ export const accountRoutes = [
       return { accepted: true as const };
     },
   }),
-  route({
-    name: 'resetPassword',
-    method: 'POST',
-    path: '/auth/password/reset',
+  route('resetPassword', 'POST /auth/password/reset', {
     summary: 'Set a new password by a link, which is good once. Every login of the account ends.',
     auth: open,
     body: contract.resetBody,
@@ -56,10 +50,7 @@ export const accountRoutes = [
       return { reset: true as const };
     },
   }),
-  route({
-    name: 'endLogins',
-    method: 'POST',
-    path: '/auth/logout-everywhere',
+  route('endLogins', 'POST /auth/logout-everywhere', {
     summary: 'End every login of your account, this one too, and every link that was mailed.',
     auth: jwt,
     reply: contract.signedOutReply,
@@ -68,10 +59,7 @@ export const accountRoutes = [
       return { signed_out: true as const };
     },
   }),
-  route({
-    name: 'changeEmail',
-    method: 'POST',
-    path: '/auth/email',
+  route('changeEmail', 'POST /auth/email', {
     summary: 'Have a link mailed to another address, or to your own, that makes it the proven address of your account.',
     auth: jwt,
     body: contract.changeEmailBody,
@@ -96,10 +84,7 @@ export const accountRoutes = [
       return { accepted: true as const };
     },
   }),
-  route({
-    name: 'confirmEmail',
-    method: 'POST',
-    path: '/auth/email/confirm',
+  route('confirmEmail', 'POST /auth/email/confirm', {
     summary: 'Prove by a link that an address is yours: the account has it from now on, and other links end.',
     auth: jwt,
     body: contract.confirmBody,

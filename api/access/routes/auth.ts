@@ -2,6 +2,7 @@
 import { jwt, open } from '../auth.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/auth.ts';
+import { redirectReply } from '../../base/contract/common.ts';
 import { returningBrowser } from '../browser.ts';
 import { dropLogin, keepLogin, onlyOwnPage } from '../browserlogin.ts';
 import { beginSignIn, finishSignIn, type FederatedPerson } from '../oidc.ts';
@@ -69,10 +70,7 @@ async function loginWith(ctx: Context, given: { email: string; password: string 
 }
 
 export const authRoutes = [
-  route({
-    name: 'register',
-    method: 'POST',
-    path: '/auth/register',
+  route('register', 'POST /auth/register', {
     summary: 'Create an account, and with `company` its organization, and log in.',
     auth: open,
     body: contract.registerBody,
@@ -92,10 +90,7 @@ export const authRoutes = [
       return login(ctx, user);
     },
   }),
-  route({
-    name: 'login',
-    method: 'POST',
-    path: '/auth/login',
+  route('login', 'POST /auth/login', {
     summary: 'Log in with e-mail and password.',
     auth: open,
     body: contract.loginBody,
@@ -104,10 +99,7 @@ export const authRoutes = [
     errors: ['BAD_LOGIN', 'RATE_LIMITED'],
     handle: ({ body, principal }, ctx) => loginWith(ctx, body, principal.address),
   }),
-  route({
-    name: 'getLogin',
-    method: 'GET',
-    path: '/auth/me',
+  route('getLogin', 'GET /auth/me', {
     summary: 'Who is logged in.',
     auth: jwt,
     reply: contract.meReply,
@@ -117,16 +109,12 @@ export const authRoutes = [
       return { user: viewUser(user), organizations };
     },
   }),
-  route({
-    name: 'startFederatedLogin',
-    method: 'GET',
-    path: '/auth/oidc/{provider}/start',
+  route('startFederatedLogin', 'GET /auth/oidc/{provider}/start', {
     summary: 'Send the browser to an identity provider.',
     auth: open,
-    params: contract.oidcParams,
     query: contract.oidcStartQuery,
     status: 302,
-    reply: contract.redirectReply,
+    reply: redirectReply,
     limit: 'accounts',
     async handle({ params, query, cookies }, ctx) {
       const { url, cookie } = await beginSignIn(ctx, params.provider, query.page === 'app');
@@ -134,13 +122,9 @@ export const authRoutes = [
       return redirect(url);
     },
   }),
-  route({
-    name: 'finishFederatedLogin',
-    method: 'GET',
-    path: '/auth/oidc/{provider}/callback',
+  route('finishFederatedLogin', 'GET /auth/oidc/{provider}/callback', {
     summary: 'Where an identity provider sends the browser back to; answers as a login does.',
     auth: open,
-    params: contract.oidcParams,
     query: contract.oidcCallbackQuery,
     otherParameters: 'ignored',
     otherStatuses: [302],
@@ -156,19 +140,13 @@ export const authRoutes = [
       return redirect(`${ctx.config.publicUrl}/app`);
     },
   }),
-  route({
-    name: 'getBrowserLogin',
-    method: 'GET',
-    path: '/auth/browser',
+  route('getBrowserLogin', 'GET /auth/browser', {
     summary: 'How the page `/app` may sign somebody in, besides e-mail and password.',
     auth: open,
     reply: contract.browserOffer,
     handle: (_, { config }) => Promise.resolve({ providers: Object.keys(config.oidcProviders) }),
   }),
-  route({
-    name: 'loginBrowser',
-    method: 'POST',
-    path: '/auth/browser',
+  route('loginBrowser', 'POST /auth/browser', {
     summary: 'Sign the page `/app` in: its browser gets a cookie that no script can read.',
     auth: open,
     body: contract.loginBody,
@@ -184,10 +162,7 @@ export const authRoutes = [
       return signedIn;
     },
   }),
-  route({
-    name: 'logoutBrowser',
-    method: 'DELETE',
-    path: '/auth/browser',
+  route('logoutBrowser', 'DELETE /auth/browser', {
     summary: 'Sign the page `/app` out in this browser.',
     auth: open,
     reply: contract.browserLeft,

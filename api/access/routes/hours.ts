@@ -14,19 +14,13 @@ function view(hours: Organization['hours'] | undefined, now: Date) {
 }
 
 export const hoursRoutes = [
-  route({
-    name: 'getHours',
-    method: 'GET',
-    path,
+  route('getHours', `GET ${path}`, {
     summary: 'The hours in which the team answers, and whether it does now.',
     auth: member(),
     reply: contract.hoursReply,
     handle: ({ principal }, { clock }) => Promise.resolve(view(principal.org.hours, clock())),
   }),
-  route({
-    name: 'setHours',
-    method: 'PUT',
-    path,
+  route('setHours', `PUT ${path}`, {
     summary: 'Set the hours in which the team answers.',
     auth: member('admin'),
     body: contract.hoursBody,

@@ -23,7 +23,7 @@ import { addMember, findOrganization, type Organization } from '../../../models/
 import { createUser, findUser, verifyEmail, type User } from '../../../models/access/user.ts';
 import { deadLink } from '../../../models/rules/access/account.ts';
 import { mayAdd } from '../../../models/rules/access/roles.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
+import { noSuch, Problem } from '../../../models/rules/base/errors.ts';
 
 /**
  * Makes the user who accepted an invitation a member, if the inviter may still add people. Otherwise the invitation is
@@ -66,10 +66,7 @@ const provesAddress = ({ hash }: Invitation, token: string): boolean => hash ===
 const prefix = '/orgs/{orgId}/invitations';
 
 export const invitationRoutes = [
-  route({
-    name: 'inviteMember',
-    method: 'POST',
-    path: prefix,
+  route('inviteMember', `POST ${prefix}`, {
     summary:
       'Invite somebody, with or without an account, by mail or by the `link` of the answer. A later one of the address replaces it.',
     auth: member('admin'),
@@ -82,10 +79,7 @@ export const invitationRoutes = [
       return { invitation: viewInvitation(invitation, ctx.clock()), ...rest };
     },
   }),
-  route({
-    name: 'listInvitations',
-    method: 'GET',
-    path: prefix,
+  route('listInvitations', `GET ${prefix}`, {
     summary: 'Invitations and what became of them, the newest first.',
     auth: member('admin'),
     query: contract.pageQuery,
@@ -95,24 +89,17 @@ export const invitationRoutes = [
       return { invitations: entries.map((entry) => viewInvitation(entry, ctx.clock())), cursor };
     },
   }),
-  route({
-    name: 'revokeInvitation',
-    method: 'DELETE',
-    path: `${prefix}/{invitationId}`,
+  route('revokeInvitation', `DELETE ${prefix}/{invitationId}`, {
     summary: 'Take an invitation back: its link is over at once.',
     auth: member('admin'),
-    params: contract.invitationParams,
     reply: contract.invitationReply,
     async handle({ params: { orgId, invitationId } }, ctx) {
       const revoked = await revokeInvitation(orgId, invitationId, ctx.clock());
-      if (!revoked) throw new Problem('NOT_FOUND', { message: 'There is no such invitation that could be accepted.' });
+      if (!revoked) throw noSuch('invitation that could be accepted');
       return { invitation: viewInvitation(revoked, ctx.clock()) };
     },
   }),
-  route({
-    name: 'seeInvitation',
-    method: 'POST',
-    path: '/auth/invitations/see',
+  route('seeInvitation', 'POST /auth/invitations/see', {
     summary:
       'What the invitation of a link is about. It changes nothing; the token is in the body, so that no log holds it.',
     auth: open,
@@ -134,10 +121,7 @@ export const invitationRoutes = [
       };
     },
   }),
-  route({
-    name: 'acceptInvitation',
-    method: 'POST',
-    path: '/auth/invitations/accept',
+  route('acceptInvitation', 'POST /auth/invitations/accept', {
     summary: 'Join with your account, whose address is the invited one.',
     auth: jwt,
     body: contract.invitationToken,
@@ -153,10 +137,7 @@ export const invitationRoutes = [
       return join(ctx, taken, user);
     },
   }),
-  route({
-    name: 'registerInvited',
-    method: 'POST',
-    path: '/auth/invitations/register',
+  route('registerInvited', 'POST /auth/invitations/register', {
     summary: 'Create an account of the invited address, join with it, and log in.',
     auth: open,
     body: contract.registerInvitedBody,

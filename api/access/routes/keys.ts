@@ -17,7 +17,7 @@ import {
 } from '../../../models/access/key.ts';
 import { roleOf } from '../../../models/access/organization.ts';
 import { providePublishableKey, rotatePublishableKey } from '../../../models/access/publishablekey.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
+import { invalid, noSuch, Problem } from '../../../models/rules/base/errors.ts';
 import {
   defaultMode,
   defaultScopes,
@@ -30,7 +30,7 @@ import {
 import { defined } from '../../../models/rules/base/defined.ts';
 
 const base = '/support/developer-keys/orgs/{orgId}';
-const missing = () => new Problem('NOT_FOUND', { message: 'There is no such key.' });
+const missing = () => noSuch('key');
 
 function view(key: Key, environment: Environment, now: Date) {
   return {
@@ -70,7 +70,7 @@ function mint(
 async function checkStillMember({ _id, org_id }: Key, userId: string, now: Date): Promise<void> {
   if ((await roleOf(org_id, userId)) !== undefined) return;
   await revokeKey(org_id, _id, now);
-  throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+  throw noSuch('organization');
 }
 
 /** The request's `expires_at` as a date. @throws Problem VALIDATION when it is in the past. */
@@ -78,14 +78,11 @@ function readExpiry(text: string | null, now: Date): Date | null {
   if (text === null) return null;
   const moment = new Date(text);
   if (moment > now) return moment;
-  throw new Problem('VALIDATION', { details: [{ path: ['body', 'expires_at'], message: 'must be in the future' }] });
+  throw invalid(['body', 'expires_at'], 'must be in the future');
 }
 
 export const keyRoutes = [
-  route({
-    name: 'listPublishableKeys',
-    method: 'GET',
-    path: `${base}/publishable-keys`,
+  route('listPublishableKeys', `GET ${base}/publishable-keys`, {
     summary: 'The publishable keys of both modes, in full; made on the first read.',
     auth: member(),
     reply: contract.publishableKeys,
@@ -97,10 +94,7 @@ export const keyRoutes = [
       return { test: shown(test!), live: shown(live!) };
     },
   }),
-  route({
-    name: 'rotatePublishableKey',
-    method: 'POST',
-    path: `${base}/publishable-keys/{mode}/rotate`,
+  route('rotatePublishableKey', `POST ${base}/publishable-keys/{mode}/rotate`, {
     summary: "Replace a mode's publishable key. The old one stops working: pages that embed it need the new one.",
     auth: member(),
     params: contract.publishableParams,
@@ -109,10 +103,7 @@ export const keyRoutes = [
       return rotatePublishableKey(principal.orgId, params.mode, ctx.clock());
     },
   }),
-  route({
-    name: 'listKeys',
-    method: 'GET',
-    path: `${base}/keys`,
+  route('listKeys', `GET ${base}/keys`, {
     summary: 'All keys, newest first, also revoked ones.',
     auth: member(),
     query: contract.keyListQuery,
@@ -122,10 +113,7 @@ export const keyRoutes = [
       return { keys: entries.map((key) => view(key, principal.org.environment, ctx.clock())), cursor };
     },
   }),
-  route({
-    name: 'createKey',
-    method: 'POST',
-    path: `${base}/keys`,
+  route('createKey', `POST ${base}/keys`, {
     summary: 'Create a key. Its token is shown this once.',
     auth: member(),
     body: contract.createKeyBody,
@@ -149,13 +137,9 @@ export const keyRoutes = [
       return { key: view(key, principal.org.environment, now), token };
     },
   }),
-  route({
-    name: 'updateKey',
-    method: 'PATCH',
-    path: `${base}/keys/{keyId}`,
+  route('updateKey', `PATCH ${base}/keys/{keyId}`, {
     summary: 'Change name, scopes or expiry. The token and the mode stay.',
     auth: member(),
-    params: contract.keyParams,
     body: contract.updateKeyBody,
     reply: contract.keyReply,
     errors: ['KEY_REVOKED', 'CONFLICT'],
@@ -178,13 +162,9 @@ export const keyRoutes = [
       return { key: view(key, principal.org.environment, now) };
     },
   }),
-  route({
-    name: 'revokeKey',
-    method: 'DELETE',
-    path: `${base}/keys/{keyId}`,
+  route('revokeKey', `DELETE ${base}/keys/{keyId}`, {
     summary: 'Revoke a key: within a second nothing accepts it. Repeating it changes nothing.',
     auth: member(),
-    params: contract.keyParams,
     reply: contract.keyReply,
     async handle({ params, principal }, ctx) {
       const now = ctx.clock();
@@ -194,13 +174,9 @@ export const keyRoutes = [
       return { key: view(key, principal.org.environment, now) };
     },
   }),
-  route({
-    name: 'rotateKey',
-    method: 'POST',
-    path: `${base}/keys/{keyId}/rotate`,
+  route('rotateKey', `POST ${base}/keys/{keyId}/rotate`, {
     summary: 'Create the successor of a key: same name, scopes, mode and expiry. The old key ends after the overlap.',
     auth: member(),
-    params: contract.keyParams,
     body: contract.rotateKeyBody,
     status: 201,
     reply: contract.newKeyReply,
@@ -221,10 +197,7 @@ export const keyRoutes = [
       return { key: view(next.key, principal.org.environment, now), token: next.token };
     },
   }),
-  route({
-    name: 'getSelf',
-    method: 'GET',
-    path: '/support/developer-keys/self',
+  route('getSelf', 'GET /support/developer-keys/self', {
     summary: 'What the calling key is.',
     auth: self,
     reply: contract.selfReply,

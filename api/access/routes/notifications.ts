@@ -10,13 +10,10 @@ import { organizationIdsOf, setAway } from '../../../models/access/organization.
 import { tellStaff } from '../../../models/live/staff.ts';
 import { noticesOf, setNotices } from '../../../models/access/user.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
+import { noSuch } from '../../../models/rules/base/errors.ts';
 
 export const notificationRoutes = [
-  route({
-    name: 'listNotifications',
-    method: 'GET',
-    path: '/me/notifications',
+  route('listNotifications', 'GET /me/notifications', {
     summary: 'What you were told in the organizations that you belong to, the newest first.',
     auth: jwt,
     query: contract.notificationsQuery,
@@ -31,24 +28,17 @@ export const notificationRoutes = [
       return { notifications: entries.map(viewNotification), unread_count, cursor };
     },
   }),
-  route({
-    name: 'readNotification',
-    method: 'PUT',
-    path: '/me/notifications/{notifId}/read',
+  route('readNotification', 'PUT /me/notifications/{notifId}/read', {
     summary: 'Mark a notification as read; one that is read stays so.',
     auth: jwt,
-    params: contract.notificationParams,
     reply: contract.notificationReply,
     async handle({ params: { notifId }, principal: { userId } }) {
       const found = await markRead(userId, await organizationIdsOf(userId), notifId);
-      if (!found) throw new Problem('NOT_FOUND', { message: 'There is no such notification.' });
+      if (!found) throw noSuch('notification');
       return { notification: viewNotification(found) };
     },
   }),
-  route({
-    name: 'getNotices',
-    method: 'GET',
-    path: '/me/notices',
+  route('getNotices', 'GET /me/notices', {
     summary: 'How you are told what concerns the team.',
     auth: jwt,
     reply: contract.notices,
@@ -56,10 +46,7 @@ export const notificationRoutes = [
       return noticesOf(await self(principal.userId));
     },
   }),
-  route({
-    name: 'setNotices',
-    method: 'PUT',
-    path: '/me/notices',
+  route('setNotices', 'PUT /me/notices', {
     summary: 'Choose how you are told what concerns the team; what is left out stays.',
     auth: jwt,
     body: contract.noticesBody,
@@ -68,18 +55,14 @@ export const notificationRoutes = [
       return noticesOf((await setNotices(userId, defined(body))) ?? (await self(userId)));
     },
   }),
-  route({
-    name: 'setAvailability',
-    method: 'PUT',
-    path: '/me/availability',
+  route('setAvailability', 'PUT /me/availability', {
     summary: 'Say that you are away from an organization, or here again.',
     auth: jwt,
     body: contract.availabilityBody,
     reply: contract.availabilityReply,
     errors: ['NOT_FOUND'],
     async handle({ body: { org_id, state }, principal: { userId } }, ctx) {
-      if (!(await setAway(org_id, userId, state === 'away')))
-        throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+      if (!(await setAway(org_id, userId, state === 'away'))) throw noSuch('organization');
       await tellStaff(org_id, { type: 'member', body: { user_id: userId } }, ctx.clock());
       return { org_id, state };
     },

@@ -18,7 +18,7 @@ import {
 } from '../../../models/access/organization.ts';
 import { hereOf } from '../../../models/access/here.ts';
 import { normalizeEmail } from '../../../models/rules/access/email.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
+import { noSuch } from '../../../models/rules/base/errors.ts';
 import { checkAdding, checkKeepingKeys, type Role } from '../../../models/rules/access/roles.ts';
 import { findUser, findUserByEmail, listUsers, type User } from '../../../models/access/user.ts';
 
@@ -51,10 +51,7 @@ const placeOf = ({ joined_at, user_id }: Member): string => `${joined_at.getTime
 const keyMade = ({ _id, name, token_prefix }: Key) => ({ key_id: _id, name, token_prefix });
 
 export const orgRoutes = [
-  route({
-    name: 'createOrganization',
-    method: 'POST',
-    path: '/orgs',
+  route('createOrganization', 'POST /orgs', {
     summary: 'Create an organization, in the sandbox, with you as its owner.',
     auth: jwt,
     body: contract.createBody,
@@ -67,10 +64,7 @@ export const orgRoutes = [
       return view(org, 'owner');
     },
   }),
-  route({
-    name: 'listOrganizations',
-    method: 'GET',
-    path: '/orgs',
+  route('listOrganizations', 'GET /orgs', {
     summary: 'The organizations you belong to, newest first.',
     auth: jwt,
     query: contract.listQuery,
@@ -83,10 +77,7 @@ export const orgRoutes = [
       return { organizations: entries.map((org) => view(org, org.members[0]!.role)), cursor };
     },
   }),
-  route({
-    name: 'getOrganization',
-    method: 'GET',
-    path: '/orgs/{orgId}',
+  route('getOrganization', 'GET /orgs/{orgId}', {
     summary: 'One organization.',
     auth: member(),
     reply: contract.organization,
@@ -94,10 +85,7 @@ export const orgRoutes = [
       return view(principal.org, principal.role);
     },
   }),
-  route({
-    name: 'listMembers',
-    method: 'GET',
-    path: '/orgs/{orgId}/members',
+  route('listMembers', 'GET /orgs/{orgId}/members', {
     summary: 'All members, in the order they joined.',
     auth: member(),
     query: contract.membersQuery,
@@ -119,10 +107,7 @@ export const orgRoutes = [
       return { members, count: org.members.length, cursor };
     },
   }),
-  route({
-    name: 'addMember',
-    method: 'POST',
-    path: '/orgs/{orgId}/members',
+  route('addMember', 'POST /orgs/{orgId}/members', {
     summary:
       'Add somebody whose account has a proven address; anybody else is invited (202). Only an owner makes an owner.',
     auth: member('admin'),
@@ -146,30 +131,22 @@ export const orgRoutes = [
       return { member: memberView(user, entry) };
     },
   }),
-  route({
-    name: 'changeRole',
-    method: 'PATCH',
-    path: '/orgs/{orgId}/members/{userId}',
+  route('changeRole', 'PATCH /orgs/{orgId}/members/{userId}', {
     summary: 'Give a member another role. Only owners do, and one owner stays.',
     auth: member(),
-    params: contract.memberParams,
     body: contract.changeRoleBody,
     reply: contract.memberReply,
     errors: ['LAST_OWNER'],
     async handle({ params: { orgId, userId }, body: { role }, principal }) {
       const entry = await changeRole(orgId, principal.userId, userId, role);
       const user = await findUser(userId);
-      if (!user) throw new Problem('NOT_FOUND', { message: 'There is no such member.' });
+      if (!user) throw noSuch('member');
       return { member: memberView(user, entry) };
     },
   }),
-  route({
-    name: 'removeMember',
-    method: 'DELETE',
-    path: '/orgs/{orgId}/members/{userId}',
+  route('removeMember', 'DELETE /orgs/{orgId}/members/{userId}', {
     summary: 'Take somebody out, or leave. The last owner stays. The keys that the member made are revoked.',
     auth: member(),
-    params: contract.memberParams,
     query: contract.removeMemberQuery,
     reply: contract.removedReply,
     limit: 'none',

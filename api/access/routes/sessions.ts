@@ -9,7 +9,7 @@ import { route } from '../../http/route.ts';
 import { embedSecretPlace, findEmbedSecret, replaceEmbedSecret } from '../../../models/access/embedsecret.ts';
 import { newId } from '../../../models/base/ids.ts';
 import { normalizeEmail } from '../../../models/rules/access/email.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
+import { noSuch } from '../../../models/rules/base/errors.ts';
 import { productTypeOf, sessionEnd } from '../../../models/rules/access/session.ts';
 import { createSession, newStepUp, revokeSession } from '../../../models/access/session.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
@@ -17,10 +17,7 @@ import { defined } from '../../../models/rules/base/defined.ts';
 const base = '/support/sessions/orgs/{orgId}';
 
 export const sessionRoutes = [
-  route({
-    name: 'mintSession',
-    method: 'POST',
-    path: `${base}/mint`,
+  route('mintSession', `POST ${base}/mint`, {
     summary: 'A session for one customer, whom your backend has identified. Its mode is the key’s.',
     auth: key('sessions:mint', { keyOnly: true }),
     body: contract.mintBody,
@@ -80,24 +77,17 @@ export const sessionRoutes = [
       };
     },
   }),
-  route({
-    name: 'revokeSession',
-    method: 'POST',
-    path: `${base}/{sessionId}/revoke`,
+  route('revokeSession', `POST ${base}/{sessionId}/revoke`, {
     summary: 'End a session: within a second nothing accepts its token, and its open connections close.',
     auth: member(),
-    params: contract.sessionParams,
     reply: contract.revokeReply,
     async handle({ params, principal }, ctx) {
       const session = await revokeSession(principal.orgId, params.sessionId, ctx.clock());
-      if (!session) throw new Problem('NOT_FOUND', { message: 'There is no such session.' });
+      if (!session) throw noSuch('session');
       return { session_id: session._id, status: 'revoked' as const };
     },
   }),
-  route({
-    name: 'getEmbedSecret',
-    method: 'GET',
-    path: `${base}/embed-secret`,
+  route('getEmbedSecret', `GET ${base}/embed-secret`, {
     summary: 'Whether there is a secret that signs e-mails of embedded customers; never the secret.',
     auth: key('support:read'),
     reply: contract.embedSecretState,
@@ -113,10 +103,7 @@ export const sessionRoutes = [
       };
     },
   }),
-  route({
-    name: 'replaceEmbedSecret',
-    method: 'POST',
-    path: `${base}/embed-secret`,
+  route('replaceEmbedSecret', `POST ${base}/embed-secret`, {
     summary: 'Make the secret that signs e-mails of embedded customers of this mode, or a new one in its place.',
     auth: key('support:write'),
     body: contract.embedSecretBody,

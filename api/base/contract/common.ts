@@ -7,7 +7,8 @@ export const timestamp = z.iso.datetime({ precision: 3 });
 /** A time in a request: ISO 8601 with any offset. */
 export const moment = z.iso.datetime({ offset: true });
 export const id = z.string().min(1).max(100);
-export const orgParams = z.object({ orgId: id });
+/** A redirect has a `Location` header and no body. */
+export const redirectReply = z.object({});
 
 /**
  * Control characters, line ends, and characters that change the direction of writing, which can make a name look like

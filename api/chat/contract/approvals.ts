@@ -1,12 +1,10 @@
 /** Zod schemas of the requests and replies about tool calls that wait for a member's approval. */
 import { z } from 'zod';
 import { mode } from '../../access/contract/mode.ts';
-import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
-import { authScope, emptyBody, riskTier } from '../../mcp/contract/mcp.ts';
+import { cursor, id, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { authScope, riskTier } from '../../mcp/contract/mcp.ts';
 
-export { emptyBody };
-
-const approval = z
+export const approval = z
   .object({
     id,
     mode,
@@ -24,5 +22,4 @@ const approval = z
   .meta({ id: 'ToolApproval' });
 export const approvalsReply = z.object({ approvals: z.array(approval), cursor });
 export const approvalsQuery = pageQuery;
-export const approvalParams = orgParams.extend({ approvalId: id });
 export const decidedReply = z.object({ id, decision: z.enum(['approved', 'denied']) });

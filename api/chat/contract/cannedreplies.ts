@@ -1,10 +1,8 @@
 /** Zod schemas of the requests and replies about canned replies. */
 import { z } from 'zod';
-import { id, orgParams, timestamp } from '../../base/contract/common.ts';
+import { id, timestamp } from '../../base/contract/common.ts';
 import { maxShortcutLength } from '../../../models/rules/chat/cannedreply.ts';
 import { maxBodyLength } from '../../../models/rules/chat/conversation.ts';
-
-export const replyParams = orgParams.extend({ replyId: id });
 
 const shortcut = z
   .string()

@@ -1,6 +1,6 @@
 /** Zod schemas of the frames that a customer's socket sends and receives, and of the same data over REST. */
 import { z } from 'zod';
-import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
 import { confidencesOfAnswers, offer } from '../../knowledge/contract/knowledge.ts';
 import { fieldKinds, questionActions } from '../../../models/rules/mcp/question.ts';
@@ -197,7 +197,6 @@ export const sendReply = z.object({
     .meta({ description: 'This client_message_id was there before; nothing was added.' }),
 });
 export const conversationList = z.object({ conversations: z.array(conversation), cursor });
-export const conversationParams = orgParams.extend({ convId: id });
 const messages = z.array(message).meta({ description: 'In their order; the last ones without a cursor.' });
 const before = cursor.meta({ description: 'For the messages before these; null when there are none.' });
 export const conversationReply = z.object({ conversation, messages, cursor: before });

@@ -1,11 +1,10 @@
 /** Zod schemas of the requests and replies that export or erase all data of a customer. */
 import { z } from 'zod';
-import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
 import { conversation, conversationReply } from './inbox.ts';
 import { gapReasons } from '../../../models/rules/knowledge/gap.ts';
 
-export const customerParams = orgParams.extend({ customerId: id });
 export const exportQuery = pageQuery.extend({
   limit: pageQuery.shape.limit.meta({ description: 'Records a page at most; 100 unless told.' }),
 });

@@ -3,7 +3,7 @@
  */
 import { z } from 'zod';
 import { message } from './chat.ts';
-import { cursor, id, line, moment, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, moment, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
 import { priorities } from '../../../models/rules/base/priority.ts';
 import {
@@ -18,8 +18,6 @@ import {
 } from '../../../models/rules/chat/conversation.ts';
 
 import { maxMentions, maxNoteBody, maxTagLength, maxTags } from '../../../models/rules/chat/triage.ts';
-
-export const conversationParams = orgParams.extend({ convId: id });
 
 const status = z.enum(conversationStatuses);
 const reasons = Object.keys(escalationReasons) as [EscalationReason, ...EscalationReason[]];
@@ -121,7 +119,7 @@ export const inboxReply = z.object({
   cursor,
 });
 
-const inboxMessage = message
+export const inboxMessage = message
   .extend({
     sender_id: id.optional().meta({ description: 'Of a member’s reply: the user, or the key it was sent with.' }),
     record: z
@@ -187,7 +185,6 @@ export const escalateBody = z.strictObject({
     description: 'For the colleagues who take over; kept with the ticket. The customer does not see it.',
   }),
 });
-export const emptyBody = z.strictObject({});
 
 export const tagsBody = z.strictObject({ tags: z.array(tag).max(maxTags).meta({ description: 'All of them.' }) });
 export const priorityBody = z.strictObject({ priority: priority.nullable() });
@@ -201,7 +198,6 @@ export const noteBody = z.strictObject({
   mentions: z.array(id).max(maxMentions).optional().meta({ description: 'Members who are told of it, by user id.' }),
 });
 export const noteReply = z.object({ note });
-export const noteParams = conversationParams.extend({ noteId: id });
 
 export const suggestion = z.object({
   suggestion: z

@@ -1,6 +1,6 @@
 /** Zod schemas of how an organization's widget looks and what it says. */
 import { z } from 'zod';
-import { id, line, orgParams } from '../../base/contract/common.ts';
+import { id, line } from '../../base/contract/common.ts';
 import { accentPattern } from '../../../models/rules/chat/accent.ts';
 import {
   asksForEmail,
@@ -14,7 +14,8 @@ import {
   type WidgetLanguage,
 } from '../../../models/rules/chat/look.ts';
 
-export const pictureParams = orgParams.extend({
+export const pictureParams = z.object({
+  orgId: id,
   picture: id.meta({ description: pictures.map((name) => `\`${name}\``).join(' or ') }),
 });
 
@@ -50,7 +51,6 @@ const settings = {
 };
 
 export const widgetBody = z.strictObject(settings).partial();
-export const pictureForm = z.strictObject({});
 export const widgetReply = z.object({
   org_id: id,
   ...settings,

@@ -5,7 +5,7 @@ import { paged } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
 import { decide } from '../toolcall.ts';
 import { findToolCall, listApprovals, type ToolCall } from '../../../models/mcp/call.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
+import { noSuch } from '../../../models/rules/base/errors.ts';
 import { titleOf } from '../../../models/rules/mcp/tool.ts';
 
 const prefix = '/support/mcp/orgs/{orgId}';
@@ -26,20 +26,15 @@ const viewApproval = (call: ToolCall) => ({
 });
 
 const decisionRoute = (name: string, verb: 'approve' | 'deny') =>
-  route({
-    name,
-    method: 'POST',
-    path: `${prefix}/approvals/{approvalId}/${verb}`,
+  route(name, `POST ${prefix}/approvals/{approvalId}/${verb}`, {
     summary: `${verb === 'approve' ? 'Approve' : 'Deny'} a call that waits for a member: these arguments, once.`,
     // A person must decide, so no key is accepted.
     auth: member(),
-    params: contract.approvalParams,
-    body: contract.emptyBody,
     reply: contract.decidedReply,
-    errors: ['NOTHING_PENDING'],
+    errors: ['CONFLICT', 'NOTHING_PENDING'],
     async handle({ params: { orgId, approvalId }, principal }, ctx) {
       const call = await findToolCall(orgId, approvalId);
-      if (call?.awaited !== 'member') throw new Problem('NOT_FOUND', { message: 'There is no such approval.' });
+      if (call?.awaited !== 'member') throw noSuch('approval');
       const approved = verb === 'approve';
       await decide(ctx, call, { by: 'member', approved, actor: principal.userId });
       return { id: approvalId, decision: approved ? ('approved' as const) : ('denied' as const) };
@@ -47,10 +42,7 @@ const decisionRoute = (name: string, verb: 'approve' | 'deny') =>
   });
 
 export const approvalRoutes = [
-  route({
-    name: 'listToolApprovals',
-    method: 'GET',
-    path: `${prefix}/approvals`,
+  route('listToolApprovals', `GET ${prefix}/approvals`, {
     summary: 'Calls that wait for a member, the newest first.',
     auth: key('mcp:read'),
     query: contract.approvalsQuery,

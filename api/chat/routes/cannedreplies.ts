@@ -12,7 +12,7 @@ import {
 } from '../../../models/chat/cannedreply.ts';
 import { hasRole } from '../../../models/rules/access/roles.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
+import { noSuch, Problem } from '../../../models/rules/base/errors.ts';
 
 const path = '/support/replies/orgs/{orgId}';
 
@@ -23,7 +23,7 @@ const view = ({ _id, owner, created_at, updated_at, ...reply }: CannedReply) => 
   created_at: created_at.toISOString(),
   updated_at: updated_at.toISOString(),
 });
-const noSuchReply = () => new Problem('NOT_FOUND', { message: 'There is no such canned reply.' });
+const noSuchReply = () => noSuch('canned reply');
 
 /** @throws Problem MISSING_ROLE when a member below the role admin changes a reply that all members share. */
 function checkSharing({ role }: MemberPrincipal, ...shared: boolean[]): void {
@@ -39,10 +39,7 @@ async function mine({ orgId, userId }: MemberPrincipal, replyId: string): Promis
 }
 
 export const cannedReplyRoutes = [
-  route({
-    name: 'listCannedReplies',
-    method: 'GET',
-    path,
+  route('listCannedReplies', `GET ${path}`, {
     summary: 'Your canned replies and those that all members have, by shortcut.',
     auth: member(),
     reply: contract.cannedReplyList,
@@ -50,10 +47,7 @@ export const cannedReplyRoutes = [
       return { replies: (await listCannedReplies(orgId, userId)).map(view) };
     },
   }),
-  route({
-    name: 'createCannedReply',
-    method: 'POST',
-    path,
+  route('createCannedReply', `POST ${path}`, {
     summary: 'Add a canned reply, for yourself or as an admin for all.',
     auth: member(),
     body: contract.createBody,
@@ -65,13 +59,9 @@ export const cannedReplyRoutes = [
       return { reply: view(await createCannedReply({ ...given, org_id: principal.orgId, owner }, ctx.clock())) };
     },
   }),
-  route({
-    name: 'changeCannedReply',
-    method: 'PATCH',
-    path: `${path}/{replyId}`,
+  route('changeCannedReply', `PATCH ${path}/{replyId}`, {
     summary: 'Change a canned reply; what is left out stays.',
     auth: member(),
-    params: contract.replyParams,
     body: contract.changeBody,
     reply: contract.oneReply,
     async handle({ params, body: { shared, ...given }, principal }, ctx) {
@@ -83,13 +73,9 @@ export const cannedReplyRoutes = [
       return { reply: view(changed) };
     },
   }),
-  route({
-    name: 'removeCannedReply',
-    method: 'DELETE',
-    path: `${path}/{replyId}`,
+  route('removeCannedReply', `DELETE ${path}/{replyId}`, {
     summary: 'Remove a canned reply.',
     auth: member(),
-    params: contract.replyParams,
     reply: contract.removedReply,
     async handle({ params: { replyId }, principal }) {
       const standing = await mine(principal, replyId);

@@ -11,10 +11,7 @@ import { route } from '../../http/route.ts';
 import { listConversations } from '../../../models/chat/conversation.ts';
 
 export const chatRoutes = [
-  route({
-    name: 'sendMessage',
-    method: 'POST',
-    path: '/support/chat/messages/{orgId}',
+  route('sendMessage', 'POST /support/chat/messages/{orgId}', {
     summary: 'Say something; it is stored and will be answered. Read the answer from the history, or use the socket.',
     auth: session,
     body: contract.sendBody,
@@ -28,10 +25,7 @@ export const chatRoutes = [
       return { conv_id: convId, message_id: messageId, ...(duplicate ? { duplicate } : {}) };
     },
   }),
-  route({
-    name: 'listOwnConversations',
-    method: 'GET',
-    path: '/support/chat/conversations/{orgId}',
+  route('listOwnConversations', 'GET /support/chat/conversations/{orgId}', {
     summary: 'The customer’s own conversations, the newest first.',
     auth: session,
     query: contract.pageQuery,
@@ -44,13 +38,9 @@ export const chatRoutes = [
       return { conversations: entries.map(viewConversation), cursor };
     },
   }),
-  route({
-    name: 'getOwnConversation',
-    method: 'GET',
-    path: '/support/chat/conversation/{orgId}/{convId}',
+  route('getOwnConversation', 'GET /support/chat/conversation/{orgId}/{convId}', {
     summary: 'One of the customer’s own conversations, with its last messages.',
     auth: session,
-    params: contract.conversationParams,
     query: contract.pageQuery,
     reply: contract.conversationReply,
     limit: 'queries',
@@ -62,10 +52,7 @@ export const chatRoutes = [
       return { conversation: viewConversation(conversation), messages: found.map(viewMessage), cursor: next };
     },
   }),
-  route({
-    name: 'getChatHistory',
-    method: 'GET',
-    path: '/support/chat/history/{orgId}',
+  route('getChatHistory', 'GET /support/chat/history/{orgId}', {
     summary: 'The last messages of the current conversation; page backwards with the cursor.',
     auth: session,
     query: contract.pageQuery,

@@ -8,14 +8,14 @@ import { route } from '../../http/route.ts';
 import { findCustomer, type Customer } from '../../../models/chat/customer.ts';
 import { heldBehind, placeForm, placeOf, type Held, type HeldRecords } from '../../../models/chat/customerdata.ts';
 import { createErasure, ErasureModel, findErasure, shutOut, type Erasure } from '../../../models/chat/erasure.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
+import { noSuch } from '../../../models/rules/base/errors.ts';
 import type { Session } from '../../../models/access/session.ts';
 import { eraseCustomerWork } from '../../../models/rules/chat/work.ts';
 
 const path = '/support/customers/orgs/{orgId}/{customerId}';
 /** Records on a page of the export; large, because programs read it. */
 const exportLimit = 100;
-const noSuchCustomer = () => new Problem('NOT_FOUND', { message: 'There is no such customer.' });
+const noSuchCustomer = () => noSuch('customer');
 
 const viewCustomer = ({ _id, created_at, last_seen_at, ...customer }: Readonly<Customer>) => ({
   ...customer,
@@ -58,13 +58,9 @@ const viewErasure = ({ _id, requested_at, erased_at, verified_at, ...erasure }: 
 });
 
 export const customerRoutes = [
-  route({
-    name: 'exportCustomer',
-    method: 'GET',
-    path,
+  route('exportCustomer', `GET ${path}`, {
     summary: 'Everything that is held of a customer, page by page: the lists of all pages together are all of it.',
     auth: member(),
-    params: contract.customerParams,
     query: contract.exportQuery,
     reply: contract.exportReply,
     limit: 'exports',
@@ -77,13 +73,9 @@ export const customerRoutes = [
       return { customer: viewCustomer(customer), ...viewHeld(entries, customer), cursor };
     },
   }),
-  route({
-    name: 'eraseCustomer',
-    method: 'DELETE',
-    path,
+  route('eraseCustomer', `DELETE ${path}`, {
     summary: 'Remove everything that is held of a customer. Asked again, it says how far that is.',
     auth: member('admin'),
-    params: contract.customerParams,
     status: 202,
     reply: contract.erasureReply,
     async handle({ params: { orgId, customerId }, principal }, ctx) {

@@ -44,10 +44,7 @@ async function view(orgId: string, environment: Environment) {
 const path = '/orgs/{orgId}/go-live';
 
 export const goLiveRoutes = [
-  route({
-    name: 'seeGoLive',
-    method: 'GET',
-    path,
+  route('seeGoLive', `GET ${path}`, {
     summary:
       'How much is live: documents, pages, tools and settings, what test mode has, and how a copy of that stands.',
     auth: member(),
@@ -56,10 +53,7 @@ export const goLiveRoutes = [
       return view(orgId, org.environment);
     },
   }),
-  route({
-    name: 'goLive',
-    method: 'POST',
-    path,
+  route('goLive', `POST ${path}`, {
     summary: 'Go live. `copy_from_test` takes the documents and pages of test mode over, in the background.',
     auth: member('admin'),
     body: contract.goLiveBody,

@@ -28,7 +28,7 @@ import { countInbox, listInbox, type InboxPlace } from '../../../models/chat/inb
 import { listMessages, type Message } from '../../../models/chat/message.ts';
 import type { InboxSort } from '../../../models/rules/chat/conversation.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
+import { invalid } from '../../../models/rules/base/errors.ts';
 
 const prefix = '/support/inbox/orgs/{orgId}';
 
@@ -37,8 +37,7 @@ function assignee(asked: string | undefined, { kind, actor }: TenantPrincipal): 
   if (asked === 'none') return null;
   if (asked !== 'me') return asked;
   if (kind === 'member') return actor;
-  const message = 'is for members: nothing is assigned to a key';
-  throw new Problem('VALIDATION', { details: [{ path: ['query', 'assigned_to'], message }] });
+  throw invalid(['query', 'assigned_to'], 'is for members: nothing is assigned to a key');
 }
 
 /** A conversation's position in the list: the time that the list is sorted by (ms), and the conversation's id. */
@@ -53,10 +52,7 @@ function place(cursor: string | undefined): InboxPlace | undefined {
 const positionOf = ({ position }: Message) => String(position);
 
 export const inboxRoutes = [
-  route({
-    name: 'listInbox',
-    method: 'GET',
-    path: prefix,
+  route('listInbox', `GET ${prefix}`, {
     summary: 'Conversations that somebody has written in, newest activity first.',
     auth: key('support:read'),
     query: contract.inboxQuery,
@@ -86,13 +82,9 @@ export const inboxRoutes = [
       return { conversations: await viewConversations(orgId, entries, readerOf(principal)), ...totals, cursor };
     },
   }),
-  route({
-    name: 'getConversation',
-    method: 'GET',
-    path: `${prefix}/{convId}`,
+  route('getConversation', `GET ${prefix}/{convId}`, {
     summary: 'One conversation with its last messages; a member who reads the newest ones has read it, a key has not.',
     auth: key('support:read'),
-    params: contract.conversationParams,
     query: contract.messagesQuery,
     reply: contract.conversationReply,
     async handle({ params: { orgId, convId }, query, principal }, ctx) {
@@ -124,13 +116,9 @@ export const inboxRoutes = [
       };
     },
   }),
-  route({
-    name: 'replyToConversation',
-    method: 'POST',
-    path: `${prefix}/{convId}/reply`,
+  route('replyToConversation', `POST ${prefix}/{convId}/reply`, {
     summary: 'Answer the customer as a person; the agent is silent until the conversation is reopened or resolved.',
     auth: key('support:write'),
-    params: contract.conversationParams,
     body: contract.replyBody,
     status: 201,
     otherStatuses: [200],
@@ -142,15 +130,11 @@ export const inboxRoutes = [
         : { message_id: messageId };
     },
   }),
-  route({
-    name: 'suggestReply',
-    method: 'POST',
-    path: `${prefix}/{convId}/suggest`,
+  route('suggestReply', `POST ${prefix}/{convId}/suggest`, {
     summary: 'The agent’s answer to the customer’s last question as a draft. Nothing is stored or sent.',
     auth: key('support:write'),
-    params: contract.conversationParams,
-    body: contract.emptyBody,
     reply: contract.suggestion,
+    errors: ['CONFLICT'],
     limit: 'queries',
     asksOnly: true,
     async handle({ params: { convId }, principal }, ctx) {
@@ -160,39 +144,27 @@ export const inboxRoutes = [
       return { suggestion: { body, sources, confidence, record, based_on: draft.about._id } };
     },
   }),
-  route({
-    name: 'assignConversation',
-    method: 'POST',
-    path: `${prefix}/{convId}/assign`,
+  route('assignConversation', `POST ${prefix}/{convId}/assign`, {
     summary: 'Give a conversation to a member, or to nobody; of two at once the later holds.',
     auth: key('support:write'),
-    params: contract.conversationParams,
     body: contract.assignBody,
     reply: contract.actReply,
     async handle({ params: { convId }, body, principal }, ctx) {
       return viewOne(await assign(ctx, principal, convId, body.user_id), principal);
     },
   }),
-  route({
-    name: 'resolveConversation',
-    method: 'POST',
-    path: `${prefix}/{convId}/resolve`,
+  route('resolveConversation', `POST ${prefix}/{convId}/resolve`, {
     summary: 'Close a conversation and its ticket; what the customer writes next is the agent’s again.',
     auth: key('support:write'),
-    params: contract.conversationParams,
-    body: contract.emptyBody,
     reply: contract.actReply,
+    errors: ['CONFLICT'],
     async handle({ params: { convId }, principal }, ctx) {
       return viewOne(await actShown(ctx, principal, convId, 'resolve'), principal);
     },
   }),
-  route({
-    name: 'escalateConversation',
-    method: 'POST',
-    path: `${prefix}/{convId}/escalate`,
+  route('escalateConversation', `POST ${prefix}/{convId}/escalate`, {
     summary: 'Have a person take over: the agent is silent, and there is a ticket.',
     auth: key('support:write'),
-    params: contract.conversationParams,
     body: contract.escalateBody,
     reply: contract.actReply,
     async handle({ params: { convId }, body, principal }, ctx) {
@@ -200,15 +172,11 @@ export const inboxRoutes = [
       return viewOne(await actShown(ctx, principal, convId, 'escalate', { reason: 'member', ...note }), principal);
     },
   }),
-  route({
-    name: 'reopenConversation',
-    method: 'POST',
-    path: `${prefix}/{convId}/reopen`,
+  route('reopenConversation', `POST ${prefix}/{convId}/reopen`, {
     summary: 'Open a resolved conversation again, for the agent to answer.',
     auth: key('support:write'),
-    params: contract.conversationParams,
-    body: contract.emptyBody,
     reply: contract.actReply,
+    errors: ['CONFLICT'],
     async handle({ params: { convId }, principal }, ctx) {
       return viewOne(await actShown(ctx, principal, convId, 'reopen'), principal);
     },

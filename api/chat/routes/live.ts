@@ -11,10 +11,7 @@ import { keepState } from '../../../models/base/onetimestate.ts';
 const ticketSeconds = 30;
 
 export const liveRoutes = [
-  route({
-    name: 'openLive',
-    method: 'POST',
-    path: '/support/live/orgs/{orgId}',
+  route('openLive', 'POST /support/live/orgs/{orgId}', {
     summary: 'An address for a WebSocket that shows you each change of the inbox as it happens.',
     auth: member(),
     status: 201,

@@ -18,10 +18,7 @@ const sameMoment = 50;
 const minuteMs = 60_000;
 
 export const searchRoutes = [
-  route({
-    name: 'searchInbox',
-    method: 'GET',
-    path: '/support/search/orgs/{orgId}',
+  route('searchInbox', 'GET /support/search/orgs/{orgId}', {
     summary: 'Search messages, notes, and names and addresses of customers, the newest first.',
     auth: key('support:read'),
     query: contract.searchQuery,

@@ -5,7 +5,7 @@ import { route } from '../../http/route.ts';
 import { findOrganization } from '../../../models/access/organization.ts';
 import { listCounted } from '../../../models/chat/statistics.ts';
 import { openTime } from '../../../models/rules/access/hours.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
+import { invalid } from '../../../models/rules/base/errors.ts';
 import { grouped, summarize } from '../../../models/rules/chat/statistics.ts';
 
 const dayMs = 86_400_000;
@@ -15,10 +15,7 @@ const maxDays = 366;
 const maxCounted = 200_000;
 
 export const statisticsRoutes = [
-  route({
-    name: 'getStatistics',
-    method: 'GET',
-    path: '/support/stats/orgs/{orgId}',
+  route('getStatistics', 'GET /support/stats/orgs/{orgId}', {
     summary: 'How many conversations there were, what came of them, and how long customers waited.',
     auth: key('support:read'),
     query: contract.statisticsQuery,
@@ -31,12 +28,14 @@ export const statisticsRoutes = [
       const days = (until.getTime() - from.getTime()) / dayMs;
       if (days <= 0 || days > maxDays) {
         const message = `is before \`until\`, and at most ${maxDays} days`;
-        throw new Problem('VALIDATION', { details: [{ path: ['query', 'from'], message }] });
+        throw invalid(['query', 'from'], message);
       }
       const counted = await listCounted(orgId, principal.modes, { from, until, limit: maxCounted + 1 });
       if (counted.length > maxCounted) {
-        const message = `More than ${maxCounted} conversations began in this time; ask for less of it.`;
-        throw new Problem('VALIDATION', { details: [{ path: ['query', 'from'], message }] });
+        throw invalid(
+          ['query', 'from'],
+          `More than ${maxCounted} conversations began in this time; ask for less of it.`,
+        );
       }
       const hours = (await findOrganization(orgId))?.hours;
       // Opening hours are computed from the oldest conversation on, because `from` may lie many centuries back.

@@ -14,7 +14,7 @@ import { forgetReading, readUpTo } from '../../../models/chat/unread.ts';
 import { tellStaff } from '../../../models/live/staff.ts';
 import { hasRole } from '../../../models/rules/access/roles.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
+import { invalid, noSuch, Problem } from '../../../models/rules/base/errors.ts';
 import { snoozeEnd, tidyTags } from '../../../models/rules/chat/triage.ts';
 import { noticesWork } from '../../../models/rules/chat/work.ts';
 
@@ -50,18 +50,13 @@ async function mentioned(orgId: string, author: string, given: readonly string[]
   const members = new Set((await findOrganization(orgId))?.members.map(({ user_id }) => user_id));
   const strange = given.findIndex((id) => !members.has(id));
   if (strange === -1) return [...new Set(given)].filter((id) => id !== author);
-  const message = 'is not a member of this organization';
-  throw new Problem('VALIDATION', { details: [{ path: ['body', 'mentions', strange], message }] });
+  throw invalid(['body', 'mentions', strange], 'is not a member of this organization');
 }
 
 export const triageRoutes = [
-  route({
-    name: 'setConversationTags',
-    method: 'PUT',
-    path: `${path}/tags`,
+  route('setConversationTags', `PUT ${path}/tags`, {
     summary: 'Tag a conversation; the tags that are left out are gone.',
     auth: key('support:write'),
-    params: contract.conversationParams,
     body: contract.tagsBody,
     reply: contract.actReply,
     async handle({ params, body, principal }, ctx) {
@@ -71,26 +66,18 @@ export const triageRoutes = [
       );
     },
   }),
-  route({
-    name: 'setConversationPriority',
-    method: 'PUT',
-    path: `${path}/priority`,
+  route('setConversationPriority', `PUT ${path}/priority`, {
     summary: 'Say how urgent a conversation is, or nothing about it.',
     auth: key('support:write'),
-    params: contract.conversationParams,
     body: contract.priorityBody,
     reply: contract.actReply,
     async handle({ params, body: { priority }, principal }, ctx) {
       return viewOne(await shown(ctx, principal, params, (ref, now) => setPriority(ref, priority, now)), principal);
     },
   }),
-  route({
-    name: 'snoozeConversation',
-    method: 'POST',
-    path: `${path}/snooze`,
+  route('snoozeConversation', `POST ${path}/snooze`, {
     summary: 'Set a conversation aside until a time or until the customer writes; whoever has it is told then.',
     auth: key('support:write'),
-    params: contract.conversationParams,
     body: contract.snoozeBody,
     reply: contract.actReply,
     async handle({ params, body, principal }, ctx) {
@@ -102,25 +89,17 @@ export const triageRoutes = [
       return viewOne(changed, principal);
     },
   }),
-  route({
-    name: 'unsnoozeConversation',
-    method: 'DELETE',
-    path: `${path}/snooze`,
+  route('unsnoozeConversation', `DELETE ${path}/snooze`, {
     summary: 'Take up a conversation again before its time.',
     auth: key('support:write'),
-    params: contract.conversationParams,
     reply: contract.actReply,
     async handle({ params, principal }, ctx) {
       return viewOne(await shown(ctx, principal, params, unsnooze), principal);
     },
   }),
-  route({
-    name: 'markConversationRead',
-    method: 'PUT',
-    path: `${path}/read`,
+  route('markConversationRead', `PUT ${path}/read`, {
     summary: 'Note how far one has read oneself; it never goes back. What nobody has seen is another matter: `unread`.',
     auth: key('support:read'),
-    params: contract.conversationParams,
     body: contract.readBody,
     reply: contract.actReply,
     async handle({ params: { orgId, convId }, body, principal }) {
@@ -129,13 +108,9 @@ export const triageRoutes = [
       return viewOne(read ?? (await conversationOf(principal, convId)), principal);
     },
   }),
-  route({
-    name: 'markConversationUnread',
-    method: 'DELETE',
-    path: `${path}/read`,
+  route('markConversationUnread', `DELETE ${path}/read`, {
     summary: 'Mark a conversation as unread for oneself.',
     auth: key('support:read'),
-    params: contract.conversationParams,
     reply: contract.actReply,
     async handle({ params: { orgId, convId }, principal }) {
       await conversationOf(principal, convId);
@@ -143,13 +118,9 @@ export const triageRoutes = [
       return viewOne(unread ?? (await conversationOf(principal, convId)), principal);
     },
   }),
-  route({
-    name: 'addNote',
-    method: 'POST',
-    path: `${path}/notes`,
+  route('addNote', `POST ${path}/notes`, {
     summary: 'Write a note for colleagues; those whom it mentions are told. Customers never see it.',
     auth: key('support:write'),
-    params: contract.conversationParams,
     body: contract.noteBody,
     status: 201,
     reply: contract.noteReply,
@@ -165,19 +136,15 @@ export const triageRoutes = [
       return { note: viewNote(note) };
     },
   }),
-  route({
-    name: 'removeNote',
-    method: 'DELETE',
-    path: `${path}/notes/{noteId}`,
+  route('removeNote', `DELETE ${path}/notes/{noteId}`, {
     summary: 'Remove a note: one’s own, or as an admin any.',
     auth: key('support:write'),
-    params: contract.noteParams,
     reply: contract.actReply,
     async handle({ params, principal }, ctx) {
       const { notes = [] } = await conversationOf(principal, params.convId);
       const remover = person(principal);
       const note = notes.find(({ note_id }) => note_id === params.noteId);
-      if (!note) throw new Problem('NOT_FOUND', { message: 'There is no such note.' });
+      if (!note) throw noSuch('note');
       if (note.author !== remover && !hasRole(principal.role!, 'admin'))
         throw new Problem('MISSING_ROLE', { message: 'Only its author, an admin or an owner removes a note.' });
       return viewOne(await shown(ctx, principal, params, (ref, now) => removeNote(ref, note.note_id, now)), principal);

@@ -13,7 +13,7 @@ import {
 } from '../../../models/chat/widget.ts';
 import { isReadable, readable } from '../../../models/rules/chat/accent.ts';
 import { maxPictureBytes, pictures, pictureType, type Picture } from '../../../models/rules/chat/look.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
+import { invalid, Problem } from '../../../models/rules/base/errors.ts';
 
 const path = '/support/widget/orgs/{orgId}';
 const picturePath = `${path}/{picture}` as const;
@@ -42,24 +42,20 @@ function pictureOf(name: string): Picture {
 function checkAccent(accent: string): void {
   if (isReadable(accent, 'light')) return;
   const nearest = readable(accent, 'light');
-  const message = `has a contrast below 4.5:1, so that its text is hard to read; the nearest that passes is ${nearest}`;
-  throw new Problem('VALIDATION', { details: [{ path: ['body', 'accent'], message }] });
+  throw invalid(
+    ['body', 'accent'],
+    `has a contrast below 4.5:1, so that its text is hard to read; the nearest that passes is ${nearest}`,
+  );
 }
 
 export const widgetRoutes = [
-  route({
-    name: 'getWidget',
-    method: 'GET',
-    path,
+  route('getWidget', `GET ${path}`, {
     summary: 'How the chat widget looks and what it says.',
     auth: member(),
     reply: contract.widgetReply,
     handle: ({ principal: { orgId } }) => view(orgId),
   }),
-  route({
-    name: 'setWidget',
-    method: 'PUT',
-    path,
+  route('setWidget', `PUT ${path}`, {
     summary: 'Set how the chat widget looks and what it says; what is left out becomes the default. Pictures stay.',
     auth: member('admin'),
     body: contract.widgetBody,
@@ -72,18 +68,14 @@ export const widgetRoutes = [
       return view(orgId);
     },
   }),
-  route({
-    name: 'setWidgetPicture',
-    method: 'PUT',
-    path: picturePath,
+  route('setWidgetPicture', `PUT ${picturePath}`, {
     summary: 'Set the logo in the widget’s title, or the agent’s picture beside its answers: a PNG, JPEG or WebP file.',
     auth: member('admin'),
     params: contract.pictureParams,
     upload: true,
     maxBytes: maxPictureBytes,
-    body: contract.pictureForm,
     reply: contract.widgetReply,
-    errors: ['UNSUPPORTED_FILE_TYPE', 'TOO_LARGE'],
+    errors: ['CONFLICT', 'UNSUPPORTED_FILE_TYPE', 'TOO_LARGE'],
     async handle({ params, file, principal: { orgId } }) {
       const picture = pictureOf(params.picture);
       const content = await readFile(file.path);
@@ -93,10 +85,7 @@ export const widgetRoutes = [
       return view(orgId);
     },
   }),
-  route({
-    name: 'removeWidgetPicture',
-    method: 'DELETE',
-    path: picturePath,
+  route('removeWidgetPicture', `DELETE ${picturePath}`, {
     summary: 'Remove the logo or the agent’s picture.',
     auth: member('admin'),
     params: contract.pictureParams,

@@ -1,6 +1,6 @@
 /** Zod schemas of the requests and replies about crawls and the pages that they index. */
 import { z } from 'zod';
-import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
 import { authority, authorityBody, embedded_at, segments, segmentsBody } from '../../knowledge/contract/documents.ts';
 import { crawlBounds } from '../../../models/rules/crawl/crawl.ts';
@@ -69,7 +69,6 @@ export const crawlStatusQuery = z.object({
 });
 export const crawlStatusReply = z.object({ status: crawlStatus, ...counts });
 export const crawlReply = z.object({ crawl_id: id, status: crawlStatus });
-export const emptyBody = z.strictObject({});
 
 export const crawlSchedule = z
   .object({
@@ -93,7 +92,6 @@ export const crawlSchedule = z
 export const crawlStartReply = crawlReply.extend({
   schedule: crawlSchedule.optional().meta({ description: 'With `every_hours`.' }),
 });
-export const scheduleParams = orgParams.extend({ scheduleId: id });
 export const scheduleList = z.object({
   schedules: z.array(crawlSchedule),
   count: z.number().int().meta({ description: 'All of them, not only this page.' }),
@@ -118,7 +116,6 @@ export const page = z
     embedded_at,
   })
   .meta({ id: 'Page' });
-export const pageParams = orgParams.extend({ pageId: id });
 export const pageReply = z.object({ page });
 export const pageList = z.object({
   entries: z.array(page),

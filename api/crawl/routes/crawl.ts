@@ -20,7 +20,7 @@ import { newId } from '../../../models/base/ids.ts';
 import { intentFor } from '../../../models/base/pending.ts';
 import { putRecrawl, RecrawlModel } from '../../../models/crawl/recrawl.ts';
 import { crawlOrder } from '../../../models/rules/crawl/crawl.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
+import { noSuch, Problem } from '../../../models/rules/base/errors.ts';
 import { arrangeRecrawlWork, crawlSiteWork, crawlSiteWorkflowId } from '../../../models/rules/crawl/work.ts';
 import { cancelCrawl } from '../../../workflows/crawl/crawl.ts';
 
@@ -55,10 +55,7 @@ function view(crawl: Crawl | null, pages_to_embed = 0) {
 }
 
 export const crawlRoutes = [
-  route({
-    name: 'startCrawl',
-    method: 'POST',
-    path: '/orgs/{orgId}/crawl',
+  route('startCrawl', 'POST /orgs/{orgId}/crawl', {
     summary: 'Crawl a site, from an address and below it; its pages answer questions as they come in.',
     auth: key('support:write'),
     body: contract.crawlBody,
@@ -94,30 +91,22 @@ export const crawlRoutes = [
       };
     },
   }),
-  route({
-    name: 'getCrawlStatus',
-    method: 'GET',
-    path: '/orgs/{orgId}/crawl/status',
+  route('getCrawlStatus', 'GET /orgs/{orgId}/crawl/status', {
     summary: 'The running crawl, or what became of the last one.',
     auth: key('support:read'),
     query: contract.crawlStatusQuery,
     reply: contract.crawlStatusReply,
     async handle({ params: { orgId }, query: { crawl_id }, principal: { modes } }, { embedding: { model } }) {
       const crawl = crawl_id === undefined ? await latestCrawl(orgId, modes) : await findCrawl(orgId, crawl_id);
-      if (crawl_id !== undefined && !(crawl && modes.includes(crawl.mode)))
-        throw new Problem('NOT_FOUND', { message: 'There is no such crawl.' });
+      if (crawl_id !== undefined && !(crawl && modes.includes(crawl.mode))) throw noSuch('crawl');
       const toEmbed = crawl && model !== undefined ? await countPagesLacking(crawl, crawl._id, model) : 0;
       const status = view(crawl, toEmbed);
       return { ...status, status };
     },
   }),
-  route({
-    name: 'cancelCrawl',
-    method: 'POST',
-    path: '/orgs/{orgId}/crawl/cancel',
+  route('cancelCrawl', 'POST /orgs/{orgId}/crawl/cancel', {
     summary: 'End the running crawl; what it has indexed stays, unless it was to replace all pages.',
     auth: key('support:write'),
-    body: contract.emptyBody,
     status: 202,
     reply: contract.crawlReply,
     errors: ['CONFLICT', 'ILLEGAL_TRANSITION', 'UNAVAILABLE'],

@@ -6,15 +6,16 @@ import { paged } from '../../http/cursor.ts';
 import { launch } from '../../../workflows/start.ts';
 import { route } from '../../http/route.ts';
 import { embeddedAt } from '../../knowledge/source.ts';
-import { countPages, listPages, PageModel, removePage, tagPage, type Page } from '../../../models/knowledge/page.ts';
+import { countPages, listPages, PageModel, type Page } from '../../../models/knowledge/page.ts';
 import { newId } from '../../../models/base/ids.ts';
 import { RemovalModel } from '../../../models/knowledge/removal.ts';
+import { removeSource, tagSource } from '../../../models/knowledge/source.ts';
 import { effectiveAuthority, type Authority } from '../../../models/rules/knowledge/authority.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
+import { noSuch } from '../../../models/rules/base/errors.ts';
 import { normalizeSegments } from '../../../models/rules/knowledge/segments.ts';
 import { eraseSourceWork, retagSourceWork } from '../../../models/rules/knowledge/work.ts';
 
-const missing = () => new Problem('NOT_FOUND', { message: 'There is no such page; it may have been deleted.' });
+const missing = () => noSuch('page');
 
 function view(record: Page, { embedding: { model } }: Pick<Context, 'embedding'>) {
   return {
@@ -42,17 +43,14 @@ async function retag(
 ) {
   const work = retagSourceWork('page', orgId, pageId, newId('request'));
   const tagged = await launch(ctx, PageModel, [work], ([intent]) =>
-    tagPage(orgId, modes, pageId, tags, ctx.clock(), intent),
+    tagSource(PageModel, { orgId, modes, sourceId: pageId }, tags, ctx.clock(), intent),
   );
   if (!tagged) throw missing();
   return { page: view(tagged, ctx) };
 }
 
 export const pageRoutes = [
-  route({
-    name: 'listPages',
-    method: 'GET',
-    path: '/orgs/{orgId}/knowledge-base',
+  route('listPages', 'GET /orgs/{orgId}/knowledge-base', {
     summary: 'List the crawled pages that answer questions, newest first.',
     auth: key('support:read'),
     query: contract.pageQuery,
@@ -65,43 +63,31 @@ export const pageRoutes = [
       return { entries: entries.map((entry) => view(entry, ctx)), count, cursor };
     },
   }),
-  route({
-    name: 'setPageSegments',
-    method: 'PATCH',
-    path: '/orgs/{orgId}/knowledge-base/{pageId}/segments',
+  route('setPageSegments', 'PATCH /orgs/{orgId}/knowledge-base/{pageId}/segments', {
     summary: 'Replace a page’s segments; an empty list makes it answer every segment.',
     auth: key('support:write'),
-    params: contract.pageParams,
     body: contract.segmentsBody,
     reply: contract.pageReply,
     async handle({ params: { orgId, pageId }, body, principal: { modes } }, ctx) {
       return retag(ctx, orgId, modes, pageId, { segments: normalizeSegments(body.segments) });
     },
   }),
-  route({
-    name: 'setPageAuthority',
-    method: 'PATCH',
-    path: '/orgs/{orgId}/knowledge-base/{pageId}/authority',
+  route('setPageAuthority', 'PATCH /orgs/{orgId}/knowledge-base/{pageId}/authority', {
     summary: 'Set a page’s priority.',
     auth: key('support:write'),
-    params: contract.pageParams,
     body: contract.authorityBody,
     reply: contract.pageReply,
     async handle({ params: { orgId, pageId }, body, principal: { modes } }, ctx) {
       return retag(ctx, orgId, modes, pageId, { authority: body.authority });
     },
   }),
-  route({
-    name: 'deletePage',
-    method: 'DELETE',
-    path: '/orgs/{orgId}/knowledge-base/{pageId}',
+  route('deletePage', 'DELETE /orgs/{orgId}/knowledge-base/{pageId}', {
     summary: 'Delete a page and its chunks; when this returns, nothing of it answers any more.',
     auth: key('support:write'),
-    params: contract.pageParams,
     reply: contract.pageRemovedReply,
     async handle({ params: { orgId, pageId }, principal: { modes } }, ctx) {
       const removal = await launch(ctx, RemovalModel, [eraseSourceWork('page', orgId, pageId)], ([intent]) =>
-        removePage(orgId, modes, pageId, ctx.clock(), intent),
+        removeSource(PageModel, { orgId, modes, sourceId: pageId }, ctx.clock(), intent),
       );
       if (!removal) throw missing();
       return { page_id: pageId, deleted: true as const };

@@ -7,10 +7,7 @@ import { latestCrawl } from '../../../models/crawl/crawl.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 
 export const pruneRoutes = [
-  route({
-    name: 'pruneKnowledge',
-    method: 'POST',
-    path: '/orgs/{orgId}/knowledge-base/prune',
+  route('pruneKnowledge', 'POST /orgs/{orgId}/knowledge-base/prune', {
     summary: 'Hold the index against the pages that exist, and report or remove what belongs to none.',
     auth: key('support:write'),
     body: contract.pruneBody,

@@ -7,14 +7,11 @@ import { viewSchedule } from '../recrawl.ts';
 import { route } from '../../http/route.ts';
 import { newId } from '../../../models/base/ids.ts';
 import { countRecrawls, listRecrawls, RecrawlModel, removeRecrawl } from '../../../models/crawl/recrawl.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
+import { noSuch } from '../../../models/rules/base/errors.ts';
 import { arrangeRecrawlWork } from '../../../models/rules/crawl/work.ts';
 
 export const recrawlRoutes = [
-  route({
-    name: 'listCrawlSchedules',
-    method: 'GET',
-    path: '/orgs/{orgId}/crawl/schedules',
+  route('listCrawlSchedules', 'GET /orgs/{orgId}/crawl/schedules', {
     summary: 'List the sites that are crawled again and again, newest first.',
     auth: key('support:read'),
     query: contract.pageQuery,
@@ -28,13 +25,9 @@ export const recrawlRoutes = [
       return { schedules: entries.map((entry) => viewSchedule(entry, now)), count, cursor };
     },
   }),
-  route({
-    name: 'deleteCrawlSchedule',
-    method: 'DELETE',
-    path: '/orgs/{orgId}/crawl/schedules/{scheduleId}',
+  route('deleteCrawlSchedule', 'DELETE /orgs/{orgId}/crawl/schedules/{scheduleId}', {
     summary: 'Remove a schedule; when this returns it begins no further crawl. A running one goes on.',
     auth: key('support:write'),
-    params: contract.scheduleParams,
     reply: contract.scheduleRemovedReply,
     async handle({ params: { orgId, scheduleId }, principal: { modes } }, ctx) {
       const work = arrangeRecrawlWork(orgId, scheduleId, newId('request'));
@@ -42,7 +35,7 @@ export const recrawlRoutes = [
         removeRecrawl(orgId, modes, scheduleId, intent),
       );
       if (!removed) {
-        throw new Problem('NOT_FOUND', { message: 'There is no such schedule; it may have been removed.' });
+        throw noSuch('schedule');
       }
       return { schedule_id: scheduleId, deleted: true as const };
     },

@@ -11,4 +11,3 @@ export const objectionParams = z.object({
 export const stoppedReply = z.object({
   stopped: z.enum(objectionScopes).meta({ description: 'Mails of the organization that wrote, or of anybody here.' }),
 });
-export { redirectReply } from '../../access/contract/auth.ts';

@@ -1,12 +1,10 @@
 /** Zod schemas of the requests and replies about deliveries to an organization's destinations, with each attempt. */
 import { z } from 'zod';
-import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
 import { ticketEvents } from '../../../models/rules/chat/conversation.ts';
 import { deliveryKinds, deliveryStatuses } from '../../../models/rules/events/delivery.ts';
 import { destinationStatuses } from '../../../models/rules/events/destination.ts';
-
-export const deliveryParams = orgParams.extend({ deliveryId: id });
 
 const status = z.enum(deliveryStatuses);
 const kind = z.enum(deliveryKinds);
@@ -82,7 +80,6 @@ export const deliveriesReply = z.object({
   cursor,
 });
 export const deliveryReply = z.object({ delivery });
-export const emptyBody = z.strictObject({});
 export const recoverBody = z.strictObject({
   since: z.iso
     .datetime({ offset: true })

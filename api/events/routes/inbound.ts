@@ -6,10 +6,7 @@ import { route } from '../../http/route.ts';
 import { listInbound } from '../../../models/events/inbound.ts';
 
 export const inboundRoutes = [
-  route({
-    name: 'listInbound',
-    method: 'GET',
-    path: '/support/inbound/orgs/{orgId}',
+  route('listInbound', 'GET /support/inbound/orgs/{orgId}', {
     summary: 'Events of other services, newest first: what each did, or why it did nothing.',
     auth: key('support:read'),
     query: contract.inboundQuery,

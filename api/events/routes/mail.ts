@@ -1,33 +1,28 @@
 /** Routes by which people opt out of mails that they did not ask for. The link in the mail is the only credential. */
 import { open } from '../../access/auth.ts';
 import * as contract from '../contract/mail.ts';
+import { redirectReply } from '../../base/contract/common.ts';
 import { redirect, route } from '../../http/route.ts';
 import { objectToMails } from '../../../models/events/outsidemail.ts';
 import { linkOf } from '../../../models/rules/access/account.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
+import { invalid, Problem } from '../../../models/rules/base/errors.ts';
 import { objectionScopes, readObjection } from '../../../models/rules/events/outsidemail.ts';
 
 const path = '/mail/objections/{token}';
 
 export const mailRoutes = [
-  route({
-    name: 'seeMailObjection',
-    method: 'GET',
-    path,
+  route('seeMailObjection', `GET ${path}`, {
     summary: 'Leads to the page on which mails are stopped. It changes nothing, since scanners of mails follow links.',
     auth: open,
     params: contract.objectionParams,
     status: 302,
-    reply: contract.redirectReply,
+    reply: redirectReply,
     limit: 'writes',
     async handle({ params: { token } }) {
       return redirect(linkOf('', 'mail_stop', token));
     },
   }),
-  route({
-    name: 'stopMails',
-    method: 'POST',
-    path,
+  route('stopMails', `POST ${path}`, {
     summary:
       'Stop mails to the address that a mail went to: `List-Unsubscribe=One-Click` (RFC 8058), `scope=organization` or `scope=all`.',
     auth: open,
@@ -37,8 +32,10 @@ export const mailRoutes = [
     async handle({ params: { token }, raw }, ctx) {
       const scope = readObjection(raw.toString('utf8'));
       if (!scope) {
-        const message = `must be a form that says List-Unsubscribe=One-Click, or one of scope=${objectionScopes.join(', scope=')}`;
-        throw new Problem('VALIDATION', { details: [{ path: ['body'], message }] });
+        throw invalid(
+          ['body'],
+          `must be a form that says List-Unsubscribe=One-Click, or one of scope=${objectionScopes.join(', scope=')}`,
+        );
       }
       if (!(await objectToMails(ctx.secrets, token, scope, ctx.clock())))
         throw new Problem('NOT_FOUND', { message: 'This link is not one of ours; check that it was copied whole.' });

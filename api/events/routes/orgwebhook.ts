@@ -12,7 +12,7 @@ import {
   slackWebhookPlace,
   type OrgWebhookSettings,
 } from '../../../models/events/orgwebhook.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
+import { invalid } from '../../../models/rules/base/errors.ts';
 import { notifyEvents } from '../../../models/rules/events/announcement.ts';
 import { maskWebhook } from '../../../models/rules/events/notification.ts';
 import { webhookUrlProblem } from '../../../models/rules/integrations/supportconfig.ts';
@@ -38,16 +38,12 @@ function sealedUrl(
   if (standing !== null && given === maskWebhook(ctx.secrets.open(standing, slackWebhookPlace(orgId))))
     return undefined;
   const message = webhookUrlProblem(given, ctx.config.egressAllow);
-  if (message !== undefined)
-    throw new Problem('VALIDATION', { details: [{ path: ['body', 'slack_webhook_url'], message }] });
+  if (message !== undefined) throw invalid(['body', 'slack_webhook_url'], message);
   return ctx.secrets.seal(new URL(given).href, slackWebhookPlace(orgId));
 }
 
 export const orgWebhookRoutes = [
-  route({
-    name: 'getOrgWebhooks',
-    method: 'GET',
-    path: '/orgs/{orgId}/webhooks',
+  route('getOrgWebhooks', 'GET /orgs/{orgId}/webhooks', {
     summary: 'Where the organization is told about its customers, tasks and meetings, and of what.',
     auth: member(),
     reply: contract.webhooksReply,
@@ -55,10 +51,7 @@ export const orgWebhookRoutes = [
       return viewWebhooks(ctx, orgId, await findOrgWebhook(orgId));
     },
   }),
-  route({
-    name: 'setOrgWebhooks',
-    method: 'PUT',
-    path: '/orgs/{orgId}/webhooks',
+  route('setOrgWebhooks', 'PUT /orgs/{orgId}/webhooks', {
     summary:
       'Choose where the organization is told about its customers, tasks and meetings, and of what; what is left out stays.',
     auth: member('admin'),

@@ -24,7 +24,7 @@ import {
   type Destination,
 } from '../../../models/events/destination.ts';
 import { findSupportConfig } from '../../../models/integrations/supportconfig.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
+import { noSuch, Problem } from '../../../models/rules/base/errors.ts';
 import { hasOwnReceiver, maskHeaders, maskUrl, testEventType } from '../../../models/rules/events/delivery.ts';
 import { eventBody } from '../../../models/rules/events/ticketevent.ts';
 
@@ -54,7 +54,7 @@ const viewDestination = ({ status, failing_since, last_error, disabled_at, ...de
 
 async function deliveryOf({ orgId, modes }: TenantPrincipal, deliveryId: string): Promise<Delivery> {
   const found = await findDelivery(orgId, deliveryId);
-  if (!found || !modes.includes(found.mode)) throw new Problem('NOT_FOUND', { message: 'There is no such delivery.' });
+  if (!found || !modes.includes(found.mode)) throw noSuch('delivery');
   return found;
 }
 
@@ -101,10 +101,7 @@ async function sendTest(ctx: Context, { orgId, mode }: TenantPrincipal): Promise
 }
 
 export const outboxRoutes = [
-  route({
-    name: 'listDeliveries',
-    method: 'GET',
-    path: `${prefix}/deliveries`,
+  route('listDeliveries', `GET ${prefix}/deliveries`, {
     summary:
       'What was sent, is being sent or would have been sent, the newest first; and how the destinations take it.',
     auth: key('support:read'),
@@ -119,26 +116,18 @@ export const outboxRoutes = [
       return { deliveries: entries.map(viewDelivery), destinations: destinations.map(viewDestination), cursor };
     },
   }),
-  route({
-    name: 'getDelivery',
-    method: 'GET',
-    path: `${prefix}/deliveries/{deliveryId}`,
+  route('getDelivery', `GET ${prefix}/deliveries/{deliveryId}`, {
     summary: 'One delivery with its attempts.',
     auth: key('support:read'),
-    params: contract.deliveryParams,
     reply: contract.deliveryReply,
     async handle({ params: { deliveryId }, principal }) {
       return { delivery: viewDelivery(await deliveryOf(principal, deliveryId)) };
     },
   }),
-  route({
-    name: 'redeliver',
-    method: 'POST',
-    path: `${prefix}/deliveries/{deliveryId}/redeliver`,
+  route('redeliver', `POST ${prefix}/deliveries/{deliveryId}/redeliver`, {
     summary: 'Send a delivery again, or make its next attempt now: the same `webhook-id` and body, signed anew.',
     auth: key('support:write'),
-    params: contract.deliveryParams,
-    body: contract.emptyBody,
+    errors: ['CONFLICT'],
     status: 202,
     reply: contract.deliveryReply,
     async handle({ params: { deliveryId }, principal }, ctx) {
@@ -149,15 +138,12 @@ export const outboxRoutes = [
         });
       await checkEnabled(standing);
       const delivery = await redeliver(principal.orgId, deliveryId, ctx.clock());
-      if (!delivery) throw new Problem('NOT_FOUND', { message: 'There is no such delivery.' });
+      if (!delivery) throw noSuch('delivery');
       await startSaved(ctx, DeliveryModel, delivery, delivery.pending?.slice(-1) ?? []);
       return { delivery: viewDelivery(delivery) };
     },
   }),
-  route({
-    name: 'recoverDeliveries',
-    method: 'POST',
-    path: `${prefix}/recover`,
+  route('recoverDeliveries', `POST ${prefix}/recover`, {
     summary: 'Send again what failed since a time, except to destinations that are disabled.',
     auth: key('support:write'),
     body: contract.recoverBody,
@@ -180,13 +166,10 @@ export const outboxRoutes = [
       return { recovered };
     },
   }),
-  route({
-    name: 'sendTestEvent',
-    method: 'POST',
-    path: `${prefix}/test`,
+  route('sendTestEvent', `POST ${prefix}/test`, {
     summary: 'Send an event of the type `test` to the webhook, to see that it takes it.',
     auth: key('support:write'),
-    body: contract.emptyBody,
+    errors: ['CONFLICT'],
     status: 202,
     reply: contract.deliveryReply,
     async handle({ principal }, ctx) {

@@ -13,10 +13,7 @@ import { linearArrival } from '../../../providers/linear/verify.ts';
 import { mailArrival } from '../../../providers/mail/verify.ts';
 
 export const webhookRoutes = [
-  route({
-    name: 'receiveLinear',
-    method: 'POST',
-    path: '/webhooks/linear',
+  route('receiveLinear', 'POST /webhooks/linear', {
     summary: 'An event of Linear, signed with the deployment’s secret or with one of an organization.',
     auth: signature(linear),
     otherParameters: 'ignored',
@@ -27,10 +24,7 @@ export const webhookRoutes = [
       return { received: true, repeated: !stored } as const;
     },
   }),
-  route({
-    name: 'receiveGithub',
-    method: 'POST',
-    path: '/webhooks/github',
+  route('receiveGithub', 'POST /webhooks/github', {
     summary: 'An event of GitHub, signed with the secret of an organization that connected the repository.',
     auth: signature(github),
     otherParameters: 'ignored',
@@ -41,10 +35,7 @@ export const webhookRoutes = [
       return { received: true, repeated: !stored } as const;
     },
   }),
-  route({
-    name: 'receiveTeams',
-    method: 'POST',
-    path: '/webhooks/teams',
+  route('receiveTeams', 'POST /webhooks/teams', {
     summary: 'A message of Microsoft Teams: with a token of the Bot Framework, or an HMAC, which is answered at once.',
     auth: signature(teams),
     otherParameters: 'ignored',
@@ -55,10 +46,7 @@ export const webhookRoutes = [
       return takeTeams(ctx, principal.sender, raw);
     },
   }),
-  route({
-    name: 'receiveEmail',
-    method: 'POST',
-    path: '/webhooks/email/inbound',
+  route('receiveEmail', 'POST /webhooks/email/inbound', {
     summary: 'A mail that Amazon SES received, or a confirmation, in a message that Amazon SNS signed.',
     auth: signature(email),
     otherParameters: 'ignored',
@@ -71,10 +59,7 @@ export const webhookRoutes = [
       return { received: true, repeated: !stored } as const;
     },
   }),
-  route({
-    name: 'receiveSlack',
-    method: 'POST',
-    path: '/webhooks/slack',
+  route('receiveSlack', 'POST /webhooks/slack', {
     summary: 'An event, a slash command or an interaction of Slack. The answer is what Slack wants to read at once.',
     auth: signature(slack),
     otherParameters: 'ignored',

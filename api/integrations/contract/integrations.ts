@@ -3,7 +3,7 @@
  * returned.
  */
 import { z } from 'zod';
-import { id, orgParams, timestamp } from '../../base/contract/common.ts';
+import { id, timestamp } from '../../base/contract/common.ts';
 import { integrationProviders, integrationStatuses } from '../../../models/rules/integrations/integration.ts';
 import { repositoryName } from '../../../providers/github/rules.ts';
 import { readMailbox } from '../../../models/rules/access/mailbox.ts';
@@ -11,7 +11,7 @@ import { readSmtpUrl } from '../../../providers/mail/rules.ts';
 import { slackId } from '../../../providers/slack/rules.ts';
 
 const provider = z.enum(integrationProviders);
-export const integrationParams = orgParams.extend({ provider });
+export const integrationParams = z.object({ orgId: id, provider });
 
 export const integration = z
   .object({
@@ -94,5 +94,3 @@ export const callbackQuery = z.object({
   code: z.string().max(4096).optional(),
   error: z.string().max(200).optional(),
 });
-/** A redirect has a `Location` header and no body. */
-export const redirectReply = z.object({});

@@ -1,6 +1,7 @@
 /** Routes of an organization's connections to other services. Only members connect; keys cannot. */
 import { member, open } from '../../access/auth.ts';
 import * as contract from '../contract/integrations.ts';
+import { redirectReply } from '../../base/contract/common.ts';
 import { beginSlack, connect, disconnect, finishSlack, testConnection, viewIntegration } from '../integrations.ts';
 import { outcomePath } from '../outcome.ts';
 import { redirect, route } from '../../http/route.ts';
@@ -11,10 +12,7 @@ import { beginTeams } from '../../../providers/teams/connect.ts';
 const prefix = '/orgs/{orgId}/integrations';
 
 export const integrationRoutes = [
-  route({
-    name: 'listIntegrations',
-    method: 'GET',
-    path: prefix,
+  route('listIntegrations', `GET ${prefix}`, {
     summary: 'Every service that can be connected, and how it stands.',
     auth: member(),
     reply: contract.integrationList,
@@ -28,10 +26,7 @@ export const integrationRoutes = [
       };
     },
   }),
-  route({
-    name: 'connectLinear',
-    method: 'PUT',
-    path: `${prefix}/linear`,
+  route('connectLinear', `PUT ${prefix}/linear`, {
     summary: 'Connect Linear. The key is tried before it is stored.',
     auth: member('admin'),
     body: contract.linearBody,
@@ -42,10 +37,7 @@ export const integrationRoutes = [
       return { integration: await viewIntegration('linear', connected) };
     },
   }),
-  route({
-    name: 'connectGithub',
-    method: 'PUT',
-    path: `${prefix}/github`,
+  route('connectGithub', `PUT ${prefix}/github`, {
     summary: 'Connect a repository of GitHub. The token is tried with it before it is stored.',
     auth: member('admin'),
     body: contract.githubBody,
@@ -56,10 +48,7 @@ export const integrationRoutes = [
       return { integration: await viewIntegration('github', connected) };
     },
   }),
-  route({
-    name: 'connectSlack',
-    method: 'PUT',
-    path: `${prefix}/slack`,
+  route('connectSlack', `PUT ${prefix}/slack`, {
     summary: 'Connect Slack, which begins at `authorization_url`; once it is connected, choose another channel.',
     auth: member('admin'),
     body: contract.slackBody,
@@ -80,10 +69,7 @@ export const integrationRoutes = [
       return { integration: await viewIntegration('slack', standing), authorization_url: url };
     },
   }),
-  route({
-    name: 'connectEmail',
-    method: 'PUT',
-    path: `${prefix}/email`,
+  route('connectEmail', `PUT ${prefix}/email`, {
     summary: 'Connect a mail server of your own. It is logged in to before it is stored.',
     auth: member('admin'),
     body: contract.emailBody,
@@ -94,10 +80,7 @@ export const integrationRoutes = [
       return { integration: await viewIntegration('email', connected) };
     },
   }),
-  route({
-    name: 'connectTeams',
-    method: 'PUT',
-    path: `${prefix}/teams`,
+  route('connectTeams', `PUT ${prefix}/teams`, {
     summary: 'A code with which somebody in your Microsoft Teams connects it.',
     auth: member('admin'),
     reply: contract.teamsReply,
@@ -110,10 +93,7 @@ export const integrationRoutes = [
       return { integration, connect_code: code, expires_at: expiresAt.toISOString() };
     },
   }),
-  route({
-    name: 'disconnectIntegration',
-    method: 'DELETE',
-    path: `${prefix}/{provider}`,
+  route('disconnectIntegration', `DELETE ${prefix}/{provider}`, {
     summary: 'Disconnect a service; its credentials are forgotten.',
     auth: member('admin'),
     params: contract.integrationParams,
@@ -123,10 +103,7 @@ export const integrationRoutes = [
       return { integration: await viewIntegration(provider, await findIntegration(orgId, provider)) };
     },
   }),
-  route({
-    name: 'testIntegration',
-    method: 'POST',
-    path: `${prefix}/{provider}/test`,
+  route('testIntegration', `POST ${prefix}/{provider}/test`, {
     summary: 'Try what is connected; nothing is posted there.',
     auth: member('admin'),
     params: contract.integrationParams,
@@ -136,16 +113,13 @@ export const integrationRoutes = [
       return { ok: true, message: await testConnection(ctx, orgId, provider) } as const;
     },
   }),
-  route({
-    name: 'finishSlack',
-    method: 'GET',
-    path: '/integrations/slack/callback',
+  route('finishSlack', 'GET /integrations/slack/callback', {
     summary: 'Where Slack sends the browser back to; leads to a page that says how it ended.',
     auth: open,
     query: contract.callbackQuery,
     otherParameters: 'ignored',
     status: 302,
-    reply: contract.redirectReply,
+    reply: redirectReply,
     limit: 'callbacks',
     async handle({ query, cookies }, ctx) {
       return redirect(outcomePath(await finishSlack(ctx, query, cookies)));

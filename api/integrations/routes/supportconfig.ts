@@ -67,10 +67,7 @@ async function patchSupportConfig(ctx: Context, orgId: string, given: SettingsPa
 }
 
 export const supportConfigRoutes = [
-  route({
-    name: 'getSupportConfig',
-    method: 'GET',
-    path: '/support/config/orgs/{orgId}',
+  route('getSupportConfig', 'GET /support/config/orgs/{orgId}', {
     summary: 'The configuration; defaults where nothing was set.',
     auth: key('support:read'),
     reply: contract.supportConfigReply,
@@ -78,10 +75,7 @@ export const supportConfigRoutes = [
       return view(await findSupportConfig(principal.orgId), principal.environment);
     },
   }),
-  route({
-    name: 'updateSupportConfig',
-    method: 'PUT',
-    path: '/support/config/orgs/{orgId}',
+  route('updateSupportConfig', 'PUT /support/config/orgs/{orgId}', {
     summary: 'Change the fields named; the others stay. `environment` takes the organization live or back.',
     auth: key('support:write'),
     body: contract.supportConfigBody,

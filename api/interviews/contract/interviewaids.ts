@@ -1,7 +1,8 @@
 /** Zod schemas of the requests and replies that draft an interview and write questions for a role. */
 import { z } from 'zod';
 import { line, timestamp, timezone } from '../../base/contract/common.ts';
-import { draftBounds, draftModes } from '../../../models/rules/interviews/draft.ts';
+import { draftBounds } from '../../../models/rules/interviews/draft.ts';
+import { interviewBounds, interviewModes } from '../../../models/rules/interviews/interview.ts';
 import { maxResumeCharacters } from '../../../models/rules/interviews/resume.ts';
 
 import { interviewLanguages } from '../../../models/rules/language/language.ts';
@@ -23,7 +24,7 @@ export const draft = z
     question_count: z.number().int(),
     questions: z.array(newQuestion),
     questions_signature: signature,
-    mode: z.enum(draftModes),
+    mode: z.enum(interviewModes),
     language: z.enum(interviewLanguages).meta({ description: 'That of the words; English where they do not tell.' }),
     meeting_url: z.string().nullable(),
     scheduled_at: timestamp.nullable(),
@@ -55,10 +56,10 @@ export const generateBody = z.strictObject({
     .number()
     .int()
     .min(1)
-    .max(draftBounds.questions)
+    .max(interviewBounds.questions.max)
     .optional()
     .meta({
-      description: `${draftBounds.usualQuestions} unless told.`,
+      description: `${interviewBounds.questions.default} unless told.`,
     }),
   categories: z.array(line(60)).max(20).optional().meta({
     description:

@@ -1,7 +1,7 @@
 /** Zod schemas of the requests and replies about interviews. */
 import { z } from 'zod';
 import { email } from '../../access/contract/auth.ts';
-import { cursor, id, line, moment, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, moment, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { segment } from './meetings.ts';
 import {
   decisions,
@@ -12,8 +12,6 @@ import {
 } from '../../../models/rules/interviews/interview.ts';
 
 import { interviewLanguages } from '../../../models/rules/language/language.ts';
-
-export const interviewParams = orgParams.extend({ interviewId: id });
 
 const { questions, skills, criteria } = interviewBounds;
 const meetingUrl = z.string().min(1).max(2_048).meta({
@@ -65,8 +63,6 @@ export const startBody = z
   .strictObject({ meeting_link: meetingUrl.optional(), candidate_name: line(200).optional() })
   .optional();
 export const cancelBody = z.strictObject({ reason: z.string().max(1_000).optional() }).optional();
-/** A multipart form with one file and no other fields. */
-export const resumeForm = z.strictObject({});
 export const decisionBody = z.strictObject({
   decision: z.enum(decisions),
   notes: z.string().max(10_000).optional(),

@@ -11,7 +11,6 @@ import { summaryModes } from '../../../models/rules/interviews/summary.ts';
 import { transcriptBounds } from '../../../models/rules/interviews/transcript.ts';
 
 export { pageQuery };
-export const meetingParams = z.object({ id });
 
 const settings = {
   personality: z.enum(personalities),

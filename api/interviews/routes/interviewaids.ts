@@ -4,17 +4,14 @@ import * as contract from '../contract/interviewaids.ts';
 import { route } from '../../http/route.ts';
 import { signQuestions } from '../interview.ts';
 import { draftInterview } from '../../../agent/interviews/draft.ts';
-import { draftBounds } from '../../../models/rules/interviews/draft.ts';
+import { interviewBounds } from '../../../models/rules/interviews/interview.ts';
 import { interviewLanguageOf } from '../../../models/rules/language/language.ts';
 
 /** The largest body, in bytes: room for a resume of 200,000 characters and a description. */
 const maxBytes = 2 * 1024 * 1024;
 
 export const interviewAidRoutes = [
-  route({
-    name: 'draftInterview',
-    method: 'POST',
-    path: '/orgs/{orgId}/interviews/draft',
+  route('draftInterview', 'POST /orgs/{orgId}/interviews/draft', {
     summary: 'Draft an interview from what you want, in your own words. Nothing is stored.',
     auth: member(),
     body: contract.draftBody,
@@ -28,10 +25,7 @@ export const interviewAidRoutes = [
       return { draft: { ...signed, scheduled_at: draft.scheduled_at?.toISOString() ?? null }, ...rest };
     },
   }),
-  route({
-    name: 'generateQuestions',
-    method: 'POST',
-    path: '/orgs/{orgId}/interviews/generate-questions',
+  route('generateQuestions', 'POST /orgs/{orgId}/interviews/generate-questions', {
     summary: 'Questions for a role, its skills and level, and for a resume where there is one. Nothing is stored.',
     auth: member(),
     body: contract.generateBody,
@@ -55,7 +49,7 @@ export const interviewAidRoutes = [
           role_title: title,
           skills: required_skills.map((skill) => skill.trim()),
           criteria: [],
-          count: question_count ?? draftBounds.usualQuestions,
+          count: question_count ?? interviewBounds.questions.default,
           experience_level,
           categories,
           resume: resume_text,

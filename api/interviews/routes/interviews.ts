@@ -52,7 +52,7 @@ import { newState, type Move } from '../../../models/rules/interviews/interview.
 import { interviewWork } from '../../../models/rules/interviews/work.ts';
 
 const base = '/orgs/{orgId}/interviews';
-const one = `${base}/{interviewId}`;
+const one = `${base}/{interviewId}` as const;
 /** Errors with which an interview's workflow may answer a command. */
 const moves = ['ILLEGAL_TRANSITION', 'CONFLICT', 'UNAVAILABLE'] as const;
 /** At most this many interviews of the same candidate or role are shown. */
@@ -72,10 +72,7 @@ async function tellStored(ctx: Context, record: Interview, intent: Intent, actor
 }
 
 export const interviewRoutes = [
-  route({
-    name: 'createInterview',
-    method: 'POST',
-    path: base,
+  route('createInterview', `POST ${base}`, {
     summary: 'Create an interview, as a draft, or scheduled when it has a time.',
     auth: member(),
     body: contract.createInterviewBody,
@@ -122,10 +119,7 @@ export const interviewRoutes = [
       return viewInterview(ctx, record);
     },
   }),
-  route({
-    name: 'listInterviews',
-    method: 'GET',
-    path: base,
+  route('listInterviews', `GET ${base}`, {
     summary: 'The interviews of the organization, the newest first.',
     auth: member(),
     query: contract.listQuery,
@@ -137,25 +131,17 @@ export const interviewRoutes = [
       return { interviews: entries.map(viewItem), cursor };
     },
   }),
-  route({
-    name: 'getInterview',
-    method: 'GET',
-    path: one,
+  route('getInterview', `GET ${one}`, {
     summary: 'One interview with its questions, transcript, history and evaluation.',
     auth: member(),
-    params: contract.interviewParams,
     reply: contract.interviewRecord,
     async handle({ params: { orgId, interviewId } }, ctx) {
       return viewInterview(ctx, await foundInterview(orgId, interviewId));
     },
   }),
-  route({
-    name: 'listRelatedInterviews',
-    method: 'GET',
-    path: `${one}/related`,
+  route('listRelatedInterviews', `GET ${one}/related`, {
     summary: 'Other interviews of the same candidate, or for the same role; the newest first, at most 100.',
     auth: member(),
-    params: contract.interviewParams,
     reply: contract.relatedList,
     async handle({ params: { orgId, interviewId } }) {
       const record = await foundInterview(orgId, interviewId);
@@ -171,13 +157,9 @@ export const interviewRoutes = [
       return { interviews: related };
     },
   }),
-  route({
-    name: 'updateInterview',
-    method: 'PUT',
-    path: one,
+  route('updateInterview', `PUT ${one}`, {
     summary: 'Change the configuration before the start; what is left out stays. A time makes a draft scheduled.',
     auth: member(),
-    params: contract.interviewParams,
     body: contract.updateInterviewBody,
     reply: contract.interviewRecord,
     errors: [...moves],
@@ -208,13 +190,9 @@ export const interviewRoutes = [
       return viewInterview(ctx, await foundInterview(orgId, interviewId));
     },
   }),
-  route({
-    name: 'deleteInterview',
-    method: 'DELETE',
-    path: one,
+  route('deleteInterview', `DELETE ${one}`, {
     summary: 'Remove an interview with everything that was said and made of it; its bot leaves.',
     auth: member(),
-    params: contract.interviewParams,
     reply: contract.interviewRemovedReply,
     async handle({ params: { orgId, interviewId } }, ctx) {
       const intent = intentFor(interviewWork(orgId, interviewId, 'remove'), ctx.clock());
@@ -225,13 +203,9 @@ export const interviewRoutes = [
       return { interview_id: interviewId, deleted: true as const };
     },
   }),
-  route({
-    name: 'startInterview',
-    method: 'POST',
-    path: `${one}/start`,
+  route('startInterview', `POST ${one}/start`, {
     summary: 'Send the bot, or open the room, and begin.',
     auth: member(),
-    params: contract.interviewParams,
     body: contract.startBody,
     reply: contract.interviewRecord,
     errors: [...moves],
@@ -263,13 +237,9 @@ export const interviewRoutes = [
       return viewInterview(ctx, record);
     },
   }),
-  route({
-    name: 'cancelInterview',
-    method: 'POST',
-    path: `${one}/cancel`,
+  route('cancelInterview', `POST ${one}/cancel`, {
     summary: 'Cancel it in any state before completed; its bot leaves.',
     auth: member(),
-    params: contract.interviewParams,
     body: contract.cancelBody,
     reply: contract.interviewRecord,
     errors: [...moves],
@@ -291,13 +261,9 @@ export const interviewRoutes = [
       ['evaluateInterview', 'evaluate', 'evaluate', 'Make the summary of questions and answers anew (phase 1).'],
     ] as const
   ).map(([name, path, operation, summary]) =>
-    route({
-      name,
-      method: 'POST',
-      path: `${one}/${path}`,
+    route(name, `POST ${one}/${path}`, {
       summary,
       auth: member(),
-      params: contract.interviewParams,
       reply: contract.interviewRecord,
       errors: [...moves],
       async handle({ params: { orgId, interviewId }, principal: { userId }, commandIds }, ctx) {
@@ -308,30 +274,21 @@ export const interviewRoutes = [
       },
     }),
   ),
-  route({
-    name: 'uploadResume',
-    method: 'POST',
-    path: `${one}/resume`,
+  route('uploadResume', `POST ${one}/resume`, {
     summary: 'Read the candidate’s resume, PDF or DOCX; before the start it makes the questions personal.',
     auth: member(),
-    params: contract.interviewParams,
     upload: true,
-    body: contract.resumeForm,
     maxBytes: maxFileBytes,
     reply: contract.interviewRecord,
-    errors: ['UNSUPPORTED_FILE_TYPE', 'TOO_LARGE'],
+    errors: ['CONFLICT', 'UNSUPPORTED_FILE_TYPE', 'TOO_LARGE'],
     async handle({ params: { orgId, interviewId }, file }, ctx) {
       await takeResume(ctx, await foundInterview(orgId, interviewId), file);
       return viewInterview(ctx, await foundInterview(orgId, interviewId));
     },
   }),
-  route({
-    name: 'scoreInterview',
-    method: 'POST',
-    path: `${one}/generate-score`,
+  route('scoreInterview', `POST ${one}/generate-score`, {
     summary: 'Score each criterion, with a line of the candidate that shows it (phase 2); it is then completed.',
     auth: member(),
-    params: contract.interviewParams,
     reply: contract.interviewRecord,
     errors: [...moves, 'NO_TRANSCRIPT'],
     async handle({ params: { orgId, interviewId }, principal: { userId }, commandIds }, ctx) {
@@ -348,13 +305,9 @@ export const interviewRoutes = [
       return viewInterview(ctx, scored);
     },
   }),
-  route({
-    name: 'decideInterview',
-    method: 'PUT',
-    path: `${one}/decision`,
+  route('decideInterview', `PUT ${one}/decision`, {
     summary: 'Record what was decided; a later decision takes the place of this one.',
     auth: member(),
-    params: contract.interviewParams,
     body: contract.decisionBody,
     reply: contract.interviewRecord,
     errors: ['ILLEGAL_TRANSITION', 'CONFLICT'],
@@ -366,13 +319,9 @@ export const interviewRoutes = [
       throw new Problem('CONFLICT');
     },
   }),
-  route({
-    name: 'scoreByHand',
-    method: 'PUT',
-    path: `${one}/scorecard`,
+  route('scoreByHand', `PUT ${one}/scorecard`, {
     summary: 'Give the candidate your own numbers; they take the place of those that you gave before.',
     auth: member(),
-    params: contract.interviewParams,
     body: contract.scorecardBody,
     reply: contract.interviewRecord,
     errors: ['ILLEGAL_TRANSITION', 'CONFLICT'],
@@ -405,10 +354,7 @@ export const botReportRoutes = (
     ['receiveAttendeeReport', 'attendee', attendee, 'What Attendee reports of its bots.'],
   ] as const
 ).map(([name, service, provider, summary]) =>
-  route({
-    name,
-    method: 'POST',
-    path: `/webhooks/${service}`,
+  route(name, `POST /webhooks/${service}`, {
     summary,
     auth: signature(provider),
     otherParameters: 'ignored',

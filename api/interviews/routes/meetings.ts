@@ -23,7 +23,7 @@ import {
   type Meeting,
 } from '../../../models/interviews/meeting.ts';
 import { organizationIdsOf } from '../../../models/access/organization.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
+import { invalid, noSuch, Problem } from '../../../models/rules/base/errors.ts';
 import { announceWork } from '../../../models/rules/events/work.ts';
 import { defaultSettings, expiryOf, ttlDays, untitled } from '../../../models/rules/interviews/meeting.ts';
 import { momentOf } from '../../../models/rules/interviews/transcript.ts';
@@ -43,18 +43,13 @@ async function found(owner: string, meetingId: string): Promise<Meeting> {
 function startOf(text: string, now: Date): Date {
   const at = momentOf(text, ['body', 'started_at']);
   if (at.getTime() <= now.getTime() + maxAheadMs) return at;
-  throw new Problem('VALIDATION', {
-    details: [{ path: ['body', 'started_at'], message: 'must not lie more than a day ahead' }],
-  });
+  throw invalid(['body', 'started_at'], 'must not lie more than a day ahead');
 }
 /** A meeting's start may be this far in the future: one day, because clocks and time zones differ. */
 const maxAheadMs = 86_400_000;
 
 export const meetingRoutes = [
-  route({
-    name: 'createMeeting',
-    method: 'POST',
-    path: '/meetings',
+  route('createMeeting', 'POST /meetings', {
     summary: 'Begin a meeting. It is yours alone.',
     auth: jwt,
     body: contract.createMeetingBody,
@@ -64,8 +59,7 @@ export const meetingRoutes = [
     async handle({ body, principal: { userId } }, ctx) {
       const now = ctx.clock();
       const { org_id: told } = body;
-      if (told !== undefined && !(await organizationIdsOf(userId)).includes(told))
-        throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+      if (told !== undefined && !(await organizationIdsOf(userId)).includes(told)) throw noSuch('organization');
       const days = body.ttl_days ?? ttlDays.default;
       const started = body.started_at === undefined ? undefined : startOf(body.started_at, now);
       const record: Meeting = {
@@ -92,10 +86,7 @@ export const meetingRoutes = [
       return viewMeeting(record);
     },
   }),
-  route({
-    name: 'listMeetings',
-    method: 'GET',
-    path: '/meetings',
+  route('listMeetings', 'GET /meetings', {
     summary: 'Your meetings, the newest first.',
     auth: jwt,
     query: contract.pageQuery,
@@ -105,25 +96,17 @@ export const meetingRoutes = [
       return { meetings: entries.map(viewItem), cursor };
     },
   }),
-  route({
-    name: 'getMeeting',
-    method: 'GET',
-    path: '/meetings/{id}',
+  route('getMeeting', 'GET /meetings/{id}', {
     summary: 'One meeting with its transcript, participants and settings.',
     auth: jwt,
-    params: contract.meetingParams,
     reply: contract.meetingRecord,
     async handle({ params: { id }, principal: { userId } }) {
       return viewMeeting(await found(userId, id));
     },
   }),
-  route({
-    name: 'renameMeeting',
-    method: 'PATCH',
-    path: '/meetings/{id}',
+  route('renameMeeting', 'PATCH /meetings/{id}', {
     summary: 'Change the title; from then on the transcript no longer gives it.',
     auth: jwt,
-    params: contract.meetingParams,
     body: contract.renameMeetingBody,
     reply: contract.meetingRecord,
     async handle({ params: { id }, body: { title }, principal: { userId } }, ctx) {
@@ -132,13 +115,9 @@ export const meetingRoutes = [
       return viewMeeting(record);
     },
   }),
-  route({
-    name: 'deleteMeeting',
-    method: 'DELETE',
-    path: '/meetings/{id}',
+  route('deleteMeeting', 'DELETE /meetings/{id}', {
     summary: 'Remove a meeting with its transcript, summaries and tasks, at once and for good.',
     auth: jwt,
-    params: contract.meetingParams,
     reply: contract.meetingRemovedReply,
     async handle({ params: { id }, principal: { userId } }, ctx) {
       const intent = intentFor(meetingWork(await found(userId, id), { removed: true }), ctx.clock());
@@ -150,13 +129,9 @@ export const meetingRoutes = [
       return { meeting_id: id, deleted: true as const };
     },
   }),
-  route({
-    name: 'updateMeetingSettings',
-    method: 'PUT',
-    path: '/meetings/{id}/settings',
+  route('updateMeetingSettings', 'PUT /meetings/{id}/settings', {
     summary: 'Change how the bot behaves in an active meeting; settings that are left out stay.',
     auth: jwt,
-    params: contract.meetingParams,
     body: contract.settingsBody,
     reply: contract.meetingRecord,
     async handle({ params: { id }, body, principal: { userId } }, ctx) {
@@ -166,13 +141,9 @@ export const meetingRoutes = [
       throw new Problem('CONFLICT', { message: 'The meeting has ended, so its settings no longer change.' });
     },
   }),
-  route({
-    name: 'addTranscript',
-    method: 'POST',
-    path: '/meetings/{id}/transcript',
+  route('addTranscript', 'POST /meetings/{id}/transcript', {
     summary: 'Add what was said. A segment whose id is known is left out, so a request can be repeated.',
     auth: jwt,
-    params: contract.meetingParams,
     body: contract.transcriptBody,
     maxBytes: maxTranscriptBytes,
     reply: contract.transcriptReply,
@@ -186,13 +157,9 @@ export const meetingRoutes = [
       return { meeting_id: id, accepted, segment_count: count };
     },
   }),
-  route({
-    name: 'endMeeting',
-    method: 'POST',
-    path: '/meetings/{id}/end',
+  route('endMeeting', 'POST /meetings/{id}/end', {
     summary: 'End a meeting; one that has ended stays as it is.',
     auth: jwt,
-    params: contract.meetingParams,
     reply: contract.meetingRecord,
     async handle({ params: { id }, principal: { userId } }, ctx) {
       const now = ctx.clock();
@@ -205,13 +172,9 @@ export const meetingRoutes = [
       return viewMeeting(await found(userId, id));
     },
   }),
-  route({
-    name: 'summarizeMeeting',
-    method: 'GET',
-    path: '/meetings/{id}/summary',
+  route('summarizeMeeting', 'GET /meetings/{id}/summary', {
     summary: 'The summary of the transcript, kept until the transcript grows.',
     auth: jwt,
-    params: contract.meetingParams,
     query: contract.summaryQuery,
     reply: contract.summaryReply,
     limit: 'queries',

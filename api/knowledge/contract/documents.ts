@@ -1,6 +1,6 @@
 /** Zod schemas of the requests and replies about documents. */
 import { z } from 'zod';
-import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
 import { authorities } from '../../../models/rules/knowledge/authority.ts';
 import { documentStatuses, maxTextLength } from '../../../models/rules/knowledge/document.ts';
@@ -43,7 +43,6 @@ export const document = z
   })
   .meta({ id: 'Document' });
 
-export const documentParams = orgParams.extend({ docId: id });
 export const uploadForm = z.strictObject({
   segments: z.string().max(4000).optional().meta({ description: 'Comma-separated tags.' }),
   authority: authority.optional(),
@@ -97,4 +96,3 @@ export const textBody = z.strictObject({
   text,
   based_on: z.string().max(64).meta({ description: 'The `sha256` of the text that was changed.' }),
 });
-export const emptyBody = z.strictObject({});

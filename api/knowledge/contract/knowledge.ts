@@ -114,7 +114,9 @@ export const queryReply = z.object({
   explain: explanation.optional(),
 });
 
-export const gapsQuery = pageQuery.extend({ status: z.enum(gapStatuses).optional() });
+export const gapsQuery = pageQuery.extend({
+  status: z.enum(gapStatuses).optional().meta({ description: 'Only those with this status.' }),
+});
 export const gap = z
   .object({
     question: z.string(),

@@ -54,10 +54,7 @@ async function textOf(document: Document): Promise<string> {
 }
 
 export const articleRoutes = [
-  route({
-    name: 'writeArticle',
-    method: 'POST',
-    path: '/orgs/{orgId}/documents/text',
+  route('writeArticle', 'POST /orgs/{orgId}/documents/text', {
     summary:
       'Write a document here, in Markdown; it is processed like an upload, and the gaps that it answers are resolved.',
     auth: key('support:write'),
@@ -76,13 +73,9 @@ export const articleRoutes = [
       return duplicate ? withStatus(200, { ...reply, duplicate }) : reply;
     },
   }),
-  route({
-    name: 'getDocumentText',
-    method: 'GET',
-    path: '/orgs/{orgId}/documents/{docId}/text',
+  route('getDocumentText', 'GET /orgs/{orgId}/documents/{docId}/text', {
     summary: 'The text of a document (MD, TXT), to be changed.',
     auth: key('support:read'),
-    params: contract.documentParams,
     reply: contract.textReply,
     errors: ['CONFLICT'],
     async handle({ params: { orgId, docId }, principal: { modes } }) {
@@ -91,13 +84,9 @@ export const articleRoutes = [
       return { doc_id: docId, name: found.filename, text: await textOf(found), sha256: found.sha256 };
     },
   }),
-  route({
-    name: 'changeDocumentText',
-    method: 'PUT',
-    path: '/orgs/{orgId}/documents/{docId}/text',
+  route('changeDocumentText', 'PUT /orgs/{orgId}/documents/{docId}/text', {
     summary: 'Change the text of a document; until it is indexed, the former text goes on answering.',
     auth: key('support:write'),
-    params: contract.documentParams,
     body: contract.textBody,
     reply: contract.documentReply,
     async handle({ params: { orgId, docId }, body, principal: { modes } }, ctx) {

@@ -15,24 +15,22 @@ import {
   findDocument,
   isCrowded,
   listDocuments,
-  removeDocument,
   restartDocument,
-  tagDocument,
   type Document,
 } from '../../../models/knowledge/document.ts';
 import { newId } from '../../../models/base/ids.ts';
 import { RemovalModel } from '../../../models/knowledge/removal.ts';
+import { removeSource, tagSource } from '../../../models/knowledge/source.ts';
 import { effectiveAuthority, type Authority } from '../../../models/rules/knowledge/authority.ts';
 import { cleanFilename } from '../../../models/rules/knowledge/document.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
+import { noSuch, Problem } from '../../../models/rules/base/errors.ts';
 import { normalizeSegments } from '../../../models/rules/knowledge/segments.ts';
 import { eraseSourceWork, processDocumentWork, retagSourceWork } from '../../../models/rules/knowledge/work.ts';
 
 export const beingProcessed = () =>
   new Problem('CONFLICT', { message: 'This document is being processed already; wait for it to end.' });
 
-export const missing = () =>
-  new Problem('NOT_FOUND', { message: 'There is no such document; it may have been deleted.' });
+export const missing = () => noSuch('document');
 
 export function view(document: Document, { embedding: { model } }: Pick<Context, 'embedding'>) {
   return {
@@ -59,17 +57,14 @@ async function retag(
 ) {
   const work = retagSourceWork('document', orgId, docId, newId('request'));
   const tagged = await launch(ctx, DocumentModel, [work], ([intent]) =>
-    tagDocument(orgId, modes, docId, tags, ctx.clock(), intent),
+    tagSource(DocumentModel, { orgId, modes, sourceId: docId }, tags, ctx.clock(), intent),
   );
   if (!tagged) throw missing();
   return { document: view(tagged, ctx) };
 }
 
 export const documentRoutes = [
-  route({
-    name: 'uploadDocument',
-    method: 'POST',
-    path: '/orgs/{orgId}/documents',
+  route('uploadDocument', 'POST /orgs/{orgId}/documents', {
     summary:
       'Upload a document (DOCX, TXT, MD, CSV or XLSX); it is processed afterwards: poll its status until `indexed`.',
     auth: key('support:write'),
@@ -91,10 +86,7 @@ export const documentRoutes = [
         : { document: view(document, ctx) };
     },
   }),
-  route({
-    name: 'listDocuments',
-    method: 'GET',
-    path: '/orgs/{orgId}/documents',
+  route('listDocuments', 'GET /orgs/{orgId}/documents', {
     summary: 'List documents, newest first.',
     auth: key('support:read'),
     query: contract.documentListQuery,
@@ -107,13 +99,9 @@ export const documentRoutes = [
       return { documents: entries.map((entry) => view(entry, ctx)), count, cursor };
     },
   }),
-  route({
-    name: 'getDocument',
-    method: 'GET',
-    path: '/orgs/{orgId}/documents/{docId}',
+  route('getDocument', 'GET /orgs/{orgId}/documents/{docId}', {
     summary: 'Read a document’s status and details.',
     auth: key('support:read'),
-    params: contract.documentParams,
     reply: contract.documentReply,
     async handle({ params: { orgId, docId }, principal: { modes } }, ctx) {
       const found = await findDocument(orgId, modes, docId);
@@ -121,39 +109,27 @@ export const documentRoutes = [
       return { document: view(found, ctx) };
     },
   }),
-  route({
-    name: 'setDocumentSegments',
-    method: 'PATCH',
-    path: '/orgs/{orgId}/documents/{docId}/segments',
+  route('setDocumentSegments', 'PATCH /orgs/{orgId}/documents/{docId}/segments', {
     summary: 'Replace a document’s segments; an empty list makes it answer every segment.',
     auth: key('support:write'),
-    params: contract.documentParams,
     body: contract.segmentsBody,
     reply: contract.documentReply,
     async handle({ params: { orgId, docId }, body, principal: { modes } }, ctx) {
       return retag(ctx, orgId, modes, docId, { segments: normalizeSegments(body.segments) });
     },
   }),
-  route({
-    name: 'setDocumentAuthority',
-    method: 'PATCH',
-    path: '/orgs/{orgId}/documents/{docId}/authority',
+  route('setDocumentAuthority', 'PATCH /orgs/{orgId}/documents/{docId}/authority', {
     summary: 'Set a document’s priority.',
     auth: key('support:write'),
-    params: contract.documentParams,
     body: contract.authorityBody,
     reply: contract.documentReply,
     async handle({ params: { orgId, docId }, body, principal: { modes } }, ctx) {
       return retag(ctx, orgId, modes, docId, { authority: body.authority });
     },
   }),
-  route({
-    name: 'setDocumentSource',
-    method: 'PATCH',
-    path: '/orgs/{orgId}/documents/{docId}/source',
+  route('setDocumentSource', 'PATCH /orgs/{orgId}/documents/{docId}/source', {
     summary: 'Set how customers see a document below an answer: its title, and a link to where it can be read.',
     auth: key('support:write'),
-    params: contract.documentParams,
     body: contract.sourceBody,
     reply: contract.documentReply,
     async handle({ params: { orgId, docId }, body, principal: { modes } }, ctx) {
@@ -163,30 +139,22 @@ export const documentRoutes = [
       return { document: view(document, ctx) };
     },
   }),
-  route({
-    name: 'deleteDocument',
-    method: 'DELETE',
-    path: '/orgs/{orgId}/documents/{docId}',
+  route('deleteDocument', 'DELETE /orgs/{orgId}/documents/{docId}', {
     summary: 'Delete a document; when this returns, nothing of it answers any more.',
     auth: key('support:write'),
-    params: contract.documentParams,
     reply: contract.removedReply,
     async handle({ params: { orgId, docId }, principal: { modes } }, ctx) {
       const removal = await launch(ctx, RemovalModel, [eraseSourceWork('document', orgId, docId)], ([intent]) =>
-        removeDocument(orgId, modes, docId, ctx.clock(), intent),
+        removeSource(DocumentModel, { orgId, modes, sourceId: docId }, ctx.clock(), intent),
       );
       if (!removal) throw missing();
       return { doc_id: docId, deleted: true as const };
     },
   }),
-  route({
-    name: 'reprocessDocument',
-    method: 'POST',
-    path: '/orgs/{orgId}/documents/{docId}/reprocess',
+  route('reprocessDocument', 'POST /orgs/{orgId}/documents/{docId}/reprocess', {
     summary: 'Read and index a document again; until that is done, the former text goes on answering.',
     auth: key('support:write'),
-    params: contract.documentParams,
-    body: contract.emptyBody,
+    errors: ['CONFLICT'],
     status: 202,
     reply: contract.documentReply,
     async handle({ params: { orgId, docId }, principal: { modes } }, ctx) {

@@ -58,10 +58,7 @@ function place(cursor: string | undefined): Pick<GapGroup, 'last_asked' | 'lowes
 }
 
 export const knowledgeRoutes = [
-  route({
-    name: 'queryKnowledge',
-    method: 'POST',
-    path: '/orgs/{orgId}/kb/query',
+  route('queryKnowledge', 'POST /orgs/{orgId}/kb/query', {
     summary: 'Ask the knowledge base; the answer comes with its sources, or says that there are none.',
     auth: key('support:read'),
     body: contract.queryBody,
@@ -82,10 +79,7 @@ export const knowledgeRoutes = [
       return { ...answer, ...(body.explain ? { explain: explain(answer, mode) } : {}) };
     },
   }),
-  route({
-    name: 'listGaps',
-    method: 'GET',
-    path: '/orgs/{orgId}/kb/gaps',
+  route('listGaps', 'GET /orgs/{orgId}/kb/gaps', {
     summary: 'List questions that found no answer, grouped by what they ask, those asked last first.',
     auth: key('support:read'),
     query: contract.gapsQuery,
@@ -115,10 +109,7 @@ export const knowledgeRoutes = [
       };
     },
   }),
-  route({
-    name: 'setGapStatus',
-    method: 'PATCH',
-    path: '/orgs/{orgId}/kb/gaps',
+  route('setGapStatus', 'PATCH /orgs/{orgId}/kb/gaps', {
     summary: 'Acknowledge or resolve gaps; a resolved one opens again when it is asked again.',
     auth: key('support:write'),
     body: contract.gapsBody,

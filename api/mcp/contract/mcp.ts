@@ -138,7 +138,6 @@ export const serverBody = z.strictObject({
     }),
 });
 
-export const emptyBody = z.strictObject({}).optional();
 const difference = z.object({
   field: z.string(),
   change: z.enum(['added', 'removed', 'changed']),
@@ -212,5 +211,3 @@ export const callbackQuery = z.object({
   error_uri: z.string().max(2_000).optional(),
   session_state: z.string().max(500).optional(),
 });
-/** The reply is a redirect without a body. */
-export const redirectReply = z.object({});

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { key, open, type TenantPrincipal } from '../../access/auth.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/mcp.ts';
+import { redirectReply } from '../../base/contract/common.ts';
 import { ask, startSaved } from '../../../workflows/start.ts';
 import { afterPlace, defaultLimit, placedListPage } from '../../http/cursor.ts';
 import { perConfig } from '../../http/perconfig.ts';
@@ -72,10 +73,7 @@ const viewEvent = (event: AuditEvent) => ({
 });
 
 export const mcpRoutes = [
-  route({
-    name: 'getToolServer',
-    method: 'GET',
-    path: `${prefix}/server`,
+  route('getToolServer', `GET ${prefix}/server`, {
     summary: 'The connected tool server and the approved tools; `server` is null while none is connected.',
     auth: key('mcp:read'),
     reply: contract.serverReply,
@@ -84,10 +82,7 @@ export const mcpRoutes = [
       return { server: server && viewServer(server) };
     },
   }),
-  route({
-    name: 'putToolServer',
-    method: 'PUT',
-    path: `${prefix}/server`,
+  route('putToolServer', `PUT ${prefix}/server`, {
     summary: 'Connect a tool server, or change the fields named; `approved_tools` replaces the list and approves it.',
     auth: key('mcp:write'),
     body: contract.serverBody,
@@ -116,10 +111,7 @@ export const mcpRoutes = [
       return { server: viewServer(server), ...defined({ authorization_url: address }) };
     },
   }),
-  route({
-    name: 'deleteToolServer',
-    method: 'DELETE',
-    path: `${prefix}/server`,
+  route('deleteToolServer', `DELETE ${prefix}/server`, {
     summary:
       'Disconnect the tool server: all its tools are off at once, and running calls are cancelled. The audit stays.',
     auth: key('mcp:write'),
@@ -144,17 +136,13 @@ export const mcpRoutes = [
       return { server: null };
     },
   }),
-  route({
-    name: 'discoverTools',
-    method: 'POST',
-    path: `${prefix}/discover`,
+  route('discoverTools', `POST ${prefix}/discover`, {
     summary: 'What the tool server offers now, beside what was approved, with every difference; it approves nothing.',
     auth: key('mcp:read'),
-    body: contract.emptyBody,
     reply: contract.discoverReply,
     asksOnly: true,
     limit: 'none',
-    errors: ['NO_TOOL_SERVER', 'TOOL_SERVER_FAILED', 'RATE_LIMITED', 'UNAVAILABLE'],
+    errors: ['CONFLICT', 'NO_TOOL_SERVER', 'TOOL_SERVER_FAILED', 'RATE_LIMITED', 'UNAVAILABLE'],
     async handle({ params: { orgId }, principal }, ctx) {
       const server = await findToolServer(orgId);
       if (!server) throw noServer();
@@ -170,10 +158,7 @@ export const mcpRoutes = [
       return withStatus(200, { tools, discovered_at: found.at.toISOString() }, headers);
     },
   }),
-  route({
-    name: 'listToolAudit',
-    method: 'GET',
-    path: `${prefix}/audit`,
+  route('listToolAudit', `GET ${prefix}/audit`, {
     summary: 'What happened with the tools, the newest first: configuration, discoveries, approvals and calls.',
     auth: key('mcp:read'),
     query: contract.auditQuery,
@@ -197,10 +182,7 @@ export const mcpRoutes = [
       return { events: entries.map(viewEvent), next_cursor: cursor };
     },
   }),
-  route({
-    name: 'verifyToolAudit',
-    method: 'GET',
-    path: `${prefix}/audit/verify`,
+  route('verifyToolAudit', `GET ${prefix}/audit/verify`, {
     summary:
       'Whether the chain of audit events is as it was written, and which link is the first that is not. A check begins where the last one ended; `whole` reads all of it again.',
     auth: key('mcp:read'),
@@ -211,17 +193,14 @@ export const mcpRoutes = [
       return verifyAudit(orgId, ctx.secrets, { whole: query.whole === 'true' });
     },
   }),
-  route({
-    name: 'finishToolGrant',
-    method: 'GET',
-    path: callbackPath,
+  route('finishToolGrant', `GET ${callbackPath}`, {
     summary:
       'Where a tool server’s authorization server sends the browser back to; leads to a page that says how it ended.',
     auth: open,
     query: contract.callbackQuery,
     otherParameters: 'ignored',
     status: 302,
-    reply: contract.redirectReply,
+    reply: redirectReply,
     limit: 'callbacks',
     async handle({ query, cookies }, ctx) {
       const { outcome, by } = await finishSignIn(ctx, query, cookies);

@@ -4,8 +4,6 @@ import { id, timestamp } from '../../base/contract/common.ts';
 import { stepIntegrations, stepStatuses } from '../../../models/rules/tasks/execution.ts';
 import { executionStatuses } from '../../../models/rules/tasks/task.ts';
 
-export { taskParams } from './tasks.ts';
-
 const step = z.object({
   integration: z.enum(stepIntegrations),
   status: z.enum(stepStatuses).meta({

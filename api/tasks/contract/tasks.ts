@@ -1,7 +1,7 @@
 /** Zod schemas of the requests and replies about tasks. */
 import { z } from 'zod';
 import { email } from '../../access/contract/auth.ts';
-import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { stepIntegrations } from '../../../models/rules/tasks/execution.ts';
 import { possibleReasons } from '../../../models/rules/interviews/found.ts';
 import {
@@ -12,8 +12,6 @@ import {
   taskStatuses,
 } from '../../../models/rules/tasks/task.ts';
 import { priorities, usualPriority } from '../../../models/rules/base/priority.ts';
-
-export const taskParams = orgParams.extend({ taskId: id });
 
 const dueDate = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })], {
@@ -116,7 +114,6 @@ export const taskReview = z
   })
   .meta({ id: 'TaskReview' });
 
-export const sessionParams = z.object({ sessionId: id });
 export const extractBody = z.strictObject({ org_id: id.meta({ description: 'Whose tasks they become.' }) });
 export const extractReply = z.object({
   tasks: z

@@ -10,13 +10,9 @@ import { listExtracted } from '../../../models/tasks/extracted.ts';
 import { countLinked, listTasks } from '../../../models/tasks/task.ts';
 
 export const meetingTaskRoutes = [
-  route({
-    name: 'extractTasks',
-    method: 'POST',
-    path: '/meetings/{sessionId}/extract-tasks',
+  route('extractTasks', 'POST /meetings/{sessionId}/extract-tasks', {
     summary: 'Make tasks of what was promised and asked for in a meeting of yours, each once.',
     auth: jwt,
-    params: contract.sessionParams,
     body: contract.extractBody,
     reply: contract.extractReply,
     errors: ['NO_TRANSCRIPT'],
@@ -28,13 +24,9 @@ export const meetingTaskRoutes = [
       return { ...found, tasks: tasks.map(viewItem), count: tasks.length };
     },
   }),
-  route({
-    name: 'listMeetingTasks',
-    method: 'GET',
-    path: '/meetings/{sessionId}/tasks',
+  route('listMeetingTasks', 'GET /meetings/{sessionId}/tasks', {
     summary: 'The tasks that are linked to a meeting of yours, the newest first.',
     auth: jwt,
-    params: contract.sessionParams,
     query: contract.sessionQuery,
     reply: contract.taskList,
     async handle({ params: { sessionId }, query, principal: { userId } }) {

@@ -9,13 +9,9 @@ import { findTask } from '../../../models/tasks/task.ts';
 const one = '/orgs/{orgId}/tasks/{taskId}';
 
 export const taskExecutionRoutes = [
-  route({
-    name: 'executeTask',
-    method: 'POST',
-    path: `${one}/execute`,
+  route('executeTask', `POST ${one}/execute`, {
     summary: 'Send a task to every connected service that applies; again, to those where that has not succeeded.',
     auth: member(),
-    params: contract.taskParams,
     status: 202,
     reply: contract.taskResult,
     errors: ['CONFLICT'],
@@ -23,13 +19,9 @@ export const taskExecutionRoutes = [
       return viewResult(await execute(ctx, orgId, taskId, userId));
     },
   }),
-  route({
-    name: 'taskResult',
-    method: 'GET',
-    path: `${one}/result`,
+  route('taskResult', `GET ${one}/result`, {
     summary: 'What executions did: the issues that were made, and what was sent.',
     auth: member(),
-    params: contract.taskParams,
     reply: contract.taskResult,
     async handle({ params: { orgId, taskId } }) {
       const task = await findTask(orgId, taskId);

@@ -21,13 +21,10 @@ import { checkAssignee, checkLinking, dueDateOf, takenUpAgain } from '../../../m
 import { usualPriority } from '../../../models/rules/base/priority.ts';
 
 const base = '/orgs/{orgId}/tasks';
-const one = `${base}/{taskId}`;
+const one = `${base}/{taskId}` as const;
 
 export const taskRoutes = [
-  route({
-    name: 'createTask',
-    method: 'POST',
-    path: base,
+  route('createTask', `POST ${base}`, {
     summary: 'Create a task.',
     auth: member(),
     body: contract.createTaskBody,
@@ -54,10 +51,7 @@ export const taskRoutes = [
       return viewTask(await carriedOut(ctx, created));
     },
   }),
-  route({
-    name: 'listTasks',
-    method: 'GET',
-    path: base,
+  route('listTasks', `GET ${base}`, {
     summary: 'The tasks of the organization, the newest first.',
     auth: member(),
     query: contract.listQuery,
@@ -74,13 +68,9 @@ export const taskRoutes = [
       return { tasks: entries.map(viewItem), count, cursor };
     },
   }),
-  route({
-    name: 'getTask',
-    method: 'GET',
-    path: one,
+  route('getTask', `GET ${one}`, {
     summary: 'One task with its history.',
     auth: member(),
-    params: contract.taskParams,
     reply: contract.taskRecord,
     async handle({ params: { orgId, taskId } }) {
       const task = await findTask(orgId, taskId);
@@ -88,13 +78,9 @@ export const taskRoutes = [
       return viewTask(task);
     },
   }),
-  route({
-    name: 'updateTask',
-    method: 'PUT',
-    path: one,
+  route('updateTask', `PUT ${one}`, {
     summary: 'Change a task; what is left out stays, and null removes.',
     auth: member(),
-    params: contract.taskParams,
     body: contract.updateTaskBody,
     reply: contract.taskRecord,
     async handle({ params: { orgId, taskId }, body, principal: { userId, org } }, ctx) {
@@ -118,26 +104,18 @@ export const taskRoutes = [
       return viewTask(await carriedOut(ctx, changed));
     },
   }),
-  route({
-    name: 'deleteTask',
-    method: 'DELETE',
-    path: one,
+  route('deleteTask', `DELETE ${one}`, {
     summary: 'Remove a task. What was made of it elsewhere stays there.',
     auth: member(),
-    params: contract.taskParams,
     reply: contract.taskRemovedReply,
     async handle({ params: { orgId, taskId }, principal: { userId } }, ctx) {
       await carriedOut(ctx, await removeTask(orgId, taskId, byMember(userId, ctx.clock())));
       return { task_id: taskId, deleted: true as const };
     },
   }),
-  route({
-    name: 'reviewTask',
-    method: 'POST',
-    path: `${one}/lira-review`,
+  route('reviewTask', `POST ${one}/lira-review`, {
     summary: 'What is missing or vague in a task, how it could be worded, and whether it can be executed.',
     auth: member(),
-    params: contract.taskParams,
     reply: contract.taskReview,
     limit: 'queries',
     async handle({ params: { orgId, taskId }, principal: { userId } }, ctx) {
