@@ -171,8 +171,8 @@ function counted({ data, onSent }: NonNullable<RequestOptions['form']>): { body:
 const isTransient = (status: number): boolean => status === 429 || status === 503;
 
 /**
- * After a broken connection, the first attempt may still be running with the same Idempotency-Key, so its answer is
- * awaited.
+ * After a broken connection, the first attempt may still be running with the same Idempotency-Key. Then the request is
+ * repeated until it gets the answer of that attempt.
  */
 function isStillRunning(status: number, text: string, tries: number): boolean {
   return tries > 1 && status === 409 && text.includes('IDEMPOTENCY_KEY_IN_PROGRESS');

@@ -1,4 +1,4 @@
-/** The commands `crawl start` and `prune`: crawl a site, and remove what is left of its pages. */
+/** The commands `crawl start` and `prune`: crawl a site, and remove stored data that belongs to no page. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
@@ -81,7 +81,7 @@ async function start(session: Session, url: string, given: StartOptions): Promis
   const format = '[{bar}] {value} of at most {total} pages  {found} found  {left} left out';
   const bar = createBar(session.output, format, maxPages ?? 50, { found: 0, left: 0 });
   let { status } = started;
-  // The status is requested by the crawl's id, because a schedule may start another crawl right after this one has
+  // The status is requested by the crawl's id, because a schedule may start another crawl right after this crawl has
   // ended.
   const watched = { ...query, crawl_id: started.crawl_id };
   try {

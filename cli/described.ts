@@ -21,7 +21,7 @@ import {
 import { record, shortTime, table } from './output.ts';
 import type { Act, Session } from './session.ts';
 
-/** Sends the command's request with additional parameters. */
+/** Sends the command's request, with additional query parameters if they are given. */
 type Ask<R> = (query?: Given) => Promise<R>;
 /** The output: `value` with `--json`, otherwise `lines`. `isEmpty`: it is a list without entries. */
 type Printed = { value: unknown; lines: readonly string[]; isEmpty?: boolean };
@@ -167,7 +167,9 @@ function cell(value: unknown): string {
   return time.test(value) ? shortTime(value) : value;
 }
 
-/** Adds the commands of these nouns. A noun that has commands written by hand gets these in addition. */
+/**
+ * Adds the commands of these nouns. A noun that already has commands written by hand gets these commands in addition.
+ */
 export function addNouns(program: Command, act: Act, nouns: readonly Noun[]): void {
   for (const { name, description, commands } of nouns) {
     const known = name === '' ? program : program.commands.find((each) => each.name() === name);

@@ -223,7 +223,7 @@ function stuckLines(stuck: Stuck, width: number): string[] {
   return [...inShort(stuck, flooding, width), ...lines, ...(flooding.length > 0 ? [] : busy)];
 }
 
-/** One sentence about what makes everything slow, and one about everything else. */
+/** One sentence about the situations that slow down every organization, and one sentence about all other situations. */
 function inShort({ situations, failing }: Stuck, flooding: readonly Busy[], width: number): string[] {
   const slow = situations.filter(({ name }) => name === 'model-away');
   const others = situations.filter(({ name }) => name !== 'model-away' && name !== 'flood');

@@ -1,4 +1,4 @@
-/** Prompts a person at the terminal, on stderr. It must never echo or store a password. */
+/** Prompts a person at the terminal, on stderr. A password is never echoed and never stored. */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { CliError, exitCodes, usageError } from './errors.ts';

@@ -29,8 +29,8 @@ export type Session = {
   /** The stored login, unless it has expired. */
   login(): Promise<Login | undefined>;
   /**
-   * The organization's id. The first of these: `--org`, `SUPPORT_ORG`, the API key's organization, the one chosen with
-   * `org use`, the only one of the login. `as: 'member'` is for commands that ignore an API key.
+   * The organization's id: the first one that is given by `--org`, `SUPPORT_ORG`, the API key, the command `org use`,
+   * or a login with only one organization. `as: 'member'` is for commands that ignore an API key.
    */
   orgId(as?: 'member'): Promise<string>;
   /**

@@ -23,7 +23,8 @@ export type Added = { file: string; duplicate: boolean } & (
 const firstPollMs = 100;
 const lastPollMs = 2_000;
 /**
- * Time limit for processing, in ms. A worker gives up on a document long before, so after this something else is wrong.
+ * Time limit for processing, in ms. A worker gives up on a document much earlier. So a document that takes longer shows
+ * that something else is wrong.
  */
 const processingTimeoutMs = 15 * 60_000;
 
@@ -127,7 +128,7 @@ async function poll(
 
 const health = z.object({ embedding: z.object({ state: z.string() }) });
 
-/** Whether the server says that it has no embedding model. False when it does not say so. */
+/** Whether the server reports that it has no embedding model. False when its report cannot be read. */
 async function comparesNothing({ url }: Client): Promise<boolean> {
   try {
     const at = `${url.replace(/\/v1$/, '')}/health/ready`;

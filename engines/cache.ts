@@ -21,7 +21,10 @@ export class EngineError extends Error {
   override readonly name = 'EngineError';
 }
 
-/** For `catch`: throws the sentence that `say` makes of the reason. An EngineError already is a sentence. */
+/**
+ * For use with `catch`. Throws an EngineError with the sentence that `say` makes of the error's message. Rethrows an
+ * EngineError unchanged, because its message already is a sentence.
+ */
 export const orSay =
   (say: (why: string) => string) =>
   (error: unknown): never => {

@@ -179,8 +179,8 @@ export async function startServer({
 }
 
 /**
- * Waits for a state of a server. `began`: when the `ms` began, for several waits of one start. @throws EngineError that
- * says why, when the server ends first or after `ms`
+ * Waits for a state of a server. `began`: when the period of `ms` began, so that several waits of one start share the
+ * period. @throws EngineError that says why, when the server ends first or after `ms`
  */
 export async function untilReady(
   name: string,

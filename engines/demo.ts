@@ -37,7 +37,7 @@ export async function demoOrganization(url: string, dataDir: string, { help = fa
   return demo;
 }
 
-/** For `catch`: throws a sentence that has the API's whole answer. */
+/** For use with `catch`. Throws an EngineError with a sentence that contains the API's whole answer. */
 const orAnswer =
   (done: string) =>
   (error: unknown): never =>
@@ -55,8 +55,8 @@ async function readDemo(path: string): Promise<Demo | undefined> {
 }
 
 /**
- * Whether the API accepts the stored key. It does not when the data was removed or MONGODB_URI names another database.
- * Only a refusal says so. Any other failure is thrown, because a new organization would overwrite the only copy of the
+ * Whether the API accepts the stored key. The API refuses the key when the data was removed or MONGODB_URI names
+ * another database. Any other failure is thrown, because a new organization would overwrite the only copy of the
  * password and key of the stored one.
  */
 async function isKnown(url: string, { key, org_id: orgId }: Demo): Promise<boolean> {
@@ -86,7 +86,7 @@ async function newDemo(url: string, help: boolean): Promise<Demo> {
 
 /**
  * Registers an account with an organization, and creates a test key. Returns the account, its client `member`, the
- * organization and the key. `url`: the API's, with `/v1`. @throws CliError
+ * organization and the key. `url`: the API's URL, with `/v1`. @throws CliError
  */
 export async function createDemo(url: string, { company, scopes }: { company: string; scopes: readonly string[] }) {
   const owner = {

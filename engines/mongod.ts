@@ -200,7 +200,7 @@ async function fastFolder(): Promise<string> {
   return found !== undefined && found.bavail * found.bsize >= temporaryBytes ? memory : tmpdir();
 }
 
-/** Resolves with the version of the data, which a newer mongod leaves as it was. */
+/** Waits until mongod is the primary. Resolves with the version of the data, which a newer mongod does not change. */
 async function becomePrimary(child: Guarded, port: number, durable: boolean): Promise<string> {
   const began = Date.now();
   const until = (state: () => Promise<boolean>): Promise<void> => untilReady('mongod', child, 30_000, state, began);

@@ -27,7 +27,7 @@ export async function findPostgresql(report: Report): Promise<Program> {
   return fromDebian(asRoot() ? { ...debian, root: openCache } : debian, report);
 }
 
-/** `command` and `args` as a user that PostgreSQL accepts. */
+/** The command line that runs `command` with `args` as a user that PostgreSQL accepts. */
 export const unprivileged = (command: string, args: readonly string[]): { command: string; args: string[] } =>
   asRoot()
     ? { command: 'setpriv', args: [`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', command, ...args] }

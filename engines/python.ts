@@ -56,7 +56,10 @@ async function install(
   await run(join(environment, 'bin', program), check);
 }
 
-/** Downloads the wheel of `wanted`, such as `name==1.0`, without its dependencies. `platform`: another than this one. */
+/**
+ * Downloads the wheel of `wanted`, such as `name==1.0`, without its dependencies. `platform`: a platform other than
+ * this machine's.
+ */
 export async function pipDownload(
   wanted: string,
   folder: string,

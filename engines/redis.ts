@@ -22,7 +22,10 @@ const debian = {
   command: 'usr/bin/redis-check-rdb',
 };
 
-/** `redis-server` or `valkey-server` on PATH, else Debian's. @throws EngineError that says what to install */
+/**
+ * `redis-server` or `valkey-server` on PATH, else the Redis of Debian's package. @throws EngineError that says what to
+ * install
+ */
 export async function findRedis(report: Report): Promise<Program> {
   for (const name of ['redis-server', 'valkey-server']) {
     const command = await onPath(name);

@@ -81,7 +81,7 @@ function onStopSignals(first: () => void, again: () => void): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, handle);
 }
 
-/** A system that has started. `screen`: prepares what people see of it and returns the text. */
+/** A system that has started. `screen` prepares the data that the screen shows, and returns the screen's text. */
 type Running = Pick<System, 'failed' | 'stop' | 'killAll'> & { screen(): Promise<string> };
 
 /**
@@ -107,7 +107,7 @@ export async function inForeground(start: (aborted: AbortSignal) => Promise<Runn
   );
   try {
     running = await start(abort.signal);
-    // If a process dies meanwhile, its death is the reported reason instead of the broken connection.
+    // If a process dies while the screen is prepared, its death is reported instead of the broken connection.
     const died = running.failed.then(({ message }) => {
       throw new EngineError(message);
     });

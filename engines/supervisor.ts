@@ -32,8 +32,8 @@ export type Supervisor = {
 };
 
 /**
- * Waits until `state` returns true; a text says why it is not so yet. @throws EngineError with the reason, when a process
- * dies first or after `ms`. `why` returns sentences that the message after `ms` ends with.
+ * Waits until `state` returns true. A text from `state` says why it is not ready yet. `why` returns sentences that the
+ * error after `ms` ends with. @throws EngineError with the reason, when a process dies first or after `ms`
  */
 export async function untilOrFailure(
   what: string,

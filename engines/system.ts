@@ -33,7 +33,8 @@ export type System = {
   /** Resolves when a process that is not restarted ends unexpectedly; stays pending otherwise. */
   failed: Promise<Failure>;
   /**
-   * After this call, the API and the workers are restarted when they die. Before it, such a death resolves `failed`.
+   * After this call, the API and the workers are restarted when they die. Before this call, the death of one of them
+   * resolves `failed`.
    */
   keepUp(): void;
   /** Drains the API and the workers, then stops Temporal, then MongoDB. */
@@ -45,7 +46,7 @@ export type System = {
 type Ports = { mongod?: number; temporal?: number; ui?: number; pids?: number[] };
 
 /**
- * Starts everything and resolves when the API is ready and a worker polls. `env`: the environment of the API and the
+ * Starts all processes and resolves when the API is ready and a worker polls. `env`: the environment of the API and the
  * workers, to which the addresses of MongoDB and Temporal are added. `aborted` is checked between steps. @throws
  * EngineError with one sentence, after stopping what was already started
  */
@@ -174,7 +175,8 @@ async function embedTemporal({ config, ports, logDir, report, watch, done }: Con
 
 /**
  * The cache folder of the embedding models; undefined when `EMBEDDING` does not ask for it, or when the models cannot
- * be obtained. In the latter case the processes retry by themselves, and the search is lexical only until then.
+ * be obtained. If they cannot be obtained, the API and the workers retry the download, and until then the search is
+ * lexical only.
  */
 async function embeddingFolder({ embedding }: Config, report: Report): Promise<string | undefined> {
   if (embedding.state === 'off' || embedding.folder !== undefined || embedding.urls.length > 0) return undefined;
@@ -185,9 +187,10 @@ async function embeddingFolder({ embedding }: Config, report: Report): Promise<s
 }
 
 /**
- * The environment of a worker: `env` plus settings that limit memory. Node sizes its heap by the machine's memory. If
- * the heap has 2 GiB or more, V8 lets garbage grow to four times the live data; if less, to less than twice. glibc
- * gives threads up to eight arenas per core, and each arena keeps its peak size. Settings in `env` take precedence.
+ * The environment of a worker: `env` plus settings that limit memory. Node sizes its heap by the machine's memory. In a
+ * heap of 2 GiB or more, V8 lets garbage grow to four times the live data. In a smaller heap, it grows to less than
+ * twice the live data. glibc gives threads up to eight arenas per core, and each arena keeps its peak size. Settings in
+ * `env` take precedence.
  */
 export const workerEnv = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   MALLOC_ARENA_MAX: '2',
@@ -235,7 +238,7 @@ async function startProcesses(
 /** Time limit for the API and the workers to be ready, in ms. Measured: two to three seconds on two idle cores. */
 const startUpMs = 90_000;
 
-/** Whether the API answers that it is ready, or what it answers. */
+/** True when the API answers that it is ready, otherwise its answer or the reason why there is none. */
 async function isReady(url: string): Promise<true | string> {
   try {
     const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(5000) });
@@ -262,8 +265,8 @@ const portsFile = 'engines.json';
 
 /**
  * Chooses the engines' ports: those of the last start with this data folder, otherwise ports derived from PORT, so that
- * people find them again. A port that is in use is replaced later. Also waits for the processes of a start that was
- * killed, which their guards are ending.
+ * people find them again. A port that is in use is replaced later. First waits until the processes of a killed start
+ * have ended, because their guards need a moment to end them.
  */
 async function choosePorts(config: Config, aborted?: AbortSignal): Promise<Ports> {
   const remembered = await rememberedPorts(config.dataDir);

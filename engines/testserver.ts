@@ -21,8 +21,8 @@ const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 `;
 
 /**
- * A replacement for the server's main class, which would listen on every interface. This one takes the same arguments
- * and listens only on 127.0.0.1.
+ * A replacement for the server's main class, which would listen on every interface. The replacement takes the same
+ * arguments and listens only on 127.0.0.1.
  */
 const java = `import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.temporal.internal.testservice.GRPCServerHelper;

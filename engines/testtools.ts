@@ -27,7 +27,10 @@ exporters:
   - gomod: ${collectorContributed}/exporter/zipkinexporter v${collector}
 `;
 
-/** Each returns the path of a program, or of the Python that can import a library. @throws EngineError */
+/**
+ * Each function returns the path of a program, or of a Python interpreter that can import a library. @throws
+ * EngineError
+ */
 export const testTools = {
   /** Schemathesis's program `st`, which fuzzes the API according to its OpenAPI document. */
   TEST_SCHEMATHESIS: (report: Report) =>
@@ -88,8 +91,8 @@ export const testTools = {
   TEST_PROMTOOL: async (report: Report) => {
     const told = 'building promtool with Go; once per machine, about a minute';
     const targets = [`github.com/prometheus/prometheus/cmd/promtool@v${promtool}`];
-    // This tag leaves out the service discovery of clouds. It would be most of the build, and promtool checks rules
-    // without it.
+    // This tag leaves out the service discovery of clouds. The service discovery would be most of the build, and
+    // promtool checks rules without it.
     const tags = 'remove_all_sd';
     const wanted = { name: 'promtool', version: promtool, told, targets, tags, packages: 1050 };
     return join(await findWithGo(wanted, report), 'promtool');

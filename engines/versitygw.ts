@@ -26,7 +26,9 @@ export type ObjectStore = Server & {
   url: string;
 };
 
-/** Starts a server over `folder`, with the bucket `bucket`, which is a folder too. */
+/**
+ * Starts a server that stores its objects in `folder`. `bucket`: the name of the bucket, which is a folder in `folder`.
+ */
 export async function startVersitygw(options: {
   folder: string;
   bucket: string;

@@ -2,17 +2,17 @@
  * The fallback when a model fails: the failure is logged, the job is done offline, and an answer to a customer notes
  * the reason (`model_error`). If parts of the model's answer were already shown, the customer sees an extractive answer
  * in their place. A model that did not answer in time, or could not be reached, is not asked again for the same
- * message, so that a customer waits for the model's time limit at most once. An abort, and an error that a listener
- * throws, are not failures of the model: they are thrown on.
+ * message. So a customer waits for the model's time limit at most once. An abort, and an error that a listener throws,
+ * are not failures of the model: they are rethrown.
  */
 import type { AnswerOptions, AtOnce, Intelligence, Job, JobOptions, Listener } from './intelligence.ts';
 import { isSilence } from '../clients/openai/failures.ts';
 import { Problem } from '../models/rules/base/errors.ts';
 
 /**
- * The jobs that a model does. Reading messages, recognizing questions and naming meetings are always done offline,
- * because they run too often for a model: before each answer, for each message in a room, and each time a transcript
- * grows.
+ * The jobs that a model does. Three jobs are always done offline, because they run too often for a model. Messages are
+ * read before each answer, questions are recognized for each message in a room, and meetings are named each time a
+ * transcript grows.
  */
 export type ModelJobs = Omit<Intelligence, 'read' | 'recognizeQuestion' | 'titleMeeting'>;
 

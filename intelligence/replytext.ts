@@ -121,8 +121,8 @@ function endFinder(text: string, mark: string, longest: number): (from: number) 
 }
 
 /**
- * A stage that replaces an image (`![…]`) or a link (`[…]`) by what `show` returns. A `(target)` after it, or a
- * `[reference]` after an image, is replaced with it.
+ * A stage that replaces an image (`![…]`) or a link (`[…]`) by what `show` returns. A `(target)` that follows, or a
+ * `[reference]` that follows an image, is replaced too.
  */
 function brackets(opening: '![' | '[', show: (words: string, target: string) => string): Stage {
   const image = opening === '![';

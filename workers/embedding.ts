@@ -1,7 +1,7 @@
 /**
- * An embedding service: runs the models for the processes that name it in `EMBEDDING`. Its own models are in the folder
- * that its `EMBEDDING` names, otherwise in the cache. It listens on HOST and PORT, needs neither MongoDB nor Temporal,
- * and ends on SIGTERM.
+ * An embedding service: a process that runs the embedding models for the processes whose `EMBEDDING` has its URL. It
+ * reads the models from the folder that its own `EMBEDDING` names, otherwise from the cache. It listens on HOST and
+ * PORT, needs neither MongoDB nor Temporal, and ends on SIGTERM.
  */
 import { startEmbeddingService } from '../clients/embedding/service.ts';
 import { obtainModels } from '../clients/embedding/obtain.ts';

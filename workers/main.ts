@@ -260,7 +260,7 @@ if (import.meta.main) {
         },
       );
     };
-    // `disconnect`: the parent process that started this one has ended.
+    // `disconnect`: the parent process that started this process has ended.
     for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const) process.on(event, close);
     // A failed worker stops the process; its supervisor restarts it.
     workers.running.catch(close);

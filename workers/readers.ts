@@ -40,7 +40,10 @@ const touched = (folder: string): Promise<boolean> =>
     () => false,
   );
 
-/** Writes all files or none, in a child process, because the bundler's own process would live as long as this one. */
+/**
+ * Writes all files or none. The bundler runs in a child process, because it starts a process of its own that lives as
+ * long as its parent.
+ */
 async function buildInto(folder: string, kept: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const draft = join(folder, `readers.${randomUUID()}.draft`);

@@ -1,6 +1,6 @@
 /**
- * Recurring work as Temporal Schedules: the platform's own, which are created once and which operators may change, and
- * the crawl schedules of sites.
+ * Recurring work as Temporal Schedules: the platform's own schedules, which are created once and which operators may
+ * change, and the crawl schedules of sites.
  */
 import {
   ScheduleAlreadyRunning,
@@ -49,8 +49,8 @@ export function createRecrawlSchedules({ schedule }: Client, taskQueuePrefix: st
     return {
       spec: {
         intervals: [{ every: everyMs, offset: phaseMs }],
-        // The caller has started the crawl at the anchor. Temporal's clock may be behind; without the extra second, the
-        // schedule would start that crawl again.
+        // The caller has already started the crawl that is due at `anchor_at`. Temporal's clock may be behind; without
+        // the extra second, the schedule would start that crawl again.
         startAt: new Date(recrawl.anchor_at.getTime() + 1_000),
       },
       // A run of the schedule ends as soon as its crawl has started. A longer run is waiting for an outage to end, and

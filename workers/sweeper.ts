@@ -62,8 +62,8 @@ export function startSweeper(ctx: Starter): { stop(): Promise<void> } {
 }
 
 /**
- * Starts all due intents, several in parallel, until `isStopped`. While Temporal is down no intent is leased: everything stays due and is
- * started as soon as Temporal is back, however long the outage was.
+ * Starts all due intents, several in parallel, until `isStopped`. While Temporal is down, no intent is leased. So all
+ * intents stay due, and they are started as soon as Temporal is back, however long the outage was.
  */
 export async function sweep(ctx: Starter, isStopped = () => false): Promise<void> {
   const now = ctx.clock();

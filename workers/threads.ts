@@ -6,8 +6,8 @@
 import { Worker } from '@temporalio/worker';
 
 /**
- * The number of threads that several fleets share: while one replays a long history, the other goes on. A fleet alone
- * has one thread.
+ * The number of threads that several fleets share. While one thread replays a long history, the other thread runs other
+ * workflows. A fleet alone has one thread.
  */
 export const sharedThreads = 2;
 

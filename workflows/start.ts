@@ -57,8 +57,9 @@ export const connectionTo = (
 export type Starter = {
   temporal: Client;
   /**
-   * A client on the same connection as this process's workers. Starts through it are eager: when a local worker has
-   * capacity, Temporal returns the workflow's first task with the answer to the start, which saves a round trip.
+   * A client on the same connection as this process's workers. Starts through this client are eager. When a local
+   * worker has capacity, Temporal returns the workflow's first task with the answer to the start. This saves a round
+   * trip.
    */
   near?: Client;
   clock: () => Date;

@@ -53,8 +53,8 @@ export type AnsweringDeps = Starter & {
   log: Logger;
 };
 /**
- * Whether an unanswered question counts towards escalation. It counts only in an open conversation. In others, a person
- * is involved already or nobody waits.
+ * Whether an unanswered question counts towards escalation. It counts only in an open conversation. In any other
+ * conversation, a person is already involved or nobody waits for an answer.
  */
 const countsMisses = ({ status }: Conversation): boolean => status === 'open';
 
@@ -155,7 +155,7 @@ export function createAnswering({
       ...askedOf(conversation, message, history),
       asker: { customerId, messageId },
       misses: countsMisses(conversation) ? missesBefore(conversation, messageId) : 0,
-      // The turn is repeated after each tool call, which does not count as a failed attempt.
+      // The turn is repeated after each tool call. Such a repetition does not count as a failed attempt.
       attempt: Math.max(1, attempts + 1 - (message.calls ?? 0)),
       onlySure,
       patience: {},
@@ -177,7 +177,7 @@ export function createAnswering({
       },
     };
     const deps = { search, intelligence, embedding, clock };
-    // While a person is involved, only documents answer, not tools.
+    // With `onlySure`, a person is involved, so the agent answers from documents only and calls no tools.
     const toolbox = onlySure ? undefined : await tools.toolboxFor(conversation, message);
     const began = performance.now();
     const step = toolbox && (await useTools(deps, asked, toolbox, signal));
@@ -237,8 +237,8 @@ export function createAnswering({
   }
 
   /**
-   * Completes a stored answer: shows it whole, escalates if the answer said so, and finally marks the message as
-   * answered. Returns whether further frames must be shown.
+   * Completes a stored answer: shows it whole and finally marks the message as answered. Calls a person if the answer
+   * says so, or if too many questions in a row had no answer. Returns whether further frames must be shown.
    */
   async function finish(
     conversation: Conversation,

@@ -177,8 +177,8 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     const { max_pages } = crawl;
     const late = clock().getTime() > until || waitMs > 0;
     const taken = read?.taken ?? [];
-    // A round that is not full, as at the start of a site, is stored before the next one is fetched, so that the first
-    // pages can be found while the site leaves later ones unanswered.
+    // A round that is not full, as at the start of a crawl, is stored before the next one is fetched. So its pages can
+    // be found even while the site delays the replies for later pages.
     const alone = late || read?.full === false;
     // Each fetched page that is not stored yet may turn out to be new, so it counts towards the maximum.
     const pages = max_pages - tally.indexed - tally.unchanged - taken.length;

@@ -99,8 +99,8 @@ export function createCrawlFinish({ search, embedding, clock }: Deps) {
     await releasePages(org_id, mode, _id);
     if (embedding.model !== undefined) await wakeEmbedding(crawl, clock());
     await endCrawl(org_id, _id, { status, ...defined({ error: why }) }, clock());
-    // The frontier is dropped after the record is ended, because the outcome depends on the frontier, and this step may
-    // be repeated.
+    // The outcome of the crawl is computed from the frontier, and this step may be repeated. So the frontier is dropped
+    // only after the record is ended.
     await dropFrontier(_id);
     return { status, why };
   };

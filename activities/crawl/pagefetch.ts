@@ -126,8 +126,8 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
   }
 
   /**
-   * Adds the URLs that a round has found and that must be fetched to the frontier, and records those that are skipped
-   * without a request.
+   * Adds to the frontier those found URLs of a round that must be fetched. Records the other found URLs, which are
+   * skipped without a request.
    */
   async function addFound(
     visiting: Visiting,

@@ -68,7 +68,8 @@ export function createPageStore({ search, embedding, quotas, clock }: Deps) {
       url: url === standing.url ? undefined : url,
       version: read && { etag: read.etag, last_modified: read.lastModified },
     }));
-    // The text of a page may be unchanged while its links are not. They are needed when the site answers 304 next time.
+    // The text of a page may be unchanged while its links are not. The links are needed when the site next replies 304
+    // (not modified).
     await savePageLinks(
       same.flatMap(({ standing, read }) =>
         read?.etag || read?.lastModified ? [{ _id: standing._id, links: read.links }] : [],
@@ -80,7 +81,10 @@ export function createPageStore({ search, embedding, quotas, clock }: Deps) {
     return same.map(({ url, standing }) => ({ _id: standing._id, url }));
   }
 
-  /** Gives pages that this crawl stored earlier the tags of former pages that moved to them, as this round shows. */
+  /**
+   * This round may show that a former page has moved to a page that this crawl stored earlier. The stored page then
+   * gets the tags of the former page.
+   */
   async function tagLate(crawl: Crawl, { settled }: RoundRead, known: ReadonlyMap<string, Page>): Promise<void> {
     if (namedTags(crawl)) return;
     const moved = settled.filter(leadsOn).flatMap(({ url, to }) => {

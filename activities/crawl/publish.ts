@@ -118,9 +118,9 @@ export function createPublish({ search, embedding, clock }: Deps) {
       const written = tags_version + (namedTags(crawl) ? 1 : 0);
       if (now.tags_version !== written) await syncTags(search, { orgId: org_id, sourceId: _id }, written);
       if (generation === 1) continue;
-      // Removes rows of the former generation, and rows of batches whose process died.
+      // This removes rows of the former generation, and rows of batches whose process died.
       await search.removeSource(table, _id, String(generation));
-      // The chunks of a newer generation may be about to be published.
+      // Only older generations are removed, because the chunks of a newer generation may be about to be published.
       await removeChunks(org_id, [_id], { $lt: generation });
     }
   }
@@ -130,8 +130,8 @@ export function createPublish({ search, embedding, clock }: Deps) {
     const claims = await claim(crawl, found);
     await write(crawl, found, claims);
     await show(crawl, found, claims);
-    // Early in a crawl, the embedding of its pages waits. The end of the crawl starts the embedding then, and also for
-    // a batch that died before this line.
+    // In the first minutes of a crawl, its pages are not embedded yet. The end of the crawl starts the embedding, also
+    // for a batch that died before this line.
     const waits = pagesEmbedAfter(crawl.started_at) > clock();
     if (embedding.model !== undefined && !waits) await wakeEmbedding(crawl, clock());
     // Two URLs may be spellings of the same page, so each page is listed once.

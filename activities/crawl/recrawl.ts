@@ -94,7 +94,8 @@ export function createRecrawlActivities({ schedules, quotas, clock, log }: Recra
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         if (error.code === 'NOT_FOUND') return { state: 'gone' };
-        // The running crawl may be this firing's own, stored by an attempt that was believed dead.
+        // `begin` may have been refused because a crawl is running. That crawl may be this firing's own, stored by an
+        // attempt that was believed dead.
         const own = await begunBy(orgId, firing);
         if (own) return own;
         if (error.quota !== undefined) count('quota_refusals_total', { quota: error.quota });

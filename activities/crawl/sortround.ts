@@ -11,7 +11,7 @@ import { inScope, pageKey } from '../../models/rules/crawl/url.ts';
 
 export type FreshPage = {
   url: string;
-  /** Canonical URLs on the page's host, also outside the scope of the crawl. */
+  /** The page's links on its own host as canonical URLs, including those outside the scope of the crawl. */
   links: string[];
   content: PageContent;
   etag?: string | undefined;
@@ -20,7 +20,7 @@ export type FreshPage = {
 
 /** The fetched round: pages with text, and the outcomes of the other URLs. */
 export type RoundRead = { fresh: readonly FreshPage[]; settled: readonly Settled[] };
-/** A URL with text. `read` is missing when the site reported the page as unchanged. */
+/** A URL whose page has text. `read` is missing when the site reported the page as unchanged. */
 export type Seen = { url: string; hash: string; standing?: Page | undefined; read?: FreshPage };
 /**
  * A page to store. `former`: a page with the same text, or one that moved to this URL; a new page inherits its tags.
@@ -42,7 +42,7 @@ function kindOf({ standing, hash }: Seen): (typeof order)[number] {
   return standing.content_sha256 === hash ? 'same' : 'changed';
 }
 
-/** The URLs of a round that have text, including unchanged ones. */
+/** The URLs of a round whose pages have text, including unchanged pages. */
 function textsOf({ fresh, settled }: RoundRead, known: ReadonlyMap<string, Page>): Seen[] {
   const unchanged = settled.filter(({ outcome }) => outcome === 'unchanged');
   return [
@@ -86,7 +86,7 @@ export async function sortRound(crawl: Crawl, round: RoundRead, known: ReadonlyM
   return sorted;
 }
 
-/** Whether another URL replaces this one: the page has moved there, or names that URL as canonical. */
+/** Whether another URL replaces this one: the page has moved to that URL, or names it as canonical. */
 export function leadsOn(settled: Settled): settled is Settled & { to: string } {
   return settled.to !== undefined && (settled.why === 'moved' || settled.why === 'canonical');
 }

@@ -93,8 +93,8 @@ function readVisit(
   const { next, files } = found;
   // The links are in `found` already; dropping them here saves memory, because two rounds are in memory.
   const page = { ...fetched, content: { ...content, links: [] } };
-  // A later crawl with a wider scope needs the links outside this one, if the page is unchanged then. They come last,
-  // because only the first links of a page are stored.
+  // The links outside the crawl's scope are stored too: a later crawl with a wider scope needs them if the page is
+  // unchanged then. They come last, because only the first links of a page are stored.
   const links = [...[...next, ...files].map(({ url }) => url), ...outside];
   return { ...found, fresh: { url: entry.url, links, ...page } };
 }

@@ -1,7 +1,7 @@
 /**
- * Writes account mails at the time of sending: the receiver, the text, and the link with its token, whose hash is
- * stored just before. Whether the account exists is checked only here, so that the person who requested the mail cannot
- * find out.
+ * Writes account mails at the time of sending: the receiver, the text, and the link. The hash of the link's token is
+ * stored just before. Whether the account exists is checked only here and not at the request, so that the person who
+ * requested the mail cannot find out.
  */
 import type { Letter } from '../../providers/base/sender.ts';
 import type { MailVia } from '../../providers/mail/settings.ts';

@@ -119,7 +119,8 @@ export function createAttempts(deps: AttemptDeps) {
       if (broken || isHopeless(since, now)) await disable(delivery, ref, { error, broken, since });
     }
     if (next) await settleDelivery(delivery, { status: 'retrying', next_attempt_at: next, ...brought }, now);
-    // When this failure breaks the destination, `disable` has notified members of that, instead of this delivery.
+    // When this failure breaks the destination, `disable` has notified members already, so they are not notified of
+    // this delivery too.
     else await settleFailed(delivery, brought, now, { told: broken && !hasOwnReceiver(delivery) });
     const { org_id, _id, kind, mode } = delivery;
     count('delivery_attempts_total', { kind, outcome: next ? 'retrying' : 'failed' });
@@ -131,7 +132,7 @@ export function createAttempts(deps: AttemptDeps) {
   /**
    * Disables a destination. Members are notified first, so that a crash in between loses no notice. A retry does not
    * notify them twice, because `notice.key` stays the same: `since`, the time since which all attempts fail, is stored.
-   * It is another time once the destination was enabled again, so members then hear of its next end, too.
+   * Enabling the destination again resets `since`, so members are also notified when it is disabled the next time.
    */
   async function disable(
     { destination }: Delivery,

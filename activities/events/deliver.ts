@@ -1,8 +1,8 @@
 /**
- * The activities of deliveries: they plan the deliveries of a ticket's events, and send the unsent deliveries of a
- * line, such as those of one ticket to one destination, in order. All progress is stored in MongoDB, so each activity
- * can be retried at any point. Workflow histories only contain ids, numbers and times, because destinations and
- * responses may contain personal addresses.
+ * The activities of deliveries. They plan the deliveries of a ticket's events, and send the unsent deliveries of a line
+ * in order. A line is a queue of deliveries, such as those of one ticket to one destination. All progress is stored in
+ * MongoDB, so each activity can be retried at any point. Workflow histories only contain ids, numbers and times,
+ * because destinations and responses may contain personal addresses.
  */
 import { cancellationSignal } from '@temporalio/activity';
 import { createAttempts, type AttemptDeps, type Whereto } from './attempt.ts';
@@ -123,7 +123,7 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
         const tried = await make(own, whereto, signal);
         if (tried.kind === 'failed') {
           failed = own._id;
-          // The failure may have disabled the destination.
+          // The failure may have disabled the destination, so its state is read again.
           const { org_id, mode, version, kind } = whereto.ref;
           whereto = (await destinationsOf(org_id, mode, version))(kind);
         }
@@ -175,8 +175,8 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
       const isNew = await insertDeliveries(records);
       const last = unplanned.at(-1);
       const planned = last && settlePlanned(orgId, convId, last.seq);
-      // The lines that are left to `sendSome`: those with unsent deliveries from before this attempt, and those that
-      // must not be sent here now.
+      // The lines that are left to `sendSome`: lines with unsent deliveries from before this attempt, and lines that
+      // this activity must not send now.
       const others = new Set(before.map(({ line }) => line));
       const sent = [...Map.groupBy(records, ({ line }) => line)].map(async ([line, own]) => {
         const [first] = own;

@@ -1,7 +1,6 @@
 /**
- * Mails a customer the messages that were written while the customer was away: one mail for all of them. The mail is
- * stored with its mail thread until its delivery is stored, so that each message is in exactly one mail, even after
- * retries.
+ * Mails a customer, in one mail, the messages that were written while the customer was away. The mail is stored with
+ * its mail thread until its delivery is stored. So each message is in exactly one mail, even after retries.
  */
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -70,7 +69,7 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
     const messages = await listUnmailed(orgId, convId);
     if (messages.length === 0) return [];
     const [seen, wrote] = await Promise.all([
-      // A socket shows one conversation, so a customer who has another one open has not seen these messages.
+      // A socket shows one conversation, so a customer who has another conversation open has not seen these messages.
       lastSeen({ orgId, personId: convId }, clock()),
       lastWrittenInChat(orgId, convId),
     ]);

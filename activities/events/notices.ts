@@ -1,8 +1,8 @@
 /**
- * Notifies members of waiting customers, tool calls that need approval, and failed deliveries: by in-app notifications,
- * by Slack as the organization has configured, and by mail as each member likes. The texts are built from the stored
- * records. Deliveries are deduplicated by occasion and receiver, notifications by occasion and user, so every step can
- * be retried.
+ * Notifies members of waiting customers, tool calls that need approval, and failed deliveries. Notices go to the app,
+ * to Slack as the organization has configured, and by mail as each member likes. The texts are built from the stored
+ * records. Every step can be retried, because each event gives one delivery per receiver and one notification per user
+ * at most.
  */
 import type { Logger } from 'pino';
 import { send, toMember, toSlack, type Made } from './telling.ts';
@@ -51,7 +51,7 @@ export type NoticeDeps = Starter & { clock: () => Date; log: Logger };
 export type NoticeActivities = ReturnType<typeof createNoticeActivities>;
 
 type Told = {
-  /** The id of the occasion; used as idempotency key. */
+  /** The id of the event that the notice is about; used as idempotency key. */
   key: string;
   kind: SupportNotice;
   mode: Mode;
@@ -89,7 +89,8 @@ export function createNoticeActivities(deps: NoticeDeps) {
     const kept = conv_id === undefined ? {} : keptUntil(mode, now);
     const notice = { key, kind, mode, title, body: lines.join('\n'), about, ...subject, ...kept };
     await notify(org._id, concerned, notice, now, { mode, at });
-    // Slack gets the notice only when a member got a notification. Each member gets one notification per occasion.
+    // Slack gets the notice only when at least one member has a notification with this key. No notification is stored
+    // for members who have not read the previous one of the same group.
     const to = await toldOf(org._id, concerned, key);
     if (to.length === 0) return;
     if (outside && settings.slack_webhook_url !== null)
@@ -124,11 +125,12 @@ export function createNoticeActivities(deps: NoticeDeps) {
     const postponed: Date[] = [];
     for (const notification of due) {
       const user = users.find(({ _id }) => _id === notification.user_id);
-      // The member may have left or turned off mails, or somebody may have dealt with the subject of the notification.
+      // No mail is sent if the member has left or turned off mails, or if somebody has dealt with the subject of the
+      // notification.
       const isOn = org && user && membersOf(org).includes(user._id) && noticesOf(user).mail;
       if (isOn && !(await isOver(notification))) {
-        // The member may be in quiet hours by now: the workers may have been away at the time of the mail, and the
-        // member may have changed the quiet hours.
+        // The member may be in quiet hours by now: the workers may have been away at the time of the mail, or the
+        // member may have changed the quiet hours. Then the mail is postponed.
         const at = mailDueAt(noticesOf(user), false, now);
         if (at > now) {
           await postponeMail(notification, at);
@@ -177,7 +179,7 @@ export function createNoticeActivities(deps: NoticeDeps) {
       subject: {
         topic,
         conv_id,
-        // Several messages of one customer are grouped into one notice.
+        // Several messages of the customer in one conversation are grouped into one notice.
         gathered: occasion.kind === 'customer_replied' ? `customer_replied:${topic}` : undefined,
       },
       about: [customer_id],
@@ -210,7 +212,7 @@ export function createNoticeActivities(deps: NoticeDeps) {
 
   async function tellOfApproval(orgId: string, callId: string): Promise<void> {
     const [call, org] = await Promise.all([findToolCall(orgId, callId), findOrganization(orgId)]);
-    // The call is not waiting for a member any more, so nobody is notified.
+    // If the call is not waiting for a member any more, nobody is notified.
     if (!org || call?.state !== 'waiting' || call.awaited !== 'member') return;
     const { conv_id, customer_id, mode, tool_name } = call;
     await tell(org, {
@@ -226,7 +228,7 @@ export function createNoticeActivities(deps: NoticeDeps) {
 
   async function tellOfDelivery(orgId: string, deliveryId: string): Promise<void> {
     const [delivery, org] = await Promise.all([findDelivery(orgId, deliveryId), findOrganization(orgId)]);
-    // The delivery may have been redelivered meanwhile.
+    // If the delivery was redelivered meanwhile, nobody is notified.
     if (!org || delivery?.status !== 'failed') return;
     const { subject, mode, kind, about } = delivery;
     const { conv_id, task_id } = subject;
@@ -245,7 +247,8 @@ export function createNoticeActivities(deps: NoticeDeps) {
   return {
     /**
      * Notifies members. Returns the time until the next mail is due or the snooze ends, in ms; undefined when there is
-     * neither. By then, the member may have read the notification, or somebody may have ended the snooze.
+     * neither. The caller then calls this function again, because the member may have read the notification by then, or
+     * somebody may have ended the snooze.
      */
     tellMembers: async ({ orgId, ...about }: NoticeRef): Promise<number | undefined> => {
       const ends = 'convId' in about ? await tellOfConversation(orgId, about.convId) : undefined;

@@ -5,7 +5,7 @@ import { createDelivery, DeliveryModel, type Delivery, type NewDelivery } from '
 import { nameOf } from '../../models/rules/access/mailbox.ts';
 import { slackLane, slackWebhookName, type NotificationPayload } from '../../models/rules/events/notification.ts';
 
-/** A receiver, and what it gets. */
+/** A receiver (`lane`, `line`, `destination`), and the content that it gets (`payload`). */
 export type Made = Pick<NewDelivery, 'lane' | 'line' | 'destination' | 'payload'>;
 
 /** The messages of one `line` to the Slack webhook arrive in order. */

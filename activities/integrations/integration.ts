@@ -25,7 +25,9 @@ export type IntegrationActivities = ReturnType<typeof createIntegrationActivitie
 type IntegrationDeps = ConnectorDeps & { connected(orgId: string, provider: 'linear' | 'slack'): Promise<void> };
 
 export function createIntegrationActivities(deps: IntegrationDeps) {
-  /** Has a granted credential revoked that is not stored, for services that support it. */
+  /**
+   * Has a credential revoked that the service has granted but that is not stored, if the service supports revocation.
+   */
   async function discard({ orgId, provider }: Trial, { sealed, workspace }: Connected): Promise<void> {
     if (sealed === undefined || !givesBack.has(provider)) return;
     const { secrets, clock } = deps;

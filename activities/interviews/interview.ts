@@ -209,8 +209,9 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
 }
 
 /**
- * Makes a bot leave, and deletes its recordings once it has ended. Returns false while it has not ended. A refusal to
- * let it leave does not throw, because the recordings of the other bots must be deleted nevertheless.
+ * Makes a bot leave, and deletes its recordings once it has ended. Returns false while it has not ended. A failed
+ * `cancel` throws nothing while the service is away, because the recordings of the other bots must be deleted
+ * nevertheless.
  */
 async function eraseBot(service: Bot, id: string, signal: AbortSignal): Promise<boolean> {
   const { phase, reason } = await service.get(id, signal);

@@ -1,6 +1,6 @@
 /**
- * The platform's own room, with the interface of a bot. It is ready at once and open as long as the interview runs. The
- * API reports to the workflow who joins and what is said, so nothing has to be polled.
+ * The platform's own interview room, with the interface of a bot. It is ready at once and open as long as the interview
+ * runs. The API reports to the workflow who joins and what is said, so nothing has to be polled.
  */
 import type { Bot } from '../../providers/recall/bot.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';

@@ -65,9 +65,9 @@ export function createDocumentActivities(
   }
 
   /**
-   * Makes a stored and indexed generation live, and removes the leftovers of other generations and attempts. `model`:
-   * the embedding model, if the passages already have its vectors. `written`: the version of the tags that the rows
-   * have, or -1 when that is unknown.
+   * Makes a stored and indexed generation (a version of the document's chunks) live, and removes the leftovers of other
+   * generations and attempts. `model`: the embedding model, if the passages already have its vectors. `written`: the
+   * version of the tags that the rows have, or -1 when that is unknown.
    */
   async function publish(
     document: Document,
@@ -81,7 +81,7 @@ export function createDocumentActivities(
       if (embedding.model !== undefined) await wakeEmbedding(document, clock());
       await syncTags(search, { orgId, sourceId: docId }, written);
       await search.removeSource(tableOf(document), docId, batchNamed(document));
-      // The chunks of a newer generation may be about to be published.
+      // Only older generations are removed, because the chunks of a newer generation may be about to be published.
       await removeChunks(orgId, [docId], { $lt: generation });
       return 'indexed';
     }
@@ -181,7 +181,8 @@ export function createDocumentActivities(
       const chunks = await listChunks(orgId, docId, generation);
       const authority = effectiveAuthority(document.authority, 'document');
       await embedSource({ search, embedding }, { ...document, authority }, chunks, cancellationSignal());
-      // `readDocument` wrote the rows, maybe with older tags. At version 0 the tags have never changed.
+      // `readDocument` wrote the rows, maybe with older tags, so the version of their tags is unknown (-1). At version
+      // 0 the tags have never changed.
       const written = document.tags_version === 0 ? 0 : -1;
       return publish(document, chunks.length, embedding.model, written);
     },

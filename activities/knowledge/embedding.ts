@@ -39,7 +39,10 @@ const sourcesAtOnce = 100;
  * new worker soon gets part of the work.
  */
 const runMs = 30_000;
-/** After this many failures in a row, the cause is assumed to be shared: the process or the endpoint. */
+/**
+ * After this many failures in a row, the cause is assumed to be shared (the process or the endpoint), and the activity
+ * fails.
+ */
 const failuresInARow = 3;
 
 /** The part of `Embedding` that embeds passages. */

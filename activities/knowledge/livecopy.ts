@@ -1,7 +1,7 @@
 /**
- * Copies an organization's test knowledge to live mode. Documents are processed there as if they had been uploaded.
- * Pages are copied with their passages, since their sites may have changed. Existing entries are left alone, so the
- * copy is idempotent.
+ * Copies an organization's test knowledge to live mode. Documents are processed in live mode as if they had been
+ * uploaded. Pages are copied with their passages, since their sites may have changed. Existing entries are left alone,
+ * so the copy is idempotent.
  */
 import { cancellationSignal } from '@temporalio/activity';
 import { indexChunks } from './source.ts';
@@ -56,8 +56,8 @@ export type LiveCopyActivities = ReturnType<typeof createLiveCopyActivities>;
 
 export function createLiveCopyActivities({ search, embedding, quotas, start, clock }: LiveCopyDeps) {
   /**
-   * Copies a document to live mode. Returns why it was not copied; undefined when live mode has it now. The record is
-   * read again, because documents may change while others are copied.
+   * Copies a document to live mode. Returns why it was not copied; undefined when live mode has the document. The
+   * record is read again, because documents may change while others are copied.
    */
   async function copyDocument({ org_id, _id: testId }: Document, by: string): Promise<string | undefined> {
     const from = await findDocument(org_id, ['test'], testId);
@@ -97,12 +97,15 @@ export function createLiveCopyActivities({ search, embedding, quotas, start, clo
     }
   }
 
-  /** Why live mode lacks a page whose copy was not published; undefined when a crawl or another attempt published it. */
+  /**
+   * Why live mode lacks a page whose copy was not published. Undefined when a crawl or another attempt published the
+   * page.
+   */
   const whyLacking = async ({ org_id, url }: Page): Promise<string | undefined> =>
     (await findVisiblePage(org_id, 'live', { url })) ? undefined : takenMeanwhile;
 
   /**
-   * Copies a page to live mode. Returns why it was not copied; undefined when live mode has it now. The page is read
+   * Copies a page to live mode. Returns why it was not copied; undefined when live mode has the page. The page is read
    * again, because a crawl or a member may have changed or deleted it while others were copied.
    */
   async function copyPage({ org_id, _id }: Page): Promise<string | undefined> {
@@ -119,7 +122,8 @@ export function createLiveCopyActivities({ search, embedding, quotas, start, clo
       heading,
       text,
     }));
-    // A crawl that publishes a newer generation removes the chunks of this one.
+    // A crawl that has published a newer generation removes the chunks of this generation, so some of them may be
+    // missing.
     if (cut.length !== from.chunk_count) return crawledMeanwhile;
     const copy = await beginPageCopy(from, clock());
     if (!copy) return whyLacking(from);

@@ -20,7 +20,10 @@ const unindexedRows = 20;
 /** An upload stores its record seconds after its bytes, so after an hour without a record the upload has died. */
 const orphanAgeMs = 3_600_000;
 const orphansARun = 500;
-/** After this many failures in a row, the cause is assumed to be shared, such as a full disk. */
+/**
+ * After this many failures in a row, the cause is assumed to be shared, such as a full disk, and the repair of the
+ * table ends.
+ */
 const failuresInARow = 20;
 
 export type MaintenanceDeps = {
@@ -108,7 +111,10 @@ async function forEach<T extends IndexTable & { source_id?: string }>(
   if (failed > 0) throw new Error(`${failed} failed, see the log; the last: ${reasonOf(last)}`, { cause: last });
 }
 
-/** Drops outdated rows, unless they are about to become live: the record is read again right before. */
+/**
+ * Drops a batch of rows that was found outdated. The source's record is read again first: if the batch is live or about
+ * to become live, its rows stay.
+ */
 async function dropOutdated(
   deps: MaintenanceDeps,
   table: IndexTable,
@@ -136,16 +142,16 @@ async function restore(
   const { segments, authority } = source;
   await indexChunks(deps.search, table, chunks, () => ({ segments, authority }), batch);
   const published = await publishRows(table.org_id, sourceId, source, batch);
-  // If the source was deleted or published again meanwhile, its rows may have been removed before the new rows were
-  // written.
+  // If the new rows were published, the old rows are removed. Otherwise the source was deleted or published again
+  // meanwhile, maybe before the new rows were written, so the new rows are removed.
   await deps.search.removeBatch(table, sourceId, published ? liveBatch(source)! : batch);
   if (published) await syncTags(deps.search, { orgId: table.org_id, sourceId }, source.tags_version);
   return published;
 }
 
 async function repair(deps: MaintenanceDeps, table: IndexTable, signal: AbortSignal): Promise<number> {
-  // The records in MongoDB are listed before the rows of the index. A source that is published between the two reads
-  // was indexed before that, and is simply not compared.
+  // The records in MongoDB are listed before the rows of the index. In the other order, a source that is published
+  // between the two reads would seem to have no rows.
   const before = await listStanding(table);
   const rows = await readTable(deps, table);
   const standing = rows ? before : await listStanding(table);

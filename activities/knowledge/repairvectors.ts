@@ -45,8 +45,8 @@ export async function vectorsToMend(deps: Deps, owner: Owner, model: string | un
   const missing = present !== undefined && !tables.some(isPresent) ? [present] : [];
   const work: Mend[] = [];
   for (const table of [...tables, ...missing]) {
-    // The records in MongoDB are listed before the rows of the table. A source that is embedded between the two reads
-    // is simply not compared.
+    // The records in MongoDB are listed before the rows of the table. In the other order, a source that is embedded
+    // between the two reads would seem to have no rows.
     const embedded = isPresent(table) ? await listEmbedded(owner, model!) : new Set<string>();
     const standing = await listStanding(owner);
     const rows = (await readTable(deps, table)) ?? [];

@@ -75,7 +75,8 @@ export function createConnections({ secrets, http, egressAllow, publicUrl, clock
     secrets.seal(JSON.stringify({ client, tokens, discovery }), toolSecretPlace(orgId, 'oauth_state'));
 
   const turnsOf = ({ _id: orgId, connection }: Reached): TokenTurns => ({
-    // Many authorization servers revoke the whole grant when a refresh token is used twice.
+    // Only one process at a time renews a token, because many authorization servers revoke the whole grant when a
+    // refresh token is used twice.
     ...renewalTurns(`${orgId}:mcp:${connection}`),
     async ended(token, end) {
       const server = await findToolServer(orgId);

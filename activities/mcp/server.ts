@@ -115,7 +115,7 @@ async function examined(tools: readonly ListedTool[]): Promise<ExaminedTool[]> {
   const until = performance.now() + examineMs;
   const found: ExaminedTool[] = [];
   for (const tool of tools) {
-    // Yields to other work, because examining a schema may take some CPU time.
+    // This yields to other work, because examining a schema may take some CPU time.
     await setImmediate();
     found.push(performance.now() < until ? { ...tool, ...examine(tool) } : tool);
   }

@@ -1,7 +1,7 @@
 /**
  * Announces events of tasks and meetings: to the organization by Slack and mail as it has configured, and to the people
- * concerned by in-app notifications. Deliveries are deduplicated by event and receiver, notifications by event and
- * user, so every step can be retried.
+ * concerned by in-app notifications. Every step can be retried, because each event gives one delivery per receiver and
+ * one notification per user at most.
  */
 import type { Logger } from 'pino';
 import { send, toMember, toSlack } from '../events/telling.ts';
@@ -80,8 +80,8 @@ export function createAnnounceActivities(deps: AnnounceDeps) {
     },
 
     /**
-     * Announces an event of a meeting. The organization is the one that the meeting's owner chose, or else the owner's
-     * only one.
+     * Announces an event of a meeting. The organization is the one that the meeting's owner chose, or else the only
+     * organization that the owner belongs to.
      */
     announceMeeting: async ({ owner, meetingId, event, version }: MeetingHappened) => {
       const meeting = await findMeeting(owner, meetingId);

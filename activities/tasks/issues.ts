@@ -1,6 +1,6 @@
 /**
  * Updates the issues of a task in other services after the task has changed. The last known content of an issue is
- * stored with its link, so that only differences are sent, and changes that came from the issue are not sent back.
+ * stored with its link. So only differences are sent, and changes that came from the issue are not sent back.
  */
 import { cancellationSignal } from '@temporalio/activity';
 import { toldOf } from './told.ts';
@@ -61,8 +61,8 @@ export function createIssueActivities(deps: IssueDeps) {
   }
 
   /**
-   * Notifies the members that a service refuses the changes of a task for good. Until a member has read it, further
-   * refusals of the service are not notified.
+   * Notifies the members that a service refuses the changes of a task for good. Until a member has read this
+   * notification, further refusals of the service are not notified.
    */
   function tellRefused({ _id, org_id, rev }: Task, { _id: linkId, provider }: Link, reason: string): Promise<void> {
     const name = providerNames[provider];

@@ -1,4 +1,4 @@
-/** The sentence that a customer also gets when a person is called outside the team's hours. */
+/** The sentence about the team's next opening, which is added when a person is called outside the team's hours. */
 import { findOrganization } from '../../models/access/organization.ts';
 import { isOpen, nextOpening } from '../../models/rules/access/hours.ts';
 import { ownSentences } from '../../models/rules/language/escalation.ts';

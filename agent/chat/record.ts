@@ -15,14 +15,17 @@ export type TurnRecord = Omit<WrittenBy, 'generated_by'> & {
   shown: string[];
   /** The tools that were called for the answer. */
   tools: { tool: string; outcome: string }[];
-  /** How certain it was that the passages answer; null when no documents were searched. */
+  /** How certain it was that the passages answer the question; null when no documents were searched. */
   confidence: Confidence | null;
   tier: string | null;
   strict: boolean | null;
   segments: readonly string[];
   /** `fixed`: one of the agent's fixed sentences. */
   generated_by: WrittenBy['generated_by'] | 'fixed';
-  /** Whether an embedding was late or refused. What words found without it was only offered. */
+  /**
+   * Whether an embedding was late or refused. Without it, passages that were found by words are offered only as a
+   * possible help.
+   */
   degraded: boolean;
   attempts: number;
   ms: { retrieve: number; answer: number; total: number };

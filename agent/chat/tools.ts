@@ -17,20 +17,22 @@ import { isRead, titleOf, type Outcome } from '../../models/rules/mcp/tool.ts';
 type Told = {
   body: string;
   escalate?: EscalationReason;
-  /** Set when the text reports a successful call: then the customer was served, and misses are counted anew. */
+  /** Set when the text reports a successful call. Then the count of unanswered questions (misses) starts again at 0. */
   counts?: 'answered';
   /** What wrote the text; absent for a fixed sentence of the agent and for the tool's own text. */
   by?: WrittenBy;
 };
 /**
- * `call`: a tool to call; the turn continues when the call has ended. `told`: the complete answer. Undefined: the
- * documents answer.
+ * `call`: a tool to call; the turn continues when the call has ended. `told`: the complete answer. Undefined: the turn
+ * answers from documents.
  */
 type ToolStep = { call: WantedCall } | { told: Told } | undefined;
 
 /** A call with one of these outcomes is silent, unless somebody was asked about it. */
 const droppedOnes: readonly Outcome[] = ['suspended', 'rate_limited'];
-/** Whether a call is silent, which means that it is not told. If there is no other call, the documents answer. */
+/**
+ * Whether a call is silent: the customer is not told of it. If all calls are silent, the turn answers from documents.
+ */
 const isSilent = ({ outcome, unknown, asked }: CallMade): boolean =>
   !unknown && !asked && droppedOnes.includes(outcome);
 /** The calls that changed something. */
@@ -52,7 +54,8 @@ export async function useTools(
   const request = requestBefore(history);
   // A reply to the agent's own question is never small talk, even if it looks like small talk ("yes", "thanks").
   if (intent === 'person' || (intent !== 'question' && request.length === 0)) return undefined;
-  // The first choice of a tool takes the answer that the message may have in test mode. After a call it is taken already.
+  // In test mode, a rate limit counts answers. The message takes its answer from that limit before the first choice of
+  // a tool. After a call, the answer is taken already.
   if (made.length === 0 && !(await asked.allowed())) return { told: { body: ownSentences.overTestLimit[language] } };
   const wish = { body, history, request, toolbox, now: deps.clock() };
   const chosen = await deps.intelligence.chooseTool(wish, { signal, patience, about: { org_id: asked.orgId } });
@@ -67,7 +70,8 @@ export async function useTools(
     found = await findKnowledge(deps, asked, await deps.intelligence.read({ body, history: [] }));
   } catch {
     signal?.throwIfAborted();
-    // The turn searches, too. It decides whether the attempt is repeated or the customer is told.
+    // The search failed. `takeTurn` searches again, and decides whether the attempt is repeated or the customer is
+    // told.
     return undefined;
   }
   if (found.retrieval.confidence !== 'none') return undefined;
@@ -76,7 +80,7 @@ export async function useTools(
 
 /**
  * Whether the turn ends with this call. After a success, a silent call or a failed read, another tool may be called or
- * the documents answer. After any other outcome, such as a refusal or a possible effect, the turn ends.
+ * the documents answer. After any other outcome, such as a refusal or an unknown outcome, the turn ends.
  */
 function endsTurn(call: CallMade): boolean {
   if (call.unknown) return true;
@@ -105,8 +109,8 @@ const askFor = (missing: readonly string[], language: Language): string =>
   `${ownSentences.needsMore[language]} ${missing.map((name) => titleOf(name).toLowerCase()).join(', ')}`;
 
 /**
- * A model's answer from the results of tools. It counts as an answer. If sentences of it were removed, the results of
- * the calls that changed something come first, because a removed sentence may have told of a change.
+ * A model's answer from the results of tools, which counts as an answer. If sentences were removed from it, the results
+ * of the calls that changed something come first, because a removed sentence may have told of a change.
  */
 function servedBy({ body, by }: { body: string; by: WrittenBy }, made: readonly CallMade[], language: Language): Told {
   const changes = by.dropped === undefined ? [] : changesIn(made);
@@ -114,10 +118,10 @@ function servedBy({ body, by }: { body: string; by: WrittenBy }, made: readonly 
 }
 
 /**
- * What the customer is told of the calls: how the last one that is not silent ended. The results of earlier calls
- * that changed something come first, because the customer must not hear only that nothing was done. Undefined when all
- * calls are silent. When a person is called outside the team's hours, it also says when the team is back. It counts
- * as an answer when one of the calls that it reports was successful.
+ * What the customer is told of the calls: how the last call that is not silent ended. The results of earlier calls that
+ * changed something come first, because the customer must not hear only that nothing was done. When a person is called
+ * outside the team's hours, the text also says when the team is back. The text counts as an answer when one of the
+ * calls that it reports was successful. Undefined when all calls are silent.
  */
 async function tell(
   deps: Pick<AgentDeps, 'clock'>,

@@ -34,13 +34,13 @@ export type Asked = {
   segments: readonly string[];
   /** The customer's situation: the result of `situationOf`. */
   situation?: Record<string, unknown> | undefined;
-  /** The number of consecutive answers without context before this one. */
+  /** The number of questions in a row without an answer before this message. */
   misses: number;
   /** The number of this attempt at the answer, from 1. */
   attempt: number;
   /**
-   * Set while the conversation waits for a person whom the customer did not ask for. Then only certain answers are
-   * given, and a request for a human escalates.
+   * Set while the conversation waits for a person whom the customer did not ask for. Then the agent answers only when
+   * it is sure, and a request for a human escalates.
    */
   onlySure?: boolean;
   /** All model calls of the turn share this object: once the model has not answered in time, it is not asked again. */
@@ -64,8 +64,8 @@ export type TurnAnswer = {
 
 type Said = Pick<TurnAnswer, 'body' | 'counts' | 'escalate'>;
 /**
- * Answers a message. Undefined when only a certain answer may be given (`onlySure`) and there is none: the person whom
- * the conversation waits for should answer.
+ * Answers a message. Undefined when `onlySure` is set and there is no sure answer: the person whom the conversation
+ * waits for should answer.
  * @throws the error that prevents the search, in the attempts before `attemptsToTell`. From that attempt on, the answer
  * is that the documents cannot be searched, and a person is called.
  */
@@ -153,8 +153,8 @@ const withoutOffers = (found: Found): Found => ({ ...found, retrieval: { ...foun
 type Answering = Asked & { language: Language; mayOffer: boolean };
 
 /**
- * Writes an answer from the retrieved passages. If the passages changed while a model wrote, the answer is withdrawn
- * and extracted from the current passages.
+ * Writes an answer from the retrieved passages. If the passages changed while a model wrote, the answer is withdrawn,
+ * and the new answer consists of sentences of the current passages.
  */
 async function answerFrom(
   deps: AgentDeps,

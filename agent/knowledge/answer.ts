@@ -31,7 +31,10 @@ export type KnowledgeAnswer = {
   generated_by: GeneratedBy;
   /** Why the configured model did not write the answer. */
   model_error?: string | undefined;
-  /** Whether an embedding was late or refused. What words found without it was only offered. */
+  /**
+   * Whether an embedding was late or refused. Without it, passages that were found by words are offered only as a
+   * possible help.
+   */
   degraded: boolean;
 } & Pick<Found, 'searched' | 'strict' | 'retrieval'>;
 

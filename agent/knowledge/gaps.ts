@@ -53,7 +53,7 @@ export async function noteGap(
   if (waits) await wakeEmbedding({ org_id: orgId, mode }, deps.clock());
 }
 
-/** Whether another passage is the best one now, and answers or may help. */
+/** Whether this search has another best passage than the search before, and that passage answers or may help. */
 const isBetter = ({ confidence, judged }: Retrieval<Passage>, before: Retrieval<Passage>): boolean =>
   confidence !== 'none' && judged[0]?.passage.id !== before.judged[0]?.passage.id;
 

@@ -1,6 +1,7 @@
 /**
  * Retrieves the passages that may answer a message: searches the index, reads the candidates again from the database,
- * and has models/rules/knowledge/retrieval.ts judge them. Searching, reading and embedding are arguments.
+ * and has models/rules/knowledge/retrieval.ts judge them. The functions that search, read and embed are arguments
+ * (`RetrieveDeps`).
  */
 import { authorities, type Authority } from '../../models/rules/knowledge/authority.ts';
 import {
@@ -34,7 +35,7 @@ export type SearchAsk = {
   filter: SegmentFilter | undefined;
   /** Restricts the search to this authority tier. */
   authority?: Authority;
-  /** Excludes these generations of sources: passage ids without their last part. */
+  /** Excludes these generations (versions) of sources. A generation's name is a passage id without its last part. */
   without: readonly string[];
   limit: number;
 };
@@ -78,7 +79,7 @@ export type RetrieveAsk = {
 export type Retrieval<P extends Passage> = {
   /** `high`: the hits answer the question. `low`: the offers may help. `none`: no passage does. */
   confidence: Confidence;
-  /** The passages that answer, most relevant first. Empty when nothing relevant was found, or only offers. */
+  /** The passages that answer, most relevant first. Empty when nothing relevant or only offers were found. */
   hits: Judged<P>[];
   /** With low confidence, at most three nearest passages, the nearest first; else empty. */
   offers: Judged<P>[];
@@ -104,16 +105,13 @@ export type Retrieval<P extends Passage> = {
  * search excludes those that MongoDB no longer had.
  */
 const maxRounds = 3;
-/**
- * When the passage that a conversation is about is looked for, the search by words and the search by embeddings each
- * return this many candidates.
- */
+/** The number of candidates by words, and by embeddings, in the search for the passage that a conversation is about. */
 const nearTopic = 8;
 
 /**
- * Searches for the sentences of a message that ask something. If that finds nothing, or it is unclear which sentence
- * matters, the whole message is searched for. A message of one sentence takes one such search, any other message at
- * most two.
+ * Searches for the sentences of a message that ask something. If nothing is found, or it is unclear which sentence
+ * matters, the whole message is searched for. A message of one sentence takes one search, any other message at most
+ * two.
  */
 export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: RetrieveAsk): Promise<Retrieval<P>> {
   const filter = segmentFilter(ask.asked, ask.strict);
@@ -156,9 +154,10 @@ const noSentences: Retrieval<Passage>['sentences'] = async () => new Map();
 const asItStands = (text: string): Asking => ({ text, readings: [{ text, questions: [text] }], settles: true });
 
 /**
- * The candidates of a search that may be shown. The index only proposes candidates: those that were deleted, belong to
- * another organization or lie outside the requested segments are removed here. A removed candidate took the place of
- * another one, and its source may have a newer generation by now, so the search is repeated without the candidate.
+ * The candidates of a search that may be shown. The index only proposes candidates. Candidates that were deleted,
+ * belong to another organization or lie outside the requested segments are removed here. A removed candidate took the
+ * place of another candidate, and its source may have a newer generation by now. So the search is repeated without the
+ * removed candidates.
  */
 async function candidatesFor<P extends Passage>(
   deps: RetrieveDeps<P>,
@@ -166,8 +165,9 @@ async function candidatesFor<P extends Passage>(
   search: Omit<ProposeAsk, 'without'>,
 ): Promise<{ standing: { passage: P; candidate: Candidate }[]; scale: Scale | undefined; degraded: boolean }> {
   /**
-   * The generations that the next search excludes, by source. A new generation is excluded while it is not published
-   * yet, and the old one once the new one is published. So the latest search decides for each source.
+   * The generations that the next search excludes, by source. While a new generation is not published yet, it is
+   * excluded. Once it is published, the old generation is excluded instead. So each search replaces the entry of a
+   * source.
    */
   const without = new Map<string, string[]>();
   let standing: { passage: P; candidate: Candidate }[] = [];
@@ -194,8 +194,8 @@ async function candidatesFor<P extends Passage>(
 }
 
 /**
- * A candidate of a source that is still being embedded is judged by its words, because a better passage of the source
- * may have no vector yet.
+ * While a source is still being embedded, its candidates are judged by their words only, because a better passage of
+ * the source may have no vector yet.
  */
 const byWords = ({ id, authority, text_score, topical }: Candidate): Candidate => ({
   id,

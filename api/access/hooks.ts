@@ -1,6 +1,6 @@
 /**
- * The hooks that the access slice calls and later slices implement (docs/architecture.md, "Slices"); api/hooks.ts
- * connects them. Types only.
+ * The hooks that the access slice calls and later slices implement, because a slice may not import a later one
+ * (docs/architecture.md, "Slices"). api/hooks.ts connects them. Types only.
  */
 import type { ClientSession } from 'mongoose';
 import type { AccountLetter } from '../../models/rules/access/accountmail.ts';

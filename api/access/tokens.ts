@@ -218,8 +218,8 @@ async function readKeyring(deps: TokenDeps): Promise<Keyring> {
 /**
  * Decrypts the private keys. The oldest key shows whether this process has the right SECRET_KEY. It is checked before
  * anything is written, so that a process with a wrong SECRET_KEY leaves nothing behind. A later key that this process
- * cannot decrypt was written by another process, which had a wrong SECRET_KEY. It is skipped, because an error would
- * stop all processes with the right one.
+ * cannot decrypt was written by another process, which had a wrong SECRET_KEY. That key is skipped, because an error
+ * would stop all processes with the right SECRET_KEY.
  */
 function openKeys({ open }: SecretBox, records: readonly SigningKey[]): SigningKey[] {
   return records.flatMap((record, index) => {

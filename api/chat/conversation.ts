@@ -1,6 +1,6 @@
 /**
  * A customer's actions in a conversation, over the socket or REST: find, send, read, end. The conversation's workflow
- * writes the answers; no function here waits for one.
+ * writes the answers; no function in this file waits for an answer.
  */
 import type { SessionPrincipal } from '../access/auth.ts';
 import type { Context } from '../context.ts';
@@ -85,7 +85,8 @@ export async function acceptMessage(
   const begin = () => checkTestConversations(ctx, conversation);
   const { message, acted, intent, left } = await storeMessage(conversation, said, spokenAs, ctx.clock(), begin);
   if (!message) {
-    // The same message arrived over another connection meanwhile, so it was counted twice as unread.
+    // The same message arrived over another connection meanwhile, so it was counted twice as unread. One of the two
+    // counts is taken back.
     await uncountMessage(orgId, convId, acted.reads);
     await startSaved(ctx, ConversationModel, acted, [...left, ...eventIntents(acted)]);
     return acknowledge((await findClientMessage(conversation, clientMessageId!))!, true);

@@ -94,7 +94,7 @@ export async function recheckEmbed(
 }
 
 /**
- * The page's organization and mode. `standing`: the mode of the session, if there is one; else the key's present mode
+ * The page's organization and mode. `standing`: the mode of the session. Without a session, the key's present mode
  * counts.
  */
 async function pageOf({ pk, origin }: Admission, standing?: Mode): Promise<{ orgId: string; mode: Mode }> {
@@ -107,7 +107,10 @@ async function pageOf({ pk, origin }: Admission, standing?: Mode): Promise<{ org
   return { orgId: org._id, mode };
 }
 
-/** The e-mail that the page sent, after its signature was verified; undefined when the page sent none. */
+/**
+ * The e-mail that the page sent, after its signature was verified; undefined when the page sent no e-mail or no
+ * signature.
+ */
 async function provenEmail(
   ctx: EmbedContext,
   orgId: string,

@@ -63,7 +63,7 @@ export async function readEarlier(conversation: ConversationRef, cursor: string)
 
 /**
  * The sequence number before the first frame of an answer that is being written; Infinity when none is being written. A
- * new socket starts there, because it needs all pieces of the answer.
+ * new socket starts at this number, because it needs all pieces of the answer.
  */
 async function beforeOpenReply(conversation: ConversationRef, history: readonly Message[]): Promise<number> {
   const awaited = history.filter(({ state, attempt }) => state === 'waiting' && attempt !== undefined);

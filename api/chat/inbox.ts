@@ -51,7 +51,10 @@ export async function actShown(
   return acted;
 }
 
-/** Assigns a conversation to a member or to nobody. Customers do not see it. @throws Problem NOT_FOUND, VALIDATION. */
+/**
+ * Assigns a conversation to a member or to nobody. Customers do not see who is assigned. @throws Problem NOT_FOUND,
+ * VALIDATION.
+ */
 export async function assign(
   ctx: Starter,
   caller: Caller,
@@ -60,7 +63,8 @@ export async function assign(
 ): Promise<Conversation> {
   await conversationOf(caller, convId);
   const now = ctx.clock();
-  // An act prolongs a test conversation. The conversation's workflow prolongs what belongs to the conversation.
+  // Every action prolongs the life of a test conversation. The workflow that this intent starts prolongs the
+  // conversation's messages and frames too.
   const intent = intentFor(conversationWork(caller.orgId, convId), now);
   if (userId === null) {
     const freed = await actOn(caller.orgId, convId, 'unassign', { now, intents: [intent] });

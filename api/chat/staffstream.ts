@@ -265,8 +265,9 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
   }
 
   /**
-   * Sends a socket the changes since its `since`. Each call of `missed` sets another `since`, even for the same time. So
-   * a read that began before the call does not count as a read of what was missed then.
+   * Sends a socket the changes since its `since`. Each call of `missed` sets a new `since` object, even for the same
+   * time. So a read that began before that call does not clear `since`, and the changes that were missed are read
+   * again.
    */
   async function catchUp(client: Staff): Promise<void> {
     const { since } = client;
@@ -363,7 +364,8 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
     missed() {
       for (const client of [...staffOf.values()].flatMap((those) => [...those])) {
         client.since = new Date(client.since ?? heardAt);
-        // A pong may have told the page a later time already. This one takes that back before the read can fail.
+        // An earlier pong may have told the page a later time. This pong replaces that time before the read can fail.
+        // So a page that reconnects asks for everything that it missed.
         client.socket!.tell('pong', { at: client.since.toISOString() });
         orRefused(client, catchUp(client));
       }
@@ -399,8 +401,8 @@ const entriesOf = async (orgId: string, found: readonly Conversation[], reader?:
   (await viewConversations(orgId, found, reader)).map((entry) => shownConversation.parse(entry));
 
 /**
- * The time that a page names as `since` after a break. It stays at the page's own `since`, or at the time since which
- * this process missed frames, until all that the page missed was sent. So a break in between loses nothing.
+ * The time that a page sends as `since` when it reconnects. While the socket's own `since` is set, changes after that
+ * time may still be unsent, so the page resumes from it. Thus a second break loses nothing.
  */
 const resumesAt = ({ since }: Staff, at: string): string => since?.toISOString() ?? at;
 

@@ -53,12 +53,12 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
 
   /** @throws Problem RATE_LIMITED, UNAUTHENTICATED, ORIGIN_NOT_ALLOWED, VALIDATION, NOT_FOUND. */
   async function admit(request: ConnectRequest): Promise<ChatClient> {
-    // The limit is checked before anything is read from the database.
+    // The limit is checked before anything is read from the database, so that a refused client costs no read.
     await limit('address_connects', networkOf(request.address));
     const client = await identify(request);
     const { orgId, sessionId } = client.customer;
     if (orgId !== request.params['orgId']) throw noSuch('organization');
-    // The limit is checked before the history is read and sent again.
+    // The limit is checked before the history is read and sent again, so that frequent reconnections do not cost that.
     await limit('connects', sessionId);
     return client;
   }
@@ -124,8 +124,8 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
       ]);
       if (!session || session.revoked_at) throw sessionEnded();
       let chosen = found;
-      // `greet` returns false if the conversation was removed meanwhile; an empty one is removed when an older one is
-      // reopened. `choose` then throws if the client named the conversation, and else chooses another one.
+      // `greet` returns false if the conversation was removed meanwhile; an empty conversation is removed when an older
+      // one is reopened. `choose` then throws if the client named the conversation, and else chooses another one.
       while (!(await greet(socket, chosen, resumeFromOf(query)))) chosen = await choose();
       // The reference reuses the principal's strings, which are in memory anyway, so that a socket takes less memory.
       client.conversation = { _id: chosen._id, org_id: customer.orgId, mode: customer.mode };

@@ -29,8 +29,8 @@ export async function findOrphans(
   // Pages are read first. A page that is published again meanwhile no longer matches what was read, so the removal
   // skips it.
   const pages = await listSets(orgId, mode);
-  // The copy from test mode is read after the pages, so that it is still seen running when they are seen unpublished. A
-  // page that it publishes in between has changed, and the removal skips it, too.
+  // The state of the copy from test mode is read after the pages. So a copy that had begun a page by then is seen as
+  // running. If it has ended in between, it has published the page, and the removal skips changed pages.
   const copying = (await latestLiveCopy(orgId))?.running === true;
   const begun = new Set(copying ? pages.filter(isBeingCopied).map(({ _id }) => _id) : []);
   const [stored, indexed] = await Promise.all([

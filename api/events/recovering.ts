@@ -14,7 +14,7 @@ const startDeadlineMs = 4_000;
 
 /**
  * Starts the deliveries that were recovered with this due time; deliveries of the same ticket share one start. Never
- * throws: if a start fails, Temporal may be down, and the sweeper starts the rest later.
+ * throws: if a start fails, Temporal may be down, and the sweeper starts the remaining deliveries later.
  */
 export async function startRecovered(ctx: Starter, orgId: string, due: Date): Promise<void> {
   const limit = pLimit(startsAtOnce);

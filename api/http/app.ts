@@ -118,7 +118,8 @@ export function createApp(
   outside.get('/health/live', (koa) => {
     koa.body = { status: 'ok' };
   });
-  // For balancers. While Temporal is down, this process still accepts what people save and ask.
+  // Load balancers ask this path. It does not check Temporal, because this process accepts requests even while Temporal
+  // is down.
   outside.get('/health/serving', async (koa) => {
     const serving = !state.draining && (await canServe());
     koa.status = serving ? 200 : 503;
@@ -204,8 +205,8 @@ export function createApp(
 /** Why no route matched: the path takes other methods, or does not exist. */
 function unrouted(koa: Koa.ParameterizedContext): Problem {
   const matched = (koa['matched'] ?? []) as { methods: string[]; paramNames: unknown[] }[];
-  // `/knowledge-base/prune` also matches the path of a page with the id `prune`. The path with the fewest parameters
-  // counts.
+  // `/knowledge-base/prune` also matches the path of a page with the id `prune`. So only the matching paths with the
+  // fewest parameters decide which methods are allowed.
   const fewest = Math.min(...matched.map((layer) => layer.paramNames.length));
   const nearest = matched.filter((layer) => layer.paramNames.length === fewest);
   // OPTIONS is left out: browsers send preflights on their own, and other callers need not know about them.

@@ -10,8 +10,8 @@ import { fileOf, forever, javascript, readWeb, send, sendPage, type WebFile } fr
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /**
- * The content security policy. It stops scripts from turning text into HTML: that takes a Trusted Types policy, and the
- * page may create none.
+ * The content security policy. It stops scripts from turning text into HTML, because that needs a Trusted Types policy
+ * and the page may create none.
  */
 const policy = [
   "default-src 'none'",

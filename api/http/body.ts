@@ -40,7 +40,7 @@ export function bytesReader(limit: number): Reader<Buffer> {
   };
 }
 
-/** Drops a byte order mark. */
+/** This decoder drops a byte order mark. */
 const utf8 = new TextDecoder();
 
 /** Parses bytes as JSON; no bytes give an empty object. @throws Problem `MALFORMED_JSON`, `VALIDATION`. */
@@ -88,7 +88,7 @@ function hasBody({ request, req }: ParameterizedContext): boolean {
   return request.length === undefined ? req.headers['transfer-encoding'] !== undefined : request.length > 0;
 }
 
-/** Refuses a compressed body, because nothing here decompresses one. */
+/** Refuses a compressed body, because this server decompresses no bodies. */
 export function refuseEncoded(koa: ParameterizedContext): void {
   if (/^(?:identity)?$/i.test(koa.get('content-encoding'))) return;
   throw new Problem('UNSUPPORTED_MEDIA_TYPE', { message: 'Send the body without Content-Encoding, uncompressed.' });

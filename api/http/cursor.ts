@@ -11,8 +11,8 @@ type ListPage<T> = { entries: T[]; cursor: string | null };
 
 /**
  * The page of a list in the order of ids that a query asks for. `read` gets how many entries to read and the id of the
- * previous page's last entry. @throws Problem VALIDATION for any other cursor, before it returns a promise, so that
- * what is read beside the list is not read either.
+ * previous page's last entry. @throws Problem VALIDATION for an invalid cursor. It throws before it returns a promise,
+ * so a caller that reads other data in parallel does not begin to read.
  */
 export function paged<T extends { _id: string }>(
   { limit = defaultLimit, cursor }: { limit?: number | undefined; cursor?: string | undefined },

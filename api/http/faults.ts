@@ -112,7 +112,7 @@ function sentenceOf(issue: z.core.$ZodRawIssue, schema: z.core.$ZodType): string
 const isAboutType = (code: string | undefined) =>
   code === 'invalid_type' || code === 'invalid_value' || code === 'invalid_union';
 
-/** What requests consist of, besides numbers. */
+/** The word for each type of value in a request, except numbers. */
 const nouns: Record<string, string> = {
   string: 'text',
   boolean: 'true or false',
@@ -134,7 +134,7 @@ function numberSentence(issue: z.core.$ZodRawIssue, schema: z.core.$ZodType): st
   return `must be ${noun} ${limits}`.trimEnd();
 }
 
-/** The number's bounds from its schema, or only those in the issue when `schemaAt` does not find the schema. */
+/** The number's bounds from its schema, or only the bounds in the issue when `schemaAt` does not find the schema. */
 function numberRule(issue: z.core.$ZodRawIssue, schema: z.core.$ZodType): NumberRule {
   const found = schemaAt(schema, issue.path ?? []);
   const checks = found?._zod.def.checks ?? [];

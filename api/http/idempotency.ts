@@ -32,8 +32,8 @@ export type KeyedRequest = { credential: string; route: string; key: string; fin
 const hashOf = (parts: readonly unknown[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 
 /**
- * The ids of a request, one with each secret key, newest first. Each retry of the request under the same idempotency
- * key has one of them in common with it, also when the secret key is changed in between.
+ * The ids of a request, one for each secret key, newest first. A retry under the same idempotency key shares at least
+ * one id with the request, even if a new secret key was added in between.
  */
 export const commandIdsOf = ({ credential, route, key, fingerprints }: KeyedRequest): string[] =>
   fingerprints.map((fingerprint) => hashOf([credential, route, key, fingerprint]));

@@ -39,7 +39,7 @@ export function createRate(config: Config, name: RateName, { refundable = false 
           rejectIfRedisNotReady: true,
         });
   // While MongoDB is unreachable, this process counts in memory. Counting in MongoDB would only end with a timeout, and
-  // the request's own read would then wait for another one.
+  // the request's own read would then wait for a second timeout.
   const reachable = () =>
     storeClient !== undefined || mongoose.connection.readyState === mongoose.ConnectionStates.connected
       ? shared

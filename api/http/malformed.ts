@@ -15,7 +15,8 @@ export function refuseUnreadable(server: Server, log: Logger): void {
   const refused = new WeakSet<Duplex>();
   server.on('request', (request, response) => answers.set(request.socket, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // Later input of the same connection is unreadable too, and the first reply may still be in flight.
+    // This connection was refused before. Its later input is unreadable too, and the first reply may still be in
+    // flight, so nothing more is sent.
     if (refused.has(socket)) return;
     const answer = answers.get(socket);
     const begun = answer?.headersSent === true && !answer.writableFinished;

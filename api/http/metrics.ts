@@ -1,6 +1,6 @@
 /**
- * Prometheus metrics of an API process. Code that counts gets its counters as arguments. Every label has a fixed set of
- * values, so that no client can increase the number of time series.
+ * Prometheus metrics of an API process. `meter` receives the counts that any code records (clients/base/meter.ts).
+ * Every label has a fixed set of values, so that no client can increase the number of time series.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { counters, histograms, type Meter } from '../../clients/base/meter.ts';

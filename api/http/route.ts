@@ -53,7 +53,7 @@ type Definition<
 > = {
   summary: string;
   auth: G;
-  /** The path parameters, where one of them is no id. */
+  /** The schema of the path parameters, needed when one of them is no id. */
   params?: P;
   /** All query parameters, each at most once. Any other parameter is refused, on routes without `query` too. */
   query?: Q;
@@ -102,8 +102,8 @@ type Definition<
       /**
        * Ids of the request, one with each secret key, newest first. Retries under one `Idempotency-Key` share an id,
        * also when the reply was not stored (503). A handler uses them to recognize a change that an earlier attempt may
-       * have made: the change is noted under the first id, and looked up under all. The list is empty when the request
-       * has no such header.
+       * have made: the change is noted under the first id, and looked up under all ids. The list is empty when the
+       * request has no `Idempotency-Key`.
        */
       commandIds: readonly string[];
       /** The browser's cookies; undefined for callers that are not browsers. Most handlers need none. */
@@ -133,7 +133,7 @@ export type Route = Omit<
   path: string;
   query: z.ZodObject;
   status: number;
-  /** Whether replies are wrapped as `{ success, data }`. This is so on open routes and on those of a dashboard login. */
+  /** Whether replies are wrapped as `{ success, data }`: on open routes and on routes that take a dashboard login. */
   envelope: boolean;
   limit: RateName | undefined;
   handle(input: never, ctx: Context): Promise<unknown>;
@@ -162,7 +162,10 @@ export class Redirect {
     this.url = url;
   }
 }
-/** A redirect (302) of the browser. The URL must not come from the caller. */
+/**
+ * A redirect (302) of the browser. The URL must not come from the caller, because a link to this server could then lead
+ * to any site.
+ */
 export const redirect = (url: string) => new Redirect(url);
 
 /**

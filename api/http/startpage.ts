@@ -133,8 +133,8 @@ ${step('In the folder of the project:', `export SUPPORT_URL=${api} SUPPORT_API_K
 const isLoopback = (host: string): boolean => /^(?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/.test(host);
 
 /**
- * Whether the request comes from this machine, and the system's public URL is for this machine only. Such a browser
- * gets the demo's login, which `npm start` also prints. The host name in the request must be local, too; otherwise
+ * Whether the request comes from this machine, and the system's public URL is for this machine only. Then the browser
+ * gets the demo's login, which `npm start` also prints. The host name in the request must be local, too. Otherwise
  * another site could make its own host name point to this machine and read the login (DNS rebinding).
  */
 const isHere = (koa: Koa.Context, config: Context['config']): boolean =>

@@ -55,7 +55,7 @@ export async function readForm(
     // With `binary`, formidable keeps the bytes of headers. Headers arrive in pieces, so `readHeader` decodes each as
     // UTF-8 when it is complete.
     encoding: 'binary',
-    // Other plugins would read a form whose boundary happens to contain the word `json`.
+    // Other plugins of formidable would read a form whose boundary happens to contain the word `json`.
     enabledPlugins: [multipart, boundParts],
     hashAlgorithm: 'sha256',
     maxFileSize: maxBytes,
@@ -77,7 +77,7 @@ export async function readForm(
     if (!file) throw invalidPart('file', 'is required');
     const { size, hash, originalFilename } = file;
     return {
-      // `refusalOf` refuses a second value of a field.
+      // Each field has one value, because `refusalOf` refuses a second one.
       fields: Object.fromEntries(Object.entries(fields).map(([name, values]) => [name, values?.[0] ?? ''])),
       file: { path, filename: originalFilename ?? '', size, sha256: hash! },
     };

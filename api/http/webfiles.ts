@@ -74,8 +74,8 @@ type Page = {
   folder: string;
   path: string;
   /**
-   * If it returns false, the page gets the status 404: the page itself tells people that there is nothing here, and the
-   * status tells programs.
+   * If it returns false, the page is sent with the status 404. The page itself tells people that nothing was found, and
+   * the status tells programs.
    */
   exists?: (params: Record<string, string>) => Promise<boolean>;
 };
@@ -117,7 +117,9 @@ export function mountModules(
   });
 }
 
-/** Sends a page that no cache stores. A link from the page does not reveal its URL, which may be a secret. */
+/**
+ * Sends a page that no cache stores. A link on the page does not reveal the page's own URL, which may contain a secret.
+ */
 export function sendPage(koa: Koa.Context, html: string, policy: string): void {
   koa.type = 'text/html';
   koa.set('cache-control', 'no-store');

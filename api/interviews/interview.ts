@@ -273,7 +273,9 @@ export function readMeetingUrl(url: string, field: string): string {
   throw invalid(['body', field], 'must be the address of an online meeting, beginning with https://');
 }
 
-/** A caller's clock may be a minute behind this server's. */
+/**
+ * A start time that lies this many ms in the past is still accepted, because the caller's clock may be a minute behind.
+ */
 const lateMs = 60_000;
 
 function readSchedule(text: string, now: Date): Date {

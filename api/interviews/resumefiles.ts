@@ -7,8 +7,9 @@ const resumesAtOnce = 2;
 export type ResumeFiles = Pick<Files, 'extract' | 'close'>;
 
 /**
- * `findProgram`: the path of the built reading program; undefined when there is none, and then the sources are run. It
- * is called at the first resume, because building takes a second, which the start of the API must not wait for.
+ * `findProgram` returns the path of the built program that reads resumes; undefined when there is none, and then the
+ * sources are run. It is called at the first resume, because building takes a second, which the start of the API must
+ * not wait for.
  */
 export function createResumeFiles(findProgram: () => Promise<string | undefined>): ResumeFiles {
   let opening: Promise<Files> | undefined;

@@ -1,6 +1,6 @@
 /** The field `embedded_at` in replies about documents and pages. */
 
-/** The time since which embeddings of the current model find the source; null as long as they do not. */
+/** The time since which the source can be found by embeddings of the current model; null while it cannot. */
 export const embeddedAt = (
   { embedded_by, embedded_at }: { embedded_by?: string; embedded_at?: Date },
   model: string | undefined,

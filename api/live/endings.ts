@@ -1,6 +1,6 @@
 /**
- * Closes the sockets whose credential or stream has ended. After the change stream was down, it looks for credentials
- * and streams that ended meanwhile.
+ * Closes the sockets whose credential or stream has ended. Endings that the change stream did not report while it was
+ * down are looked up in the database afterwards.
  */
 import type { Connections } from './connections.ts';
 import type { LiveSocket } from './socket.ts';

@@ -1,6 +1,6 @@
 /**
- * Reads and checks a client's frame and passes it to the `take` function of the socket's stream kind. Replies from here
- * are only errors about the frame.
+ * Reads and checks a client's frame and passes it to the `take` function of the socket's stream kind. The only replies
+ * that this file sends are errors about the frame.
  */
 import { inSpan } from '../../clients/base/tracing.ts';
 import { closeCodeOf, type LiveSocket } from './socket.ts';

@@ -124,7 +124,7 @@ export function createLive(
     close(this: WebSocket, code: number): void {
       onClose(this as LiveSocket, (this as LiveSocket).closedWith ?? code);
     },
-    // An error that breaks a connection also closes it.
+    // An error that breaks a connection also closes it, and the `close` listener handles that.
     error: (): void => undefined,
   };
 

@@ -1,7 +1,7 @@
 /**
  * Reports to models/live/presence.ts which customers and members have a socket in this process. Changes are collected
- * for a moment and written in one command, so that thousands of simultaneous connections cost a few writes. Frames cause
- * no writes.
+ * for a moment and written in one command, so that thousands of simultaneous connections cost a few writes. Frames
+ * cause no writes.
  */
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
@@ -36,7 +36,8 @@ export function createPresence(
     changed.clear();
     if (seen.length === 0) return;
     try {
-      // The sign of life is stored first, because a process without a recent one counts as dead.
+      // The heartbeat (`noteAlive`) is stored first, because a process without a recent heartbeat counts as dead, and
+      // its sockets as closed.
       await noteAlive(processId, clock());
       await notePresence(processId, seen, clock());
       noted(seen);

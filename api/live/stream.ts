@@ -1,7 +1,7 @@
 /**
- * What a slice (chat, interviews) declares about its streams so that `createLive` can serve them: who may connect,
- * which stream a socket follows, and what a client's frames mean. api/live handles sockets, heartbeat, limits, the
- * frame log and refusals.
+ * What a part of the API (chat, interviews) declares about its streams so that `createLive` can serve them: who may
+ * connect, which stream a socket follows, and what a client's frames mean. api/live handles sockets, heartbeat, limits,
+ * the frame log and refusals.
  */
 import type { z } from 'zod';
 import type { SocketMetrics } from '../http/metrics.ts';
@@ -51,7 +51,7 @@ export type StreamKind<C, F extends { type: string } = { type: string }> = {
     /** The error that the sockets of an ended stream get before they are closed. */
     ended(): Problem;
     /**
-     * The ids of those of the given streams that have ended. Called after the change stream was down. Absent when
+     * The ids of the ended streams among the given ones. Called after the change stream was down. Absent when
      * `credentials.endedAmong` finds the sockets of ended streams, too.
      */
     endedAmong?(streams: readonly Stream[]): Promise<string[]>;
@@ -91,8 +91,8 @@ export type StreamKind<C, F extends { type: string } = { type: string }> = {
   /** Called when the process ends, after all sockets are closed. */
   close?(): Promise<void>;
   /**
-   * Called for every frame that any process appends to any stream. With Redis, this is certain only for frames of an
-   * organization whose id is the stream of an open socket. The function starts long work in the background.
+   * Called for every frame that any process appends to any stream. With Redis, a frame is certain to arrive only if the
+   * id of its organization is the stream of an open socket. The function starts long work in the background.
    */
   hears?(frame: Frame): void;
   /** Called when `hears` may have missed frames. */

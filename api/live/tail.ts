@@ -115,7 +115,7 @@ export function startTail<F extends Follower>({ log, watched, ended, heard, miss
       try {
         for (;;) {
           const frames = await limit(() => framesAfter(follower, follower.seq, batchSize));
-          // The follower may have left meanwhile.
+          // If the follower has left meanwhile, it gets no further frames.
           if (placeOf(follower) !== place) break;
           for (const frame of frames) give(place, frame);
           if (frames.length < batchSize) break;

@@ -34,7 +34,7 @@ import { defined } from '../../models/rules/base/defined.ts';
 
 type Body = z.infer<typeof contract.serverBody>;
 type Who = Pick<TenantPrincipal, 'actor' | 'mode'>;
-/** `cookies`: those of a member's browser; undefined for a key. */
+/** `cookies`: the cookies of a member's browser; undefined for a key. */
 type Asker = Who & { cookies: Cookies | undefined };
 /** `address`: the URL at which a person must consent before tools can be called. */
 export type Connected = { server: ToolServer; address?: string | undefined };

@@ -21,7 +21,7 @@ import { knowledgePath, resourceChallenge } from '../../models/rules/mcp/oauth.t
  * there is.
  */
 const maxBodyBytes = 1024 * 1024;
-/** Older MCP revisions let a client send several messages in one request. */
+/** The most messages in one request. Older MCP revisions let a client send several at once. */
 const maxMessages = 50;
 const guard = ownKey('support:read');
 

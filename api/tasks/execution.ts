@@ -34,7 +34,10 @@ export async function execute(ctx: Starter, orgId: string, taskId: string, userI
   return carriedOut(ctx, await beginExecution(orgId, taskId, executable, byMember(userId, ctx.clock()), broken));
 }
 
-/** The id of the task's execution if it can never end, because an operator terminated its workflow; else undefined. */
+/**
+ * The id of the task's execution if it can never end, because its workflow was terminated, cancelled, or failed; else
+ * undefined.
+ */
 async function brokenExecution({ temporal }: Starter, task: Task): Promise<string | undefined> {
   const { _id, org_id, execution_status, execution_id } = task;
   if (execution_status !== 'running' || execution_id === undefined) return undefined;

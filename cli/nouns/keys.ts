@@ -22,7 +22,7 @@ export const keys = noun({
       route: `POST ${path}`,
       args: { name: 'what the key is called in lists' },
       body: contract.createKeyBody,
-      // The key's mode is the global option.
+      // The key's mode comes from the global option `--mode`, so it is no option of this command.
       fields: {
         of: others.extend({ expires_at: expiry.meta({ description: 'like 2030-01-31T00:00:00Z; never unless told' }) }),
         body: (given, { mode }) => ({ ...given, mode }),

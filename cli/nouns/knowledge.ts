@@ -1,6 +1,6 @@
 /**
- * Commands of `docs` and `pages`: list, tag and delete what questions are answered from. And `gaps`: list the questions
- * without an answer.
+ * Commands of `docs` and `pages`: list, tag and delete what questions are answered from. The command `gaps` lists the
+ * questions without an answer.
  */
 import { command, listing, noun } from '../described.ts';
 import { size } from '../output.ts';

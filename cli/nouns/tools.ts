@@ -65,7 +65,7 @@ async function changeTools(session: Session, change: (tools: Server['approved_to
 async function approve(session: Session, { tool, ...chosen }: Given): Promise<void> {
   const reply = await changeTools(session, (tools) => {
     const known = tools.find(({ source_name: name }) => name === tool);
-    // The description and the schemas are left out, so that those of the last discovery are approved.
+    // The description and the schemas are left out, so that the server takes them from the last discovery.
     const { input_schema: _i, output_schema: _o, description: _d, suspended: _s, ...kept } = known ?? {};
     const others = tools.filter((each) => each !== known);
     return [...others, { ...kept, source_name: tool, ...chosen }];

@@ -1,6 +1,6 @@
 /**
  * The deployment that an operator's commands work on: its configuration, its database and its Temporal. Whoever has the
- * deployment's configuration with `SECRET_KEY` is an operator; no key of an organization opens any of this.
+ * deployment's configuration with `SECRET_KEY` is an operator. An organization's API key does not give access.
  */
 import { userInfo } from 'node:os';
 import { Client, Connection } from '@temporalio/client';

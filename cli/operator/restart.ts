@@ -167,7 +167,7 @@ export async function restart({ temporal, config }: Deployment, now: Date): Prom
           startUnsettled({ temporal, config }, record, intentFor(work, now), deadlineMs, { again: true }),
         ),
       );
-    // This loop reads whole collections, which is acceptable because it runs once after a restore.
+    // This loop reads whole collections, which is acceptable because this command runs only once, after a restore.
     for await (const record of acrossShards(model).find(filter, everyRecord)) {
       counts[model.collection.name] = (counts[model.collection.name] ?? 0) + 1;
       const fresh = worksOf(record).filter(({ id }) => !begun.has(id));

@@ -27,7 +27,7 @@ export type Attempt = { activity: string; attempt: number; failed: string | null
 
 /** At most this many open workflows are searched for activities that fail again and again. */
 const lookedAt = 1_000;
-/** This many workflows of each situation are listed, next to the number of all of them. */
+/** The number of workflows that are listed of each situation, next to the number of all of them. */
 const shownOfEach = 5;
 /** From this attempt on, an activity has failed at least once. */
 const stuckAttempts = 2;
@@ -206,8 +206,7 @@ export async function shown({ temporal }: Deployment, id: string): Promise<Shown
   const details = await detailsOf(temporal, id);
   const attempts = await attemptsOf(temporal, id, description);
   const failing = attempts.find(({ failed }) => failed !== null);
-  // Temporal's UI shows the same details. There they refer to this command for the attempts, so the reference is left
-  // out here.
+  // In Temporal's UI, the same details refer to this command for the attempts. Here the reference is omitted.
   const here = details?.replace(`${seeAttempts(id)}<br>`, '').replace(seeAttempts(id), '') ?? null;
   const attributes = description.typedSearchAttributes;
   const [orgId, uses = []] = [attributes.get(searchAttributes.organization), attributes.get(searchAttributes.provider)];

@@ -1,6 +1,6 @@
 /**
- * Awaits `work`, but rejects when the signal fires, even if a library would go on waiting (for a body that never
- * arrives).
+ * Awaits `work`, but rejects with the signal's reason as soon as the signal fires. Without this, a library may wait
+ * forever, for example for a body that never arrives.
  */
 export async function abortable<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();

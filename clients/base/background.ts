@@ -4,21 +4,22 @@ import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * The niceness of a background process. With this value the process gets a quarter of a core beside a busy process.
- * With the maximum, 19, it would get almost nothing on a machine that is never idle.
+ * The niceness of a background process. With this value the process gets a quarter of a core that it shares with a busy
+ * process. With the maximum, 19, it would get almost nothing on a machine that is never idle.
  */
 export const patientNiceness = 5;
 
 /**
- * The spawn options of a background process. Linux may first share processor time among sessions (`autogroup`);
- * niceness then counts only within a session. In the session of a worker that waits for MongoDB, a background process
- * would get as much time as MongoDB. So it gets its own session.
+ * The spawn options of a background process. Linux may share processor time equally among sessions (`autogroup`);
+ * niceness then counts only within a session. In its worker's session, a background process would get as much time as
+ * MongoDB gets in its own, because the worker itself only waits. So `detached` gives the process a session of its own,
+ * whose priority `lowerSession` lowers.
  */
 export const inBackground = { detached: process.platform !== 'win32' } as const;
 
 /**
- * An unprivileged process may change the priority of a session only once in 100 ms, system-wide. This is the pause
- * between attempts, in ms.
+ * The pause between two attempts to change the priority of a session, in ms. Linux lets unprivileged processes make
+ * such a change only once in 100 ms, system-wide.
  */
 const pauseMs = 150;
 const maxTries = 20;

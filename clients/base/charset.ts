@@ -63,19 +63,17 @@ function encodingOf(label: string | undefined): string | undefined {
 const charsetOf = (text: string): string | undefined => /charset\s*=\s*(?:["']\s*)?([^\s"';>,/]+)/i.exec(text)?.[1];
 
 /**
- * The encoding declared in the head of a page. When the head is readable as ASCII, a declaration of UTF-16 must be
- * wrong and means UTF-8.
+ * The encoding declared in the head of a page. A declaration of UTF-16 that is readable as ASCII must be wrong; it
+ * counts as UTF-8, as in the HTML standard.
  */
 function declaredInHead(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, prescanBytes))
     .toString('latin1')
     .replace(/<!--[\s\S]*?-->/g, '');
   const xml = /^\s*<\?xml[^>]*encoding\s*=\s*["']([^"']+)/i.exec(head)?.[1];
-  for (const [meta] of head.matchAll(/<meta\b[^>]*>/gi)) {
-    const encoding = encodingOf(charsetOf(meta));
-    if (encoding !== undefined) return encoding.startsWith('utf-16') ? 'utf-8' : encoding;
-  }
-  return encodingOf(xml);
+  const metas = [...head.matchAll(/<meta\b[^>]*>/gi)].map(([meta]) => charsetOf(meta));
+  const encoding = [...metas, xml].map(encodingOf).find((one) => one !== undefined);
+  return encoding?.startsWith('utf-16') ? 'utf-8' : encoding;
 }
 
 /**

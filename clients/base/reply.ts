@@ -1,4 +1,7 @@
-/** The reply of a sandboxed process, a line of JSON. Only the parent loads this file, because it needs zod. */
+/**
+ * The reply of a sandboxed process, a line of JSON. Only the parent process loads this file, because the file needs
+ * zod, which sandboxed processes do not load.
+ */
 import { z } from 'zod';
 import { Unreadable, unreadableReasons, type UnreadableReason } from '../../models/rules/base/unreadable.ts';
 
@@ -9,7 +12,10 @@ const reply = z.discriminatedUnion('ok', [
 ]);
 export type Reply = z.infer<typeof reply>;
 
-/** The result in a reply, which the caller checks. @throws `Unreadable` when the process refused its input */
+/**
+ * Returns the `result` of a reply without a check of its shape; the caller checks it. @throws `Unreadable` when the
+ * process refused its input
+ */
 export function resultIn(line: string): unknown {
   const said = reply.parse(JSON.parse(line));
   if (!said.ok) throw new Unreadable(said.reason, { cause: new Error(said.detail) });

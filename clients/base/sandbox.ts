@@ -1,7 +1,7 @@
 /**
  * Starts and watches processes that parse untrusted input. They have no environment, may read only the code that they
- * need, and have limits on memory and processor time. This file does not know what is parsed; clients/files/files.ts
- * and clients/crawl/site/pages.ts do. The processes load it too, so it does not load zod.
+ * need, and have limits on memory and processor time. clients/files/files.ts and clients/crawl/site/pages.ts choose
+ * what these processes parse. The processes load this file too, so this file does not load zod.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -54,9 +54,9 @@ function startSandboxed(
   const stdio = ['pipe', 'pipe', 'pipe'] as ['pipe', 'pipe', 'pipe'];
   const options = { env: {}, cwd: root, stdio, ...(background ? inBackground : {}) };
   if (process.platform === 'win32') return spawn(process.execPath, [...flags, entry], options);
-  // The kernel enforces these limits even when this process is gone: memory, processor time, no core dump, and being
-  // killed first when the machine runs out of memory. The soft time limit ends the child with SIGXCPU, which differs
-  // from the signals of an operator's kill.
+  // The kernel enforces these limits even when this process is gone. They are memory, processor time, no core dump, and
+  // being killed first when the machine runs out of memory. The soft time limit ends the child with SIGXCPU, so
+  // `deathOf` can tell it from an operator's kill.
   const time = `ulimit -S -t ${cpuSeconds}; ulimit -H -t ${cpuSeconds + 2}`;
   const data = dataKb === undefined ? '' : `ulimit -d ${dataKb} 2>/dev/null; `;
   const limits = `ulimit -c 0; ${data}${time}; { echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null; exec "$0" "$@"`;
@@ -66,7 +66,8 @@ function startSandboxed(
 }
 
 /**
- * While `held`, the child keeps this process alive; otherwise this process may exit. A child is held while it works.
+ * While `held`, the child keeps this process alive; otherwise this process may exit although the child still runs. A
+ * child is held while it works.
  */
 export function hold(child: Sandboxed, held: boolean): void {
   for (const part of [child, child.stdin as Socket, child.stdout as Socket, child.stderr as Socket]) {
@@ -118,7 +119,10 @@ export type Reader = {
   child: Sandboxed;
   /** The next line that the process writes; rejects when the process ends first. */
   nextLine(): Promise<string>;
-  /** `why`: the reason for ending the process, which `nextLine` throws instead of the way in which it ended. */
+  /**
+   * Ends the process. `why`: the error with which `nextLine` then rejects. Without `why` that error tells how the
+   * process ended.
+   */
   kill(why?: unknown): void;
   /** Throws the reason for which the process was killed, if there is one. */
   throwIfKilled(): void;
@@ -130,7 +134,7 @@ export type Reader = {
 /** `maxReplyBytes`: the process is ended when it writes a longer line. `who` names the process in errors. */
 export type ReaderOptions = { maxReplyBytes: number; who: string; background?: boolean };
 
-/** Starts a process like `startSandboxed` and reads its lines. */
+/** Starts a process with `startSandboxed` and reads the lines that the process writes. */
 export function startReader(
   program: string,
   flags: readonly string[],
@@ -199,7 +203,7 @@ export function startReader(
   };
 }
 
-/** `late`: the reason for ending a process that takes longer than `ms`. */
+/** `late` makes the error for a process that takes longer than `ms`. */
 export type ReadLimits = { signal: AbortSignal | undefined; ms: number; late(): Error; memoryMb: number };
 
 /** Waits for the reader's next line. The time limit, the memory limit and the caller's signal each kill the process. */

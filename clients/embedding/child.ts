@@ -1,6 +1,6 @@
 /**
- * The process that runs the embedding models. It answers one text after another, in order. The parent ends it with a
- * signal, because `process.exit` during a model run would crash it.
+ * The process that runs the embedding models. It answers one text after another, in order. The parent ends this process
+ * with a signal, because `process.exit` during a model run would crash the process.
  */
 import { openModels, type OpenedModels } from './model.ts';
 import { openInThread } from './thread.ts';
@@ -25,16 +25,16 @@ async function open(folder: string, threads: boolean): Promise<OpenedModels> {
   if (!threads) return openModels(folder);
   const last = modelNames.at(-1)!;
   const opening = [openModels(folder, modelNames.slice(0, -1)), openInThread(folder, [last])] as const;
-  // Both must settle first, so that a failure does not end this process while the thread is still opening its model.
+  // Both promises must settle first, so that a failure does not end this process while the thread is opening its model.
   await Promise.allSettled(opening);
   const [here, beside] = await Promise.all(opening);
   return {
     async embed(text, names) {
       if (!names.includes(last)) return here.embed(text, names);
       const others = names.filter((name) => name !== last);
-      // The thread gets its text first, because a model run blocks this thread.
+      // The other thread gets its text first, because a model run blocks this thread.
       const making = [beside.embed(text, [last]), here.embed(text, others)] as const;
-      // Both must settle, even after an error, because the thread takes one text at a time.
+      // Both promises must settle, even after an error, because the thread takes one text at a time.
       await Promise.allSettled(making);
       const [end, start] = await Promise.all(making);
       const vector = new Float32Array(start.length + models[last].dimensions);
@@ -65,6 +65,6 @@ process.on('message', (request: Request) => {
   waiting.push(request);
   if (!working) void answerAll();
 });
-// The parent process has ended.
+// `disconnect` means that the parent process has ended, so this process ends too.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 send({ ready: true });

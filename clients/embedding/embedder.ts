@@ -1,7 +1,7 @@
 /**
  * Computes vectors of texts with the embedding models in a separate process, because a model run would block the
- * caller's thread. The process is started on demand and ended when idle. When it does not answer in time it is killed:
- * its current text fails, and a new process handles the rest.
+ * caller's thread. The process is started on demand and ended when idle. A process that does not answer in time is
+ * killed: its current text fails, and a new process handles the other texts.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -73,9 +73,9 @@ const defaultIdleMs = 5 * 60_000;
 /**
  * Environment for glibc: a single arena, which returns memory to the system when more than 32 MiB are free. Each of the
  * 12 layers allocates memory for the attention scores several times (12 heads, four bytes for each pair of tokens).
- * That is 4.3 MB at 300 tokens and 12.6 MB at 512. By default glibc allocates these as separate blocks, which the
- * system clears each time. A passage of 300 tokens then takes two and a half times as long in bge, and a fifth longer
- * in me5.
+ * That is 4.3 MB at 300 tokens and 12.6 MB at 512. By default glibc gets blocks of this size from the system one by
+ * one, and the system clears each of them. A passage of 300 tokens then takes two and a half times as long in bge, and
+ * a fifth longer in me5.
  */
 const memoryBounds = {
   MALLOC_ARENA_MAX: '1',
@@ -205,7 +205,7 @@ class EmbeddingProcess {
     this.#queue = queue;
     this.#onEnd = onEnd;
     this.#child = fork(entry, [folder, ...(threads ? ['threads'] : [])], {
-      // Our environment is not passed on: the process parses untrusted texts and needs no secret.
+      // The environment of this process is not passed on: the new process parses untrusted texts and needs no secret.
       env: memoryBounds,
       execArgv: ['--disable-warning=ExperimentalWarning', '--max-old-space-size=96', '--max-semi-space-size=2'],
       serialization: 'advanced',

@@ -81,8 +81,8 @@ const embedded = (local: Local): Vectors => ({
 });
 
 /**
- * `searches`: whether the embedded models also embed the passages, so that a text that is searched for needs all parts
- * of its vector.
+ * `searches`: whether the embedded models also embed the passages. A text that is searched for then needs all parts of
+ * its vector.
  */
 const readingBy = (local: Local, searches: boolean): LocalEmbedding => ({
   reading: async (text, searched = false) => {

@@ -12,7 +12,7 @@ import { abortable } from '../base/abortable.ts';
 /** The number of questions whose vectors are cached: 6 to 12 KiB each. */
 const keptQuestions = 500;
 
-/** Undefined when no embedding model is configured. */
+/** Returns undefined when no embedding model is configured. */
 export function createEndpointVectors(options: AiOptions): Vectors | undefined {
   const { baseUrl, apiKey, sleep, embeddingModel: model, timeoutMs = 30_000, now = Date.now } = options;
   if (!model || !(apiKey || baseUrl)) return undefined;

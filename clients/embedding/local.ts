@@ -1,7 +1,7 @@
 /**
- * The embedded models of one server process. They run in one child process for questions and one for passages, or in
- * embedding services, which run both. This file obtains the models, caches recent vectors and reports the models'
- * state.
+ * The embedded models of one server process. They run in one child process for questions and one for passages. If
+ * `urls` is set, they run in embedding services (service.ts) instead. This file obtains the models, caches recent
+ * vectors and reports the models' state.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
@@ -17,7 +17,10 @@ export type EmbeddingState = { state: 'off' | 'starting' | 'ready' | 'failed'; r
 export type LocalOptions = {
   /** Finds or downloads the folder with the models and verifies it. `report` receives lines of progress. */
   obtain(report: (line: string) => void, signal: AbortSignal): Promise<string>;
-  /** The base URLs of services that compute the vectors instead; then no models are obtained. */
+  /**
+   * The base URLs of embedding services. If there are any, they compute the vectors, and this process obtains no
+   * models.
+   */
   urls?: readonly string[] | undefined;
   /** Whether the process for questions starts as soon as the models are available. */
   warm?: boolean | undefined;
@@ -46,8 +49,9 @@ export type Local = {
 
 /**
  * A question waits this long for its vector, in ms. The vector takes 5 to 40 ms; starting the process first takes about
- * 400 ms. The remaining time is for the questions before it in the queue, so that a busy system answers later instead
- * of worse. A hanging process is killed earlier (`hungMs`), and a new process continues.
+ * 400 ms. The remaining time is for the questions before it in the queue: on a busy system an answer then comes later,
+ * instead of being worse without the vector. A hanging process is killed earlier (`hungMs`), and a new process
+ * continues.
  */
 const defaultQuestionMs = 10_000;
 /** A process that takes longer than this for one text, in ms, counts as hanging and is killed. */
@@ -63,7 +67,8 @@ const passageMs = 60_000;
  */
 const passageStartMs = 2 * passageMs;
 /**
- * The models are not called for this long when they cannot be opened, or when their process has failed twice in a row.
+ * How long the models are not called, in ms, after they could not be opened or after their process has failed twice in
+ * a row.
  */
 const pauseMs = 15_000;
 /**

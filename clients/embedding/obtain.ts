@@ -11,9 +11,9 @@ export type Said = { report: string } | { folder: string } | { error: string };
 const program = fileURLToPath(new URL('../../engines/embedding/obtain.ts', import.meta.url));
 
 /**
- * Verifies the models in the folder `given`. Without a folder it looks in the cache and downloads what is missing.
- * Returns the folder; `report` receives lines of progress. @throws when the models cannot be obtained or their
- * checksums are wrong.
+ * Verifies the models in the folder `given`. When `given` is undefined, the models in the cache folder are used, and
+ * missing ones are downloaded. Returns the folder; `report` receives lines of progress. @throws when the models cannot
+ * be obtained or their checksums are wrong.
  */
 export async function obtainModels(
   given: string | undefined,

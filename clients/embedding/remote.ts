@@ -1,6 +1,6 @@
 /**
- * Vectors from embedding services (service.ts) on other machines. Each call goes to one host; when that one refuses,
- * fails or is slow, the next one is asked too, and the first answer counts. So a hanging host delays a call only by
+ * Vectors from embedding services (service.ts) on other machines. Each call goes to one host. When that host refuses,
+ * fails or is slow, the next host is asked too, and the first answer counts. So a hanging host delays a call only by
  * `nextAfterMs`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,8 +13,8 @@ export type Pool = 'questions' | 'passages';
 /** Maximum number of texts that a service takes in one call. */
 export const maxTexts = 256;
 /**
- * The number of texts in one call. It is below `maxTexts`, because a service also refuses a call for which its queue
- * has no room, and the queue of questions has room for 200 texts.
+ * The number of texts in one call. The number is far below `maxTexts`, because a service also refuses a call for which
+ * its queue has no room. The queue of questions has room for 200 texts.
  */
 const textsACall = 100;
 
@@ -115,7 +115,7 @@ export function createRemoteEmbedder({ urls, pool, timeoutMs, nextAfterMs, onFai
     embed: async (texts, { models = modelNames, signal, patient = false }: EmbedOptions = {}) => {
       signal?.throwIfAborted();
       const vectors: Float32Array[] = [];
-      // The calls follow each other, so that one caller does not fill the queue of a service.
+      // The calls run one after the other, so that one caller does not fill the queue of a service.
       for (let from = 0; from < texts.length; from += textsACall) {
         const some = texts.slice(from, from + textsACall);
         vectors.push(...(await askInTurn({ pool, texts: some, models, patient, deadline_ms: timeoutMs }, signal)));

@@ -1,7 +1,7 @@
 /**
  * The embedding models as a service over HTTP, for server processes on other machines (`EMBEDDING`, remote.ts). It runs
- * one process for questions and one for passages. Without a service every server process runs both itself. The service
- * has no login, so it must run in a private network; it returns nothing but numbers.
+ * one process for questions and one for passages. Without a service, every server process starts these two processes
+ * itself. The service has no login, so it must run in a private network; it returns nothing but numbers.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -93,7 +93,8 @@ export async function startEmbeddingService(options: ServiceOptions): Promise<Em
   const server = createServer((incoming, reply) => void answer(incoming, reply));
   server.listen(options.port, options.host);
   await once(server, 'listening');
-  // This call loads the models, which takes half a second, so that the first question does not wait for it.
+  // This call makes the process load the models, which takes half a second. The first question then need not wait for
+  // that.
   await embedders.questions.embed([{ kind: 'question', text: '' }]);
   return {
     url: `http://${options.host}:${(server.address() as AddressInfo).port}`,

@@ -38,7 +38,7 @@ const space = '\u2581';
 /** The score of an unknown piece is this much below the vocabulary's lowest score. */
 const unknownPenalty = 10;
 
-// The hash is FNV-1a, computed byte by byte, so that the hash of a longer piece continues that of its prefix.
+// The hash is FNV-1a, computed byte by byte, so that the hash of a longer piece continues the hash of its prefix.
 const hashStart = 0x811c9dc5;
 const hashStep = (hash: number, byte: number): number => Math.imul(hash ^ byte, 0x01000193);
 const slotOf = (hash: number): number => (hash ^ (hash >>> 15)) >>> 0;
@@ -134,7 +134,7 @@ export class Unigram {
       back[to] = from;
     };
     for (let from = 0; from < bytes.length; from++) {
-      // This byte is not at a character boundary.
+      // No piece begins at this byte, because it is not at a character boundary.
       if (best[from] === -Infinity) continue;
       let hash = hashStart;
       let character = 0;

@@ -30,7 +30,8 @@ export const models = {
   /** bge-small-en-v1.5: English only, and the best of the three models for English. */
   bge: {
     dimensions: 384,
-    // A question's own tokens plus those of the prefix. Passages of 512 tokens would take 40 MiB more at the peak.
+    // 64 tokens are for the question itself and 8 for the prefix. Passages of 512 tokens would take 40 MiB more at the
+    // peak.
     tokens: { question: 64 + 8, passage: 384 },
     prefix: { question: 'Represent this sentence for searching relevant passages: ', passage: '' },
   },
@@ -70,7 +71,7 @@ export type Vectors = {
   passages(texts: readonly { heading: string; text: string }[], options?: BackgroundOptions): Promise<Float32Array[]>;
 };
 
-/** `patient`: nobody waits for these texts, so they are embedded when no others are waiting. */
+/** `patient`: nobody waits for these texts, so they are embedded only when no other texts are waiting. */
 export type BackgroundOptions = { signal?: AbortSignal; patient?: boolean };
 
 /** Questions up to this many characters are cached: nearly all questions, but no text that takes much memory. */

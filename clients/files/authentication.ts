@@ -1,8 +1,8 @@
 /**
  * Finds the DKIM signature that confirms a mail's author. It uses the DKIM results in the first Authentication-Results
- * header (RFC 8601), which the receiving service writes. That header's other results do not count, because the sender
- * chooses the envelope sender and the HELO name that they are about. The sender may also add headers of the same name,
- * which are ignored.
+ * header (RFC 8601), which the receiving service writes. That header's other results do not count: they are about the
+ * envelope sender and the HELO name, which the sender of the mail chooses. The sender may also add headers of the same
+ * name; they stand below the first one and are ignored.
  */
 import { domainToASCII } from 'node:url';
 import parseHeader from 'mailauth/lib/parse-dkim-headers.js';

@@ -117,7 +117,7 @@ async function answer(): Promise<Reply | undefined> {
   const reading = readInput(() => {
     asked = true;
   });
-  // The promise is awaited below; this prevents an unhandled rejection until then.
+  // The promise is awaited below. Until then, this handler prevents an unhandled rejection.
   reading.catch(() => undefined);
   await prepare(() => asked);
   try {

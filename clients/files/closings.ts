@@ -1,6 +1,6 @@
 /**
- * Removes the closing of a letter: the formula, the name and the sender's details below. Keeps a postscript below it.
- * Pure.
+ * Removes the closing of a letter: the formula, the name and the sender's details below. Keeps a postscript below the
+ * closing. Pure.
  */
 
 type Language = 'en' | 'de' | 'fr' | 'es';
@@ -77,12 +77,15 @@ export function withoutClosing(text: string): string {
 }
 
 /**
- * The beginning of a postscript: `PS`, `P.S.`, `PPS` or `NB` at the beginning of a paragraph. Inside a paragraph, and for
- * the Spanish `PD`, a colon has to follow, because initials and titles look the same in a signature.
+ * The beginning of a postscript: `PS`, `P.S.`, `PPS` or `NB` at the beginning of a paragraph. Inside a paragraph, and
+ * for the Spanish `PD`, a colon has to follow, because the initials and titles in a signature look the same.
  */
 const postscript = /^(?:(?:P\.?[ -]?){1,3}S|N\.? ?B)\b|(?:^|\n)(?:(?:P\.?[ -]?){1,3}[SD]|N\.? ?B)\.? ?:/iu;
 
-/** Appends the postscripts of the text that `cut` lacks, because they are below the closing or in the signature. */
+/**
+ * Appends to `cut` the postscripts of `text` that `cut` lacks. A postscript stands below the closing or in the
+ * signature, which were removed from `cut`.
+ */
 export function withPostscripts(cut: string, text: string): string {
   let kept = cut;
   for (const paragraph of text.split('\n\n')) {

@@ -25,7 +25,7 @@ export async function readDocx(bytes: Buffer, limits: Limits): Promise<Blocks> {
   // Mammoth reads each part through this object, so only checked parts are read, and unused parts need not be valid.
   const file = {
     // The style map in the file is hidden from mammoth, because a file could use the map to choose what its paragraphs
-    // become. Content types of pictures are not needed.
+    // become. `[Content_Types].xml` is hidden too, because mammoth needs it only for pictures.
     exists: (name: string): boolean => /\.(?:xml|rels)$/.test(name) && !isUnused(name) && archive.names.has(name),
     read: (name: string): Promise<string> =>
       name.endsWith('.rels') ? rewriteRelations(archive, name) : rewritePart(archive, name, { styles, limits }),

@@ -174,8 +174,8 @@ export function createFiles(options: FilesOptions = {}): Files {
     const reader = background || strict ? start(strict, background) : take();
     const { child } = reader;
     hold(child, true);
-    // In the background a file may wait long for a free core, which is not the file's fault; its processor time is
-    // limited separately.
+    // In the background a file may wait long for a free core. That is not the file's fault, so this time limit gives an
+    // ordinary `Error`. `cpuSeconds` limits the processor time of the file itself.
     const time = background
       ? { ms: timeoutMs * patience, late: () => new Error('the file reader got too little processor time') }
       : { ms: timeoutMs, late: () => new Unreadable('timed_out') };
@@ -189,8 +189,8 @@ export function createFiles(options: FilesOptions = {}): Files {
         if (sourceFailed()) reader.kill(error);
       });
       const line = await limited(reader, { signal, ...time, memoryMb }).finally(() => {
-        // A process that replied early (for a file that is too large) reads no more, so the rest of the source is
-        // dropped.
+        // A process that replied early (for a file that is too large) reads no more. So the bytes that it has not read
+        // are dropped.
         child.stdin.destroy();
         return feed;
       });
@@ -199,8 +199,8 @@ export function createFiles(options: FilesOptions = {}): Files {
     } finally {
       reader.kill();
       hold(child, false);
-      // The replacement is started only now and after a delay, so that its start slows down neither this file nor the
-      // processing of its chunks.
+      // The replacement process starts only after this file and a delay. So its start slows down neither this file nor
+      // the processing of the file's chunks.
       setTimeout(refill, refillAfterMs).unref();
     }
   };
@@ -259,7 +259,7 @@ async function readBeginning(zip: ZipFile, entry: Entry): Promise<string> {
 async function readDirectory(path: string): Promise<Directory | undefined> {
   const zip = await openPromise(path, { autoClose: false, decodeStrings: true }).catch(() => undefined);
   if (!zip) return undefined;
-  // Closing the file may fail after the result is known.
+  // Closing the file may fail after the result is known; that error is ignored.
   zip.on('error', () => undefined);
   try {
     const names: string[] = [];
@@ -269,7 +269,7 @@ async function readDirectory(path: string): Promise<Directory | undefined> {
       if (entry.fileName === '[Content_Types].xml') types ??= entry;
       if (names.length >= maxSniffedEntries) break;
     }
-    // The entry may be encrypted or damaged.
+    // The entry may be encrypted or damaged; the result then has no content types.
     const contentTypes = types ? await readBeginning(zip, types).catch(() => '') : '';
     return { names, contentTypes };
   } catch {
@@ -287,7 +287,10 @@ type Detect<T> = (head: Uint8Array, filename: string, zipEntries?: readonly stri
  */
 export const sniffFile = (path: string, filename: string): Promise<FileType> => sniff(path, filename, detectFileType);
 
-/** Like `sniffFile`, with another rule: `detect` gets the file's head, its name, and the archive's entries. */
+/**
+ * Detects a file's type like `sniffFile`, but with the caller's rule: `detect` gets the file's head, the filename, and
+ * the archive's entries.
+ */
 export async function sniff<T>(path: string, filename: string, detect: Detect<T>): Promise<T> {
   const file = await open(path);
   try {

@@ -52,8 +52,8 @@ type Table = {
   inHead: boolean;
   cell: string | undefined;
   /**
-   * Whether the open cell ends in a line break. It is a flag, because reading the growing text would copy the text each
-   * time.
+   * Whether the open cell ends in a line break. This is a flag, because a look at the end of the growing cell text
+   * would copy that text each time.
    */
   broken: boolean;
   /** The number of columns and rows that the open cell spans. */
@@ -93,7 +93,7 @@ function titlesOf(rows: readonly TableRow[]): number {
 
 /**
  * What is known about the first row. A table has no column names if it is a list of names and values: each row has two
- * cells, the first of them marked as header. Rows with a single cell may separate them.
+ * cells, the first of them marked as header. Rows with a single cell may stand between these rows.
  */
 function firstRowOf(rows: readonly TableRow[]): FirstRow {
   if (rows[0]?.marks === 'names') return 'names';
@@ -130,7 +130,10 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
   const lists: { ordered: boolean; next: number }[] = [];
   let marker = '';
   let inItem = false;
-  /** The question or term that belongs to the next text. Both stay in one block, and so in one chunk. */
+  /**
+   * The question or term that belongs to the next text. It is put into the same block as that text, so that both stay
+   * in one chunk.
+   */
   let lead = '';
   let nesting = 0;
   const tables: Table[] = [];
@@ -256,7 +259,8 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
       if (name === 'a') {
         const link = links.pop();
         const label = link?.label.trim();
-        // The URL is part of the answer ("the form is at …"), unless the label already shows it.
+        // The URL is written behind the label, because an answer may need it ("the form is at …"), unless the label
+        // already shows it.
         if (
           addresses &&
           link &&

@@ -72,7 +72,7 @@ function garbled({ text = '', html = '' }: Email): boolean {
 
 /**
  * Declares windows-1252 for text parts that declare no encoding, UTF-8 or ASCII, because most mails without a correct
- * declaration use it.
+ * declaration are in windows-1252.
  */
 const asWindows1252 = (raw: string): string =>
   (/^content-type:/im.test(raw.slice(0, headEnd(raw)))
@@ -110,14 +110,14 @@ const bounded = (text: string): string =>
     .slice(0, maxText);
 
 /**
- * The text without quoted history and signature, with the postscripts below them. When nothing is left, only the quoted
- * lines are removed.
+ * The text without quoted history and signature, with the postscripts below them. If that text is empty, the author
+ * wrote below the quotation: then the text from the first quoted line on is taken, without the quoted lines.
  */
 function authored(text: string): string {
   const mail = new EmailReplyParser().read(bounded(text));
   const said = tidy(aboveMarker(mail.getVisibleText()));
   if (said !== '') return withPostscripts(withoutClosing(said), `${said}\n\n${aboveQuotation(mail.getFragments())}`);
-  // The reply is below the quotation; the line above the quotation only introduces it.
+  // The reply is below the quotation. The lines above the quotation only introduce the quotation, so they are dropped.
   const lines = text.split('\n');
   const isQuoted = (line: string): boolean => /^\s*>/.test(line);
   const below = lines.slice(Math.max(0, lines.findIndex(isQuoted)));
@@ -137,7 +137,7 @@ function aboveQuotation(fragments: readonly Fragment[]): string {
   return tidy(aboveMarker(above.map((fragment) => fragment.getContent()).join('\n\n')));
 }
 
-/** The text above the marker line with which our own mails begin. */
+/** The text above the marker line (`markerLine`), with which this system's own mails begin. */
 function aboveMarker(text: string): string {
   const at = text.search(markerLine);
   return at === -1 ? text : text.slice(0, at);
@@ -157,7 +157,10 @@ const quoted = [
   '.gmail_signature',
   '.moz-signature',
 ].join(',');
-/** Outlook marks a quotation only by a line above the headers of the quoted mail. */
+/**
+ * The first header of a mail that Outlook quotes. Outlook marks a quotation only by a horizontal line (`border-top`)
+ * above the headers of the quoted mail.
+ */
 const outlookHead = /^\s*(?:From|Von|De)\s*:/u;
 
 /** The part of linkedom's DOM that is used; linkedom's own types need those of a browser. */

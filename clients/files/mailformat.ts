@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 export const mailContent = z.object({
-  /** The author that `From` names; both fields are empty when it names none or more than one. */
+  /** The author that `From` names; both fields are empty when `From` names no author or more than one. */
   from: z.object({ name: z.string(), address: z.string() }),
   subject: z.string(),
   message_id: z.string(),

@@ -49,7 +49,8 @@ export function fillMerges(rows: readonly MergeRow[], merges: readonly Merge[], 
     const right = Math.min(merge.right, width - 1);
     for (let at = start; (rows[at]?.number ?? Infinity) <= merge.bottom; at += 1) {
       const cells = rows[at]?.cells ?? [];
-      // Examining a cell costs as much as writing it, so it counts too; this bounds the work for overlapping ranges.
+      // Examining a cell costs as much time as writing it, so examined cells count too. This bounds the time for
+      // overlapping ranges.
       left -= Math.max(cells.length, value.length * (right - merge.left + 1));
       if (left < 0) throw new Unreadable('too_much_text');
       if (!cells.some((cell, column) => cell !== '' && (column < merge.left || column > right))) continue;

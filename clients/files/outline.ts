@@ -30,9 +30,6 @@ export function createOutline(): Outline {
   };
 }
 
-/**
- * Whether a hidden row or column stays hidden. It does when it is in no group, or when other members of its group are
- * visible.
- */
+/** Whether a hidden row or column stays hidden: it is in no group, or other members of its group are visible. */
 export const staysHidden = (hidden: boolean, group: Group | undefined): boolean =>
   hidden && (group === undefined || group.seen);

@@ -1,7 +1,7 @@
 /**
  * Reads the text of the first pages of a PDF with PDF.js, for resumes. Scripts are never run, and fonts and pictures
- * are not rendered. This file limits neither memory nor time, because a PDF can use any amount before its first
- * character. The process that runs this code has limits (files.ts).
+ * are not rendered. This file cannot limit memory or time, because PDF.js may use any amount of both before it returns
+ * the first character. The kernel limits the process that runs this code (`pdfBounds` in files.ts).
  */
 import { getDocumentProxy } from 'unpdf';
 import { Unreadable } from '../../models/rules/base/unreadable.ts';

@@ -15,8 +15,8 @@ function pairOf(row: Row): [name: string, value: string] | undefined {
 }
 
 /**
- * What is known about a table's first row. `likely names` is for spreadsheets, where it nearly always has the column
- * names.
+ * What is known about a table's first row. `likely names` is for spreadsheets, whose first row nearly always has the
+ * column names.
  */
 export type FirstRow = 'names' | 'no names' | 'unknown' | 'likely names';
 
@@ -65,9 +65,9 @@ function addRows(
 }
 
 /**
- * Adds the grid of a spreadsheet. Blank rows separate tables, and single cells above a table are notes about it. A part
- * without a header continues the previous table if most of its rows fit that table's header. Otherwise its rows of two
- * cells are name and value.
+ * Adds the grid of a spreadsheet. Blank rows split the grid into parts, and single cells above a table are notes about
+ * it. A part without a header continues the previous table if most of its rows fit that table's header. If they do not,
+ * the part's rows of two cells are name and value.
  */
 export function addSheet(blocks: Blocks, limits: Limits, table: string, rows: Iterable<Row>): void {
   let known: TableHead | undefined;

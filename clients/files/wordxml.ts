@@ -1,7 +1,7 @@
 /**
  * Reduces a part of a Word document to the elements that mammoth needs, as a stream. Word writes about 200 bytes of XML
- * around each word, and mammoth builds two trees of it; after the reduction a tree has a few nodes for each paragraph.
- * Content that the author hid or deleted is removed. Text inside elements unknown to mammoth is kept.
+ * around each word, and mammoth builds two trees from the XML. After the reduction a tree has only a few nodes for each
+ * paragraph. Content that the author hid or deleted is removed. Text inside elements unknown to mammoth is kept.
  */
 import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import type { Limits } from './limits.ts';
@@ -349,7 +349,7 @@ class Rewriter implements XmlHandlers {
 /** The relationships of a document that mammoth uses. */
 const usedRelations = /\/(officeDocument|styles|numbering|footnotes|endnotes|hyperlink)$/;
 
-/** The relationships of a part that mammoth needs. Those to pictures, themes and fonts are dropped. */
+/** The relationships of a part that mammoth needs. Relationships to pictures, themes and fonts are dropped. */
 export async function rewriteRelations(archive: Archive, part: string): Promise<string> {
   const pieces: string[] = [];
   await readXml(archive, part, {

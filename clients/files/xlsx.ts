@@ -1,7 +1,7 @@
 /**
  * Reads the visible cells of an XLSX as people see them: values in their number format, formulas as their stored
- * result, merged cells copied into every cell that they cover. It streams, so a million empty styled rows take time but
- * no memory.
+ * result, merged cells copied into every cell that they cover. The XML is read as a stream, so a million empty styled
+ * rows take time but no memory.
  */
 import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import { cellText } from './cells.ts';

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 
 declare module 'yauzl' {
-  // These two set `lazyEntries`, which `eachEntry` needs.
+  // `openPromise` and `fromBufferPromise` set the option `lazyEntries`, which `eachEntry` needs.
   export function openPromise(path: string, options?: Options): Promise<ZipFile>;
   export function fromBufferPromise(bytes: Buffer, options?: Options): Promise<ZipFile>;
   export interface ZipFile {

@@ -58,8 +58,8 @@ export type XmlHandlers = {
 const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
 
 /**
- * A strict streaming XML parser. It throws on a syntax error, on a document type (entity bombs need one, office
- * programs write none), and on nesting that would exhaust a parser's stack.
+ * A strict streaming XML parser. It throws on a syntax error, and on nesting that would exhaust a parser's stack. It
+ * also throws on a document type, because entity bombs need one and office programs write none.
  */
 function xmlReader(handlers: XmlHandlers): { write(bytes: Uint8Array): void; end(): void } {
   const parser = new SaxesParser({ position: false });

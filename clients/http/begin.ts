@@ -30,7 +30,7 @@ export type TimeLimits = {
 /** A reply whose body is not read yet. Reading throws the HttpError of a time limit or an abort. */
 export type Begun = {
   head: HttpHead;
-  /** Not decoded. */
+  /** The body as the server sent it, still with its Content-Encoding. */
   body: Dispatcher.ResponseData['body'];
   /** Ends the time limits, and also the connection unless the body is read to its end. Must be called. */
   end(): void;
@@ -53,7 +53,7 @@ function reasonOf(error: unknown): HttpReason {
   if (error instanceof HttpError) return error.reason;
   if (error instanceof BlockedAddress) return 'blocked_address';
   const { code, name } = errorShape(error);
-  // DNS answered that the name, or an address for it, does not exist.
+  // DNS answered that the name does not exist, or that it has no address.
   if (code === 'ENOTFOUND' || code === 'ENODATA') return 'no_host';
   if (/^(EAI_|ESERVFAIL|EREFUSED|ETIMEOUT)/.test(code)) return 'dns';
   if (/^(UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT)$/.test(code)) return 'timed_out';
@@ -67,7 +67,7 @@ function reasonOf(error: unknown): HttpReason {
   return 'connection';
 }
 
-/** The HttpError for an error of any layer. `bytes`: of the decoded body before the failure. */
+/** The HttpError for an error of any layer. `bytes`: the number of decoded bytes before the failure. */
 export function httpErrorOf(error: unknown, at: { url: string; bytes?: number }): HttpError {
   return new HttpError(reasonOf(error), { ...at, cause: error instanceof HttpError ? error.cause : error });
 }
@@ -104,10 +104,11 @@ export async function begin(
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    // undici observes the signal only after it has a connection.
+    // undici observes the signal only after it has a connection, so `abortable` ends the wait for a connection.
     const reply = await abortable(asked, over.signal);
     clearTimeout(headTimer);
-    // Whoever reads the body gets its error; an unread body may fail unnoticed.
+    // Without this listener, an error of an unread body would end the process. A reader of the body still gets the
+    // error.
     reply.body.on('error', () => undefined);
     return {
       head: { status: reply.statusCode, headers: reply.headers, url: url.href },

@@ -1,6 +1,6 @@
 /**
  * Reads and decodes the body of a reply, up to a limit of decoded bytes. It uses one buffer instead of a list of
- * chunks, so that a server that sends single bytes does not cause one object for each.
+ * chunks, so that a server that sends single bytes does not cause one object for each byte.
  */
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
@@ -24,7 +24,7 @@ const firstBufferBytes = 256 * 1024;
 
 /**
  * A buffer that doubles its size when it is full, up to `maxBytes`. While its content is copied, the old and the new
- * buffer together take up to one and a half times `maxBytes`.
+ * buffer together take less than twice `maxBytes`.
  */
 function createStore({ maxBytes, expectedBytes = 16 * 1024 }: Pick<BodyOptions, 'maxBytes' | 'expectedBytes'>) {
   let buffer: Buffer | undefined;
@@ -62,7 +62,7 @@ const decoders: Record<string, Decoder> = {
   // Some servers send raw deflate data without zlib's header. The low four bits of that header's first byte are 8.
   deflate: (firstByte) => ((firstByte & 0x0f) === 8 ? createInflate() : createInflateRaw()),
 };
-/** The value of our Accept-Encoding header. */
+/** The value of the Accept-Encoding header that the client sends. */
 export const acceptedEncodings = 'gzip, deflate, br';
 
 /**
@@ -102,12 +102,12 @@ async function* decoded(body: Readable, { url, encoding }: BodyOptions): AsyncGe
     yield first.value;
     yield* pieces;
   };
-  // The failure also destroys the decoder, whose reader gets it.
+  // A failure of `encoded` also destroys the decoder, so reading the decoder below throws the failure.
   pipeline(encoded, decoder, () => undefined);
   yield* decoder;
 }
 
-/** Reads a whole body, or its first `maxBytes` with `cut`. The caller destroys it. @throws HttpError */
+/** Reads a whole body, or with `cut` its first `maxBytes`. The caller destroys the body. @throws HttpError */
 export async function readBody(body: Readable, options: BodyOptions): Promise<Buffer> {
   const { url, maxBytes, cut } = options;
   const store = createStore(options);

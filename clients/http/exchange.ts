@@ -33,8 +33,12 @@ export async function exchange(
   try {
     if (!wantsBody(head)) {
       await body.dump({ limit: drainBytes });
-      // The head is the whole reply, even if the body fails. Only an abort still rejects.
-      if (limits.signal?.aborted) throw new HttpError('aborted', { url, cause: limits.signal.reason });
+      // An unwanted body may fail: the head alone is then the whole reply. Only an abort, or the end of the client,
+      // still rejects.
+      const { code } = (body.errored ?? {}) as { code?: string };
+      const ended = code === 'UND_ERR_CLOSED' || code === 'UND_ERR_DESTROYED';
+      if (limits.signal?.aborted || ended)
+        throw new HttpError('aborted', { url, cause: limits.signal?.reason ?? body.errored });
       return { ...head, body: Buffer.alloc(0) };
     }
     const expectedBytes = hop.method === 'HEAD' || status === 304 ? undefined : lengthOf(headers);

@@ -22,8 +22,8 @@ export type HttpLimits = {
   /** Time limit from the request to the head of the reply, in ms, including DNS and connecting. */
   headersTimeoutMs: number;
   /**
-   * Time limit from the request to the last byte, in ms. With redirects it covers all hops. It also ends very slow
-   * replies.
+   * Time limit from the request to the last byte, in ms. In `follow` it covers all redirects together. It also ends
+   * replies that arrive very slowly.
    */
   totalTimeoutMs: number;
 };
@@ -47,7 +47,7 @@ export type HttpOptions = {
   connectionsPerOrigin?: number;
   /**
    * Maximum number of origins connected at a time. A request to another origin fails as `busy`. Idle connections close
-   * after 4 s.
+   * after 4 s, or after the time that the server offers, up to 30 s.
    */
   maxOrigins?: number;
   limits?: Partial<HttpLimits>;
@@ -102,7 +102,7 @@ const maxHeaderBytes = 32 * 1024;
 const keepAliveMs = 4_000;
 /** Maximum time an idle connection is kept, in ms, whatever the server offers. */
 const keepAliveMaxMs = 30_000;
-/** Time limit for connecting, in ms. It also ends attempts whose request has already failed. */
+/** Time limit for connecting, in ms. It also ends attempts to connect whose request has already failed. */
 const connectTimeoutMs = 10_000;
 
 /**

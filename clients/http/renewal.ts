@@ -10,7 +10,7 @@ export type Renewals<C> = {
   isGood(standing: C): boolean;
   /**
    * Claims the refresh for this process. Returns false while another process holds the claim. A claim expires after a
-   * while.
+   * while, so that a process that has crashed does not hold it forever.
    */
   claim(): Promise<boolean>;
   end(): Promise<void>;

@@ -20,7 +20,10 @@ const sentWith = new WeakMap<Response, string>();
  */
 export const authorizationOf = (reply: Response): string | undefined => sentWith.get(reply);
 
-/** The returned `fetch` passes redirects on instead of following them; the library follows none to another origin. */
+/**
+ * The returned `fetch` returns a redirect to the library instead of following it. The library follows no redirect to
+ * another origin.
+ */
 export function createFetch(
   http: Pick<StreamingHttp, 'open'>,
   egressAllow: readonly string[],
@@ -30,8 +33,8 @@ export function createFetch(
     const url = new URL(input);
     const method = (init.method ?? 'GET').toUpperCase() as HttpMethod;
     const headers = Object.fromEntries(new Headers(init.headers));
-    // A server of an older protocol revision may offer a stream of notifications, which nothing here reads, so the
-    // request for it is not sent.
+    // A server of an older protocol revision may offer a stream of notifications. This system reads no notifications,
+    // so the request for the stream is not sent.
     if (method === 'GET' && headers['accept'] === 'text/event-stream') return new Response(null, { status: 405 });
     // Plain http is refused, because every request carries credentials.
     if (url.protocol !== 'https:' && !isEgressAllowed(url.hostname, portOf(url), egressAllow))

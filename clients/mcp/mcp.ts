@@ -330,7 +330,8 @@ function failureOf(error: unknown, signal: AbortSignal | undefined, sent = false
     if (error.code === SdkErrorCode.RequestTimeout) return given('timeout');
     if (error.code === SdkErrorCode.UnsupportedResultType) return given('input_required');
   }
-  // Only the status says that the request was redirected and not carried out: the server writes the message.
+  // A redirect, which means that the call was not carried out, is recognized only by its status. The server writes the
+  // message, so the message is not trusted.
   if (error instanceof SdkHttpError && isRedirect(error.status)) return new ServerFailure('redirect', { cause: error });
   return given('protocol');
 }

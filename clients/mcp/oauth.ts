@@ -108,8 +108,8 @@ function issuersOf(tokenUrl: string): string[] {
 }
 
 /**
- * Discovers the authorization server of a token endpoint that the member configured. Only the metadata say where a
- * person gives consent. @throws ServerFailure
+ * Discovers the authorization server of a token endpoint that the member configured. The server's metadata are needed,
+ * because only they name the URL where a person gives consent. @throws ServerFailure
  */
 async function findAuthority(provider: OAuthClientProvider, tokenUrl: string, fetch: FetchLike): Promise<void> {
   for (const issuer of issuersOf(tokenUrl)) {
@@ -181,11 +181,11 @@ const passing: readonly string[] = [
 ];
 
 /**
- * The credential of a sign-in, for calls. It is refreshed, but a new sign-in is never started, because nobody is there
- * to consent. Only one process refreshes an expired token, because a refresh token works once. When the refresh is
- * refused, the sign-in has ended; a member is notified and may sign in again. The connection's own `fetch` must come
- * from `createFetch`, which remembers the token of each request. `fetchFn` must complete its requests in less time than
- * a claim lasts.
+ * The credential of a sign-in, for tool calls. Its token is refreshed, but a new sign-in is never started, because
+ * nobody is there to consent. Only one process refreshes an expired token, because a refresh token works once. When the
+ * refresh is refused, the sign-in has ended; a member is notified and may sign in again. The connection's own `fetch`
+ * must come from `createFetch`, which remembers the token of each request. `fetchFn` must complete its requests in less
+ * time than a claim lasts.
  */
 export function grantedAuth(client: OAuthClient, store: OAuthStore, turns: TokenTurns, fetchFn: FetchLike): Credential {
   const provider = oauthProvider(client, store);
@@ -286,7 +286,8 @@ async function isRefused(serverUrl: URL, token: string, fetchFn: FetchLike): Pro
 }
 
 /**
- * The tool server's WWW-Authenticate challenge for a request without a credential. It names the authorization server.
+ * The tool server's WWW-Authenticate challenge for a request without a credential. The challenge names the
+ * authorization server.
  */
 async function challengeOf(
   serverUrl: string,

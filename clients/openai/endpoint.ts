@@ -1,6 +1,6 @@
 /**
- * Requests to an OpenAI-compatible endpoint. They are retried when that may help, within a time budget, and aborted
- * when the caller is gone.
+ * Requests to an OpenAI-compatible endpoint. Requests are retried after failures that may be temporary, within a time
+ * budget, and are aborted when the caller is gone.
  */
 import { setTimeout } from 'node:timers/promises';
 import type OpenAI from 'openai';
@@ -42,8 +42,9 @@ export function createEndpoint({
   asked,
   sleep = (ms, signal) => setTimeout(ms, undefined, { signal }),
 }: EndpointOptions): Endpoint {
-  // The library is loaded only when an endpoint is configured, because it is an eighth of all modules of an API process.
-  // `persist` decides on retries and time limits, so the library retries nothing and its own limit is the whole budget.
+  // The library is loaded only when an endpoint is configured, because it makes up an eighth of an API process's
+  // modules. `persist` decides on retries and time limits, so the library retries nothing and its own limit is the
+  // whole budget.
   const loading = import('openai').then(
     ({ OpenAI }) =>
       new OpenAI({

@@ -8,7 +8,8 @@ import type { JsonSchema } from '../../models/rules/mcp/tool.ts';
 
 type Reader = Ajv | Ajv2019 | Ajv2020;
 /**
- * `make`: creates a validator for schemas of this version. It includes the meta-schema unless `options.meta` is false.
+ * `make`: creates a validator for schemas of this version. The validator knows the version's meta-schema, which
+ * validates schemas themselves, unless `options.meta` is false.
  */
 export type Dialect = { name: string; make: (options: Options) => Reader };
 
@@ -30,8 +31,8 @@ const dialects = new Map<string, Dialect>([
 export const dialectNames = 'draft-04, -06, -07, 2019-09 and 2020-12';
 
 /**
- * The version that a schema names. 2020-12 when it names none, as the MCP specification says. Undefined when the named
- * version is unknown.
+ * Returns the version that a schema names in `$schema`. Returns 2020-12 when the schema names none, as the MCP
+ * specification says, and undefined when the named version is unknown.
  */
 export function dialectOf({ $schema: named }: JsonSchema): Dialect | undefined {
   if (named === undefined) return latest;

@@ -2,7 +2,7 @@
 import { BadSchema, readSchema } from './schema.ts';
 import type { Findings, JsonSchema, ListedTool } from '../../models/rules/mcp/tool.ts';
 
-/** Maximum number of notes for one tool. With so many, a member looks at the whole schema. */
+/** Maximum number of notes for one tool. A member who sees this many notes has to look at the whole schema anyway. */
 const maxNotes = 20;
 
 export function examine({ input_schema, output_schema }: Pick<ListedTool, 'input_schema' | 'output_schema'>): Findings {

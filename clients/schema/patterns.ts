@@ -1,7 +1,7 @@
 /**
  * Finds regular expressions in untrusted schemas that JavaScript cannot enforce. JSON Schema prescribes ECMA-262, but
  * many servers use the syntax of their own programming language, which JavaScript rejects or reads differently. Such an
- * expression is not enforced, and a note tells the member.
+ * expression is not enforced, and a note tells the members who see the tool.
  */
 import type { JsonSchema } from '../../models/rules/mcp/tool.ts';
 

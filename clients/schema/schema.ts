@@ -1,7 +1,7 @@
 /**
  * Validates values against untrusted JSON Schemas, in the version that each schema names. A schema may be as hostile as
- * the value: it can load nothing, its regular expressions run with a time limit, and an unusable schema is rejected
- * when it is compiled.
+ * the value: it cannot load other schemas, its regular expressions run with a time limit, and an unusable schema is
+ * rejected when it is compiled.
  */
 import { createContext, Script } from 'node:vm';
 import type { ErrorObject } from 'ajv/dist/2020.js';

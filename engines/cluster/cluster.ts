@@ -60,7 +60,10 @@ type Service = {
 /** How long a process may take to finish its work when it is stopped, in ms. */
 const graceMs = 25_000;
 const startUpMs = 120_000;
-/** Time limit for a Node program. The first worker builds the workflow bundle, which takes minutes on a slow machine. */
+/**
+ * Time limit for a Node program, in ms. The first worker builds the workflow bundle, which takes minutes on a slow
+ * machine.
+ */
 const nodeStartUpMs = 15 * 60_000;
 
 type Options = {
@@ -76,7 +79,7 @@ type Options = {
 };
 
 /**
- * Starts everything and resolves when the balancer answers and every worker polls. @throws EngineError after stopping
+ * Starts all services and resolves when the balancer answers and every worker polls. @throws EngineError after stopping
  * what was started
  */
 export async function startCluster(options: Options): Promise<Cluster> {
@@ -234,7 +237,8 @@ async function startMongo({ options, programs, place, start, failed }: Context):
         '--bind_ip=127.0.0.1',
         `--port=${portOf(place(name, 27_017))}`,
         `--dbpath=${folder}`,
-        // Three members share the machine with everything else. By default, each of them would take half of the memory.
+        // Three members share the machine with all other services. By default, each of them would take half of the
+        // memory.
         '--wiredTigerCacheSizeGB=0.5',
         '--nounixsocket',
         '--quiet',
@@ -440,7 +444,7 @@ async function startOurs({ options, programs, place, keys, start, failed }: Cont
 
 const portOf = (address: string): number => Number(address.split(':')[1]);
 
-/** Waits for a state of the start. */
+/** Waits until `state` returns true. Fails when a service fails first or `startUpMs` have passed. */
 const until = (what: string, failed: Promise<Failure>, state: () => Promise<boolean>): Promise<void> =>
   untilOrFailure(what, failed, startUpMs, state);
 

@@ -58,8 +58,8 @@ const environment = {
   AWS_ACCESS_KEY_ID: '${AWS_ACCESS_KEY_ID:-support}',
   AWS_SECRET_ACCESS_KEY: `\${AWS_SECRET_ACCESS_KEY:-${s3Secret}}`,
   ...Object.fromEntries(optional.map((name) => [name, `\${${name}:-}`])),
-  // The mails lie at Amazon, and there is one S3 for them and the index. Without SEARCH_URI it is this deployment's own,
-  // where every mail would seem to be gone.
+  // The mails are in Amazon S3, and a process has one S3 server for the mails and the index. Without SEARCH_URI, this
+  // is the deployment's own server, which has no mails. So INBOUND_BUCKETS is passed on only with SEARCH_URI.
   INBOUND_BUCKETS: '${SEARCH_URI:+${INBOUND_BUCKETS:-}}',
 };
 
@@ -67,8 +67,8 @@ const app = {
   build: '.',
   image: 'support-platform',
   restart,
-  // This is longer than the 20 s for which a stopping process waits for running work, so that Docker does not kill the
-  // process earlier.
+  // The grace period is longer than the 20 s for which a stopping process waits for running work. So Docker does not
+  // kill the process earlier.
   stop_grace_period: '30s',
 };
 
@@ -204,7 +204,8 @@ export function compose(): string {
     ),
   ]);
   const volumes = Object.fromEntries([...shape.mongo.members, 's3', 'postgresql'].map((name) => [name, null]));
-  // Docker Compose fills in the variable. HAProxy's own variables are of no use here: an empty one ends in an error.
+  // Docker Compose fills in the variable. HAProxy's own variables are not used, because an empty one makes HAProxy
+  // fail.
   const balanced = { bind: ':3000', temporalBind: ':7233', docker: true, proxies: '${TRUSTED_PROXIES:-}' };
   const configs = {
     'temporal-dynamic': { content: shape.dynamicConfig() },

@@ -79,8 +79,8 @@ export function appEnvironment(at: (service: string, port: number) => string): R
  * requests until it passes again. The API's metrics cannot be read through the balancer. An answer must begin within 75
  * s; WebSockets and connections to Temporal may be silent for an hour. `docker`: container names are resolved again
  * while HAProxy runs, because their addresses change. `proxies`: the addresses of the proxies in front of HAProxy,
- * separated by spaces. HAProxy keeps what these say in `X-Forwarded-For`. From others it removes the header, because a
- * caller may write any address into it, and names the caller itself.
+ * separated by spaces. HAProxy keeps the `X-Forwarded-For` that these proxies send. For any other caller, HAProxy
+ * replaces this header by the caller's address, because a caller may write any address into it.
  */
 export function haproxyConfig(
   at: (service: string, port: number) => string,

@@ -94,8 +94,8 @@ export async function findEmbedding(report: Report): Promise<string> {
 const cachedFolder = (): string => join(cacheRoot(), `embedding-${version}`);
 
 /**
- * Looks at the models without obtaining any. @throws EngineError when a model in `folder` is missing or its checksum is
- * wrong
+ * Verifies the models without downloading any. @throws EngineError when a model in `folder` is missing or its checksum
+ * is wrong
  */
 export async function checkEmbedding(folder: string = cachedFolder()): Promise<void> {
   for (const { name, results } of sources) await checkParts(join(folder, name), results);

@@ -47,8 +47,12 @@ export function createAnswerer({ complete, pieces }: Completions, { timeoutMs, b
       let raw = '';
       let text = '';
       let shown = 0;
+      let seen = 0;
       for await (const piece of pieces(messages, answerFormat, deadline, signal)) {
         raw += piece;
+        // `answerSoFar` reads the whole reply again, so it is called only after the reply has grown by a hundredth.
+        if (raw.length - seen < raw.length / 100) continue;
+        seen = raw.length;
         text = answerSoFar(raw);
         const safe = guard.safeLength(text);
         if (safe === undefined) throw repeated();

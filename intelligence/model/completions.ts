@@ -9,7 +9,7 @@ import { abortable } from '../../clients/base/abortable.ts';
 import type { Endpoint } from '../../clients/openai/endpoint.ts';
 import { failed } from '../../clients/openai/failures.ts';
 
-/** How the jobs of a model ask it. */
+/** Settings that the jobs of a model share when they ask the model. */
 export type AskingOptions = {
   timeoutMs: number;
   budgetMs: number;
@@ -54,7 +54,7 @@ const functionCall = z
     name,
     arguments: typeof given === 'string' ? given : JSON.stringify(given ?? {}),
   }));
-/** The function calls of a reply. What is no function call with a name is left out. */
+/** The function calls of a reply. Entries that are no function call with a name are omitted. */
 const functionCalls = z
   .array(z.unknown())
   .catch([])
@@ -73,7 +73,7 @@ export function createCompletions({ timeoutMs, persist }: Endpoint, model: strin
 
   /** Runs a request; retries once without `response_format` when the endpoint does not know it. */
   async function withFormat<T>(call: () => Promise<T>): Promise<T> {
-    // A request at the same time may change `takesFormat` before this one fails.
+    // Another request may change `takesFormat` before this request fails.
     const sent = takesFormat;
     try {
       return await call();

@@ -84,7 +84,8 @@ export function createFunctions(
         return await choose(ask, signal);
       } catch (error) {
         signal?.throwIfAborted();
-        // Only a Problem makes the rules choose instead. After any other error the turn would be repeated without end.
+        // After a Problem, a tool is chosen by rules instead (`withFallback`). After any other error, the workflow
+        // would repeat the turn without end.
         throw failed(error);
       }
     },

@@ -47,8 +47,8 @@ Rules:
 const maxTurns = 10;
 const maxTurnLength = 2_000;
 /**
- * The maximum length of the customer's context in the prompt, in characters. A longer context is cut off: the parts
- * that the session and the page give may each be twice this long.
+ * The maximum length of the customer's context in the prompt, in characters. A longer context is cut off: the session's
+ * part and the page's part of a context may each be twice this long.
  */
 const maxSituationLength = 4_000;
 /** The maximum length of a rewritten question, in characters; longer than any question in one sentence. */
@@ -116,7 +116,7 @@ export function parseJson(raw: string): unknown {
 
 /** The complete characters of the member `answer`, if no nested object comes before it. */
 const answerMember =
-  /^[^{]*\{(?:"(?:[^"\\]|\\.)*"|[^"{}])*?"answer"\s*:\s*"((?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*)/u;
+  /^[^{]*\{(?:"(?:[^"\\]|\\.)*"|[^"{}])*?"answer"\s*:\s*"((?:[^"\\\p{Cc}]|[\u007F-\u009F]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*)/u;
 
 /**
  * The answer so far in a reply that is still being streamed. It is empty when a nested object comes before the answer,

@@ -62,7 +62,7 @@ export async function readOrAskAgain<T>(
 ): Promise<T> {
   const first = read(raw);
   if (first.ok) return first.value;
-  const request = `Your reply could not be read: ${first.problem} Send the corrected JSON object, and nothing else.`;
+  const request = `Your reply cannot be used: ${first.problem} Send it again as the JSON object that was asked for, and nothing else.`;
   const again: Message[] = [
     ...messages,
     { role: 'assistant', content: raw.slice(0, 8_000) },

@@ -1,7 +1,7 @@
 /**
- * Removals of members. A `Departure` is stored before the member is removed, so that even after a crash the member's
- * keys and invitations end and the member's tasks are unassigned. While the user is still a member, a `Departure` has
- * no effect.
+ * Removals of members. A `Departure` is stored before the member is removed. So even after a crash, the member's keys
+ * and invitations end, and the member's tasks are unassigned. While the user is still a member, a `Departure` has no
+ * effect.
  */
 import { endInvitationsOf } from './invitation.ts';
 import { settleKeysOf, type Key } from './key.ts';
@@ -61,7 +61,10 @@ export async function forgetDeparture(id: string): Promise<void> {
 export const isGone = async (orgId: string, userId: string): Promise<boolean> =>
   (await roleOf(orgId, userId)) === undefined;
 
-/** The keys that a removed member had created: those that were revoked, and those that an owner took over. */
+/**
+ * The keys that a removed member had created. `revoked`: the keys that were revoked. `kept`: the keys that an owner
+ * took over.
+ */
 export type KeysLeft = { revoked: Key[]; kept: Key[] };
 
 /**

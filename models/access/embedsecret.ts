@@ -48,7 +48,7 @@ export async function findEmbedSecret(orgId: string, mode: Mode): Promise<EmbedS
 }
 
 /**
- * The secret, cached for less than a second, because embedded chats check it often. The process that replaces the
+ * The embed secret, cached for less than a second, because embedded chats check it often. The process that replaces the
  * secret sees the change at once.
  */
 export const recentEmbedSecret = cached(findEmbedSecret);

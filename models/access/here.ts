@@ -1,6 +1,6 @@
 /**
- * The members of an organization who are present: they are connected and have not set themselves to away. They are
- * notified first.
+ * The members of an organization who are present: they are connected and have not set themselves to away. Notices for
+ * the whole team go to these members, or to all members when nobody is present.
  */
 import type { Organization } from './organization.ts';
 import { membersHere } from '../live/presence.ts';

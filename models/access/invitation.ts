@@ -1,7 +1,7 @@
 /**
- * Invitations to an organization, each mailed to one address and valid for the person who proves to own it. Accepting
- * is one atomic write, before the person becomes a member. Until `joined_at` is set, the same person may accept again
- * after a crash.
+ * Invitations to an organization. Each is mailed to one address and is valid for the person who proves to own this
+ * address. An invitation is accepted by one atomic write, before the person becomes a member. If the process crashes
+ * between the two, the person can accept again, because `joined_at` is not set.
  */
 import { againIfDuplicate, unlessDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, finderOf, newest, olderThan, type RecordOf } from '../base/define.ts';
@@ -87,12 +87,15 @@ const open = (hash: string, now: Date) => ({
   expires_at: { $gt: now },
 });
 
-/** The invitation with this token; null when it cannot be accepted any more. */
+/**
+ * The invitation with this token; null when no invitation has the token, or when it is no longer pending or has
+ * expired.
+ */
 export async function findOpenInvitation(hash: string, now: Date): Promise<Invitation | null> {
   return invitations().findOne(open(hash, now));
 }
 
-/** Revokes an invitation; null when it is not pending. */
+/** Revokes an invitation; null when it is not pending or has expired. */
 export async function revokeInvitation(orgId: string, invitationId: string, now: Date): Promise<Invitation | null> {
   return invitations().findOneAndUpdate(
     { _id: invitationId, org_id: orgId, status: 'pending', expires_at: { $gt: now } },
@@ -102,9 +105,9 @@ export async function revokeInvitation(orgId: string, invitationId: string, now:
 }
 
 /**
- * Accepts the invitation for this person. Null when it is no longer pending, has expired, or was sent to another
- * address. An invitation that the person accepted before a crash, without becoming a member, is returned again until it
- * expires.
+ * Accepts the invitation for this person. Null when the invitation is no longer pending, has expired, or was sent to
+ * another address. When the person accepted an invitation before a crash, without becoming a member, the same
+ * invitation is returned again until it expires.
  */
 export async function takeInvitation(
   hash: string,
@@ -142,8 +145,9 @@ export async function refuseInvitation(invitationId: string): Promise<void> {
 }
 
 /**
- * Makes an accepted invitation pending again, because its organization is full. So it can be revoked, replaced, or
- * accepted later. An invitation to the same address that was sent meanwhile replaces it.
+ * Makes an accepted invitation pending again, because the organization is full. So the invitation can be revoked,
+ * replaced, or accepted later. If another invitation to the same address was sent meanwhile, this invitation is revoked
+ * instead.
  */
 export async function reopenInvitation(invitationId: string): Promise<void> {
   const unfinished = { _id: invitationId, status: 'accepted' as const, joined_at: { $exists: false } };

@@ -119,9 +119,9 @@ export async function settleKeysOf(
 }
 
 /**
- * Replaces `old` by `next`; the old key works until `oldEnds`. Optimistic locking: false when `old` changed since it
- * was read, so that two concurrent rotations make one new key. `next` is stored first: a crash in between leaves an
- * unused key whose token nobody has seen, and the old key unchanged.
+ * Replaces `old` by `next`; the old key works until `oldEnds`. False when `old` has changed since it was read
+ * (optimistic locking), so that two concurrent rotations make only one new key. `next` is stored first. A crash right
+ * afterwards leaves an unused key whose token nobody has seen, and the old key unchanged.
  */
 export async function replaceKey(old: Key, next: Key, oldEnds: Date, now: Date): Promise<boolean> {
   await KeyModel.create(next);
@@ -133,7 +133,7 @@ export async function replaceKey(old: Key, next: Key, oldEnds: Date, now: Date):
   return matchedCount === 1;
 }
 
-/** Stores when a key was last used. Call it at most once a minute per key. */
+/** Stores when a key was last used. The caller does this at most once a minute per key, to save writes. */
 export async function touchKey(keyId: string, now: Date): Promise<void> {
   await collectionOf(KeyModel).updateOne({ _id: keyId }, { $max: { last_used_at: now } });
 }

@@ -28,7 +28,7 @@ export const NotificationModel = defineModel(
     /** The id of the tool call that waits for a member's approval. */
     approval_id: optional(string),
     delivery_id: optional(string),
-    /** Whether it concerns test or live data; absent when it concerns neither. */
+    /** Whether the notification concerns test or live data; absent when it concerns neither. */
     mode: optional(oneOf(modes)),
     /** Groups notifications that are marked as read together, such as `conversation:<id>`. */
     topic: optional(string),
@@ -144,8 +144,8 @@ export async function toldOf(orgId: string, userIds: readonly string[], key: str
 }
 
 /**
- * Lets the users get another notification with the same value of `gathered` before they have read the previous one. The
- * previous one stays unread and is not mailed any more.
+ * Lets the users get another notification with the same value of `gathered` before they have read the earlier one. The
+ * earlier notification stays unread and is not mailed any more.
  */
 export async function gatherAnew(
   orgId: string,

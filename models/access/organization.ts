@@ -1,6 +1,6 @@
 /**
- * Organizations, the tenants. Members are stored inside the record, so that one atomic update can enforce the rule "the
- * last owner stays".
+ * Organizations, the tenants. Members are stored inside the record, so that one atomic update can enforce the rule that
+ * an organization always has an owner.
  */
 import { collectionOf, defineModel, everyRecord, newest, olderThan, type RecordOf } from '../base/define.ts';
 import { date, embedded, flag, list, mixed, oneOf, optional, string, type ValueOf } from '../rules/base/fields.ts';
@@ -85,8 +85,8 @@ export function newOrganization(orgId: string, name: string, ownerId: string, no
 }
 
 /**
- * The organizations of a user, newest first; `before` is the last id of the previous page. `members` contains only the
- * user.
+ * The organizations of a user, newest first; `before` is the last id of the previous page. The `members` of each
+ * returned organization contain only this user.
  */
 export async function listOrganizationsOf(userId: string, limit: number, before?: string): Promise<Organization[]> {
   const which = { 'members.user_id': userId, ...olderThan(before) };

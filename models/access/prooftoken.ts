@@ -1,5 +1,5 @@
 /**
- * Tokens in mailed links. A token is a keyed hash of an id, computed whenever it is needed, so that every attempt to
+ * Tokens in mailed links. A token is a keyed hash of an id and is computed whenever it is needed. So every attempt to
  * send a mail sends the same token. Only the token's hash is stored.
  */
 import { hashToken } from './key.ts';

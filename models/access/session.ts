@@ -67,7 +67,10 @@ export async function findSession(orgId: string, sessionId: string): Promise<Rea
  */
 export const recentSession = cached(findSession);
 
-/** A customer's sessions older than `after`, newest first, including ended ones that are still kept. */
+/**
+ * A customer's sessions, newest first, including ended ones that are still kept. `after`: the last id of the previous
+ * page.
+ */
 export async function listSessionsOf(
   orgId: string,
   customerId: string,

@@ -30,8 +30,9 @@ export const signingKeySeals = sealedRecords(SigningKeyModel, ({ _id, private_jw
 ]);
 
 /**
- * The signing keys, newest first. The query reads the primary's local state. So when two processes add a key at the
- * same time, the slower one sees the other's key at once, before a majority of the replica set has it.
+ * The signing keys, newest first. The query reads the primary's local state, which shows a new key before a majority of
+ * the replica set has it. So a process whose key was refused, because another process added one at the same time, finds
+ * the other process's key at once.
  */
 export async function listSigningKeys(): Promise<SigningKey[]> {
   return collectionOf(SigningKeyModel)

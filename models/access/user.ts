@@ -20,7 +20,10 @@ import { OrganizationModel, type Organization } from './organization.ts';
 import { maxProofs, proofKinds, type ProofKind } from '../rules/access/account.ts';
 import { initialNotices, type NoticeSettings } from '../rules/access/noticesettings.ts';
 
-/** An identity at an identity provider: the provider's configured name, and the `sub` of the person there. */
+/**
+ * An identity at an identity provider: the configured name of the provider, and the provider's id of the person
+ * (`sub`).
+ */
 const identity = embedded({
   provider: string,
   subject: string,
@@ -61,7 +64,7 @@ export const UserModel = defineModel(
     /** Tokens contain this number; incrementing it signs the account out everywhere. */
     epoch: orElse(number, 0),
     proofs: optional(list(proof)),
-    /** When the links of the account last ended. The mail of a link that was requested before is not sent again. */
+    /** When all links of the account last ended. A link that was requested before this time is not mailed again. */
     proofs_ended_at: optional(date),
     /** The notice settings that the user chose; every other setting has its value in `initialNotices`. */
     notices: optional(mixed<Partial<NoticeSettings>>()),
@@ -104,8 +107,8 @@ export async function listUsers(userIds: readonly string[]): Promise<User[]> {
 
 /**
  * Stores an account, and its first organization if given. Throws a duplicate error when the e-mail is taken. The
- * organization is stored first: a crash in between leaves an organization without a usable member, and the e-mail stays
- * free.
+ * organization is stored first. A crash before the account is stored leaves an organization without a usable member,
+ * and the e-mail stays free.
  */
 export async function createUser(user: User, organization?: Organization): Promise<void> {
   if (organization) await OrganizationModel.create(organization);
@@ -222,7 +225,10 @@ export async function changeEmail(
   return before && { former: before.email, email };
 }
 
-/** Notes that the address was proven in another way, such as by an invitation mailed to it. */
+/**
+ * Notes that the user has proven the address in another way than by a link of the account, such as by an invitation
+ * that was mailed there.
+ */
 export async function verifyEmail(userId: string, email: string): Promise<void> {
   await collectionOf(UserModel).updateOne({ _id: userId, email }, { $set: { email_verified: true } });
 }

@@ -2,8 +2,8 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * How long a cached value may be used, in ms: half of the second in which a change must take effect everywhere. The
- * time starts before the value is read, so that a slow database does not prolong it.
+ * How long a cached value may be used, in ms. A change must take effect in every process within one second, and half of
+ * this second is for the cache. The time starts before the value is read, so that a slow database does not prolong it.
  */
 const believedMs = 500;
 
@@ -19,8 +19,8 @@ export function cached<I extends string[], V>(
     keyOf = (...input) => input.join(' '),
   }: { ttlMs?: number; keyOf?: (...input: I) => string } = {},
 ): ((...input: I) => Promise<V>) & { forget(...input: I): void } {
-  // Expired entries are removed at once and not only when space is needed, because each of thousands of idle sockets
-  // leaves an entry in the cache.
+  // Expired entries are removed at once. Otherwise they would stay until space is needed, and each of thousands of idle
+  // sockets leaves an entry in the cache.
   const cache = new LRUCache<string, Promise<V>>({ max: 10_000, ttl: ttlMs, ttlAutopurge: true });
   const read = (...input: I): Promise<V> => {
     const key = keyOf(...input);

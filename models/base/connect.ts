@@ -129,7 +129,10 @@ export function isDuplicate(error: unknown): boolean {
   return (error as { code?: number } | null)?.code === 11_000;
 }
 
-/** The result of a write outside a transaction; undefined when it fails on a unique index. */
+/**
+ * The result of a write; undefined when the write fails on a unique index. Do not use this inside a transaction,
+ * because MongoDB aborts a transaction at such an error.
+ */
 export async function unlessDuplicate<T>(write: () => Promise<T>): Promise<T | undefined> {
   try {
     return await write();
@@ -139,7 +142,10 @@ export async function unlessDuplicate<T>(write: () => Promise<T>): Promise<T | u
   }
 }
 
-/** The result of a write outside a transaction. It repeats the write while another writer is faster on a unique index. */
+/**
+ * The result of a write, which is repeated as long as it fails on a unique index because another writer was faster. Do
+ * not use this inside a transaction, because MongoDB aborts a transaction at such an error.
+ */
 export async function againIfDuplicate<T>(write: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

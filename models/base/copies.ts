@@ -8,7 +8,10 @@ import type { IndexDefinition } from './define.ts';
 import { list, string } from '../rules/base/fields.ts';
 import { copies } from '../rules/base/holdings.ts';
 
-/** The field `about`: the ids of the originals whose content the record copies; it is deleted with any of them. */
+/**
+ * The field `about`: the ids of the originals whose content the record copies. The record is deleted when one of these
+ * originals is deleted.
+ */
 export const aboutField = list(string);
 export const aboutIndex: IndexDefinition = { fields: { about: 1 } };
 

@@ -22,9 +22,9 @@ export type IndexDefinition = {
 };
 
 /**
- * The one text index of a collection. It finds whole words of these fields, in any case and with any accents, in the
- * records of one organization. The index has no language: with a language, MongoDB would leave out common words and
- * reduce other words to their stems.
+ * A text index; MongoDB allows one per collection. It finds whole words of these fields, in any case and with any
+ * accents, in the records of one organization. The index has no language: with a language, MongoDB would leave out
+ * common words and reduce other words to their stems.
  */
 export const wordIndex = (...fields: readonly string[]): IndexDefinition => ({
   fields: { org_id: 1, ...Object.fromEntries(fields.map((field) => [field, 'text' as const])) },
@@ -83,16 +83,17 @@ export type RecordOf<M> = M extends Stores<infer T, unknown> ? T : never;
 type Everywhere<T extends object> = mongoose.mongo.Collection<T>;
 type ShardField<C> = C extends keyof typeof shardKeys ? keyof (typeof shardKeys)[C] & ('org_id' | 'crawl_id') : never;
 /**
- * The collection of a model. If it has a shard key, each query must name one or a few values of the key's first field.
+ * The type of a model's collection. The filter of each query on a sharded collection must name one or a few values of
+ * the shard key's first field (`org_id` or `crawl_id`).
  */
 export type CollectionOf<T extends object, C> = [ShardField<C>] extends [never]
   ? Everywhere<T>
   : OnOneShard<T, Record<ShardField<C>, string | { $in: readonly string[] }>>;
 
 /**
- * The collection of a model, typed by its record; all queries go through it or `acrossShards`. The driver checks no
- * values and no field names, and it stores an undefined value as null. So the caller passes only checked values, and
- * leaves undefined ones out.
+ * The collection of a model, typed by its record. Queries go through `collectionOf` or `acrossShards`. The driver
+ * checks no values and no field names, and it stores an undefined value as null. So the caller passes only checked
+ * values, and leaves undefined ones out.
  */
 export function collectionOf<T extends object, C extends Collection>(model: Stores<T, C>): CollectionOf<T, C> {
   return (model as unknown as mongoose.Model<T>).collection as unknown as CollectionOf<T, C>;
@@ -112,7 +113,10 @@ export function acrossShards<T extends object>(model: Stores<T, unknown>): Every
  */
 export const everyRecord = { hint: { _id: 1 } } as const;
 
-/** The condition of a page after the record with the id `before`; no condition for the first page. */
+/**
+ * The condition for a page of records, newest first, that follows the record with the id `before`. Without `before`,
+ * there is no condition, because the page is the first.
+ */
 export const olderThan = (before: string | undefined): { _id?: { $lt: string } } =>
   before === undefined ? {} : { _id: { $lt: before } };
 
@@ -182,8 +186,9 @@ function loaderOf<R extends Ided>(model: Stores<never, Collection>, options: obj
 }
 
 /**
- * Returns a function that reads an organization's records by primary key, many in one query. Callers that ask for the
- * same id share one object and must not change it. `select`: the fields to read; by default all fields.
+ * Returns a function that reads an organization's record by primary key. Concurrent calls share one query (see
+ * `loaderOf`). Callers that ask for the same id share one object and must not change it. `select`: the fields to read;
+ * by default all fields.
  */
 export function readerOf<T extends Ided & { org_id: string }, K extends keyof T = keyof T>(
   model: Stores<T, Collection>,

@@ -49,9 +49,9 @@ type Holding = { id: string; holder: string };
 
 /**
  * Takes the key for this request and returns undefined, or returns the record of the earlier request. The key is taken
- * over when its record has expired, or when its holder crashed and the request is the same. `fingerprints`: those of
- * the request with each secret key, newest first. The holder may have stored an older one, because the secret key may
- * have been changed meanwhile.
+ * over when its record has expired, or when its holder crashed and the request is the same.
+ * `fingerprints`: the request's fingerprint computed with each secret key, newest key first. The earlier request may
+ * have stored a fingerprint of an older key, because the secret key may have been changed meanwhile.
  */
 export async function takeIdempotencyKey(
   { id, holder }: Holding,
@@ -74,7 +74,7 @@ export async function takeIdempotencyKey(
     return undefined;
   const standing = await collectionOf(IdempotencyModel).findOne({ _id: id });
   // If there is no record, the key was released after the update above. The returned record has no reply, so the caller
-  // reports that the first request still runs, and its client retries.
+  // reports that the first request still runs, and the client tries again.
   return standing ?? { _id: id, ...mine };
 }
 

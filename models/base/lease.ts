@@ -24,15 +24,20 @@ const LeaseModel = defineModel(
 const self: string = randomUUID();
 
 /**
- * Takes a lease for `ms` milliseconds, or extends the one that `holder` has. False while another holder has it. The
- * times are those of MongoDB's clock: a process whose own clock is ahead would otherwise keep a lease for as long after
- * its death. The condition is in the update, because MongoDB takes no `$expr` in the filter of an upsert. A missing
- * `until` is less than any time.
+ * Takes a lease for `ms` milliseconds, or extends the lease when `holder` already has it. Returns false while another
+ * holder has the lease.
+ *
+ * MongoDB's clock sets the times. A process whose own clock is ahead would store an end that is too late. After its
+ * death, other processes would wait too long for the lease.
+ *
+ * The condition is in the update, because MongoDB takes no `$expr` in the filter of an upsert. A missing `until` is
+ * less than any time, so a lease that is not stored yet is free.
  */
 export async function takeLease(name: string, ms: number, holder = self): Promise<boolean> {
   const free = { $or: [{ $eq: ['$holder', holder] }, { $lte: ['$until', '$$NOW'] }] };
   const until = { $add: ['$$NOW', ms] };
-  // When another process creates the record at the same moment, the upsert may try to insert a second one.
+  // When another process creates the record at the same moment, this upsert may fail as a duplicate; then the lease is
+  // not taken.
   const lease = await unlessDuplicate(() =>
     collectionOf(LeaseModel).findOneAndUpdate(
       { _id: name },
@@ -48,21 +53,39 @@ export async function giveLease(name: string, holder = self): Promise<void> {
   await collectionOf(LeaseModel).deleteOne({ _id: name, holder });
 }
 
-/** The length of the lease for a renewal, in ms: longer than any renewal, so a process that exceeds it has crashed. */
-const renewalMs = 20_000;
+/**
+ * The length of the lease for a renewal, in ms. It is longer than the requests of a renewal to a slow server. After a
+ * crash, the next renewal waits for this long.
+ */
+const renewalMs = 60_000;
 
-/** The turns of all processes at renewing a stored credential: a refresh token can be used once. */
+/**
+ * A lock for renewing a stored credential, such as an OAuth refresh token. Only one caller in all processes may renew
+ * the credential at a time, because a refresh token can be used once.
+ */
 export function renewalTurns(credential: string) {
   const name = `renewal:${credential}`;
-  let holder: string | undefined;
+  const holder = randomUUID();
+  let busy = false;
   return {
-    /** Begins a turn; false during another turn, even of this process. */
+    /** Takes the lock; false while another caller holds it, even in this process. */
     async claim(): Promise<boolean> {
-      const claimant = randomUUID();
-      const claimed = await takeLease(name, renewalMs, claimant);
-      if (claimed) holder = claimant;
+      if (busy) return false;
+      busy = true;
+      let claimed = false;
+      try {
+        claimed = await takeLease(name, renewalMs, holder);
+      } finally {
+        busy = claimed;
+      }
       return claimed;
     },
-    end: (): Promise<void> => giveLease(name, holder),
+    async end(): Promise<void> {
+      try {
+        await giveLease(name, holder);
+      } finally {
+        busy = false;
+      }
+    },
   };
 }

@@ -1,8 +1,8 @@
 /**
- * One-time states. A state keeps the data of a flow, such as a sign-in through another service, until the secret
- * `state` value of the flow comes back. Each flow is finished once, within ten minutes or less. A flow that began in a
- * browser is finished by the same browser. The `state` and the browser's cookie are stored as hashes; the data to
- * finish the flow is encrypted.
+ * One-time states. A state keeps the data of a flow, such as a sign-in through another service, until the flow's secret
+ * `state` value comes back. Each flow is finished once, within ten minutes or less. A flow that began in a browser is
+ * finished by the same browser. The `state` and the browser's cookie are stored as hashes; the data to finish the flow
+ * is encrypted.
  */
 import { createHash } from 'node:crypto';
 import { collectionOf, defineModel } from './define.ts';
@@ -11,8 +11,8 @@ import type { Place, SecretBox } from './secretbox.ts';
 import { date, optional, string } from '../rules/base/fields.ts';
 
 /**
- * The key of a state. `state`: the parameter or code that comes back in plain text. `browser`: the hash of the
- * browser's cookie.
+ * The key of a state. `state`: the value that comes back at the end of the flow, in plain text. `purpose`: as in the
+ * stored record. `browser`: the hash of the browser's cookie.
  */
 export type StateKey = { state: string; purpose: string; browser?: string };
 

@@ -1,4 +1,7 @@
-/** Proofs that somebody has the deployment's secret key: a link for a browser, and the session that it begins. */
+/**
+ * Logins of operators, signed with the deployment's secret key: a link for a browser, and the session that the link
+ * begins.
+ */
 import type { SecretBox } from './secretbox.ts';
 
 /**
@@ -11,7 +14,7 @@ export const sessionMs: number = 12 * 3_600_000;
 type Use = 'link' | 'session';
 type Keys = Pick<SecretBox, 'sign' | 'verify'>;
 
-/** A proof that is valid until the given time. */
+/** A signed login that is valid until the given time: the time in ms, `~` and the signature. */
 export const loginOf = (secrets: Keys, use: Use, until: Date): string =>
   `${until.getTime()}~${secrets.sign(`operator ${use}`, String(until.getTime()))}`;
 
@@ -20,8 +23,8 @@ const isValid = (secrets: Keys, use: Use, proof: string, now: Date): boolean => 
   return Number(until) > now.getTime() && secrets.verify(`operator ${use}`, until, signature) === true;
 };
 
-/** Whether the proof is that of a link that is still valid. */
+/** Whether `proof` is the login of a link that is still valid. */
 export const readLogin = (secrets: Keys, proof: string, now: Date): boolean => isValid(secrets, 'link', proof, now);
-/** Whether the proof is that of a session that is still valid. */
+/** Whether `proof` is the login of a session that is still valid. */
 export const isOperator = (secrets: Keys, proof: string | undefined, now: Date): boolean =>
   proof !== undefined && isValid(secrets, 'session', proof, now);

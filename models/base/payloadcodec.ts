@@ -16,7 +16,10 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const encoding = Buffer.from('binary/encrypted');
 const purpose = 'temporal payloads';
-/** The text that every payload is bound to, so that no other sealed value of the deployment passes for a payload. */
+/**
+ * The additional authenticated data (AAD) of every payload, so that no other encrypted value of the deployment passes
+ * for a payload.
+ */
 const bound = Buffer.from('temporal payload 1');
 const lineFeed = 10;
 

@@ -1,7 +1,7 @@
 /**
- * The intent to start a workflow, stored inside the record that needs the workflow. One write stores both, so neither
- * is lost. workflows/start.ts starts the workflow at once. If that fails or the process dies before, workers/sweeper.ts
- * starts the workflow later.
+ * The intent to start a workflow, stored inside the record that needs the workflow. One write stores record and intent,
+ * so neither is lost. workflows/start.ts starts the workflow at once. If that fails or the process dies before,
+ * workers/sweeper.ts starts the workflow later.
  */
 import { randomUUID } from 'node:crypto';
 import mongoose from 'mongoose';
@@ -13,8 +13,7 @@ import { defined } from '../rules/base/defined.ts';
 
 const intent = embedded({
   /**
-   * Identifies an intent with a signal, because a record may hold several signals to one workflow; absent without a
-   * signal.
+   * Tells apart the intents of a record that send signals to the same workflow; absent in an intent without a signal.
    */
   key: optional(string),
   /**
@@ -26,7 +25,7 @@ const intent = embedded({
   workflow_id: string,
   queue: string,
   args: list(mixed<unknown>()),
-  /** The workflow task timeout, as in `Work`. */
+  /** The timeout of the workflow's tasks (workflow task timeout), in ms. */
   task_timeout_ms: optional(number),
   /** The `traceparent` of the request or activity that needs the workflow. */
   trace: optional(string),
@@ -40,7 +39,10 @@ export type Intent = ValueOf<typeof intent>;
 /** The fields of every record that starts workflows. */
 export type Launchable = { _id: string; org_id: string; mode: string; pending?: Intent[] };
 
-/** How long the process that saved the record has to start the workflow before the sweeper does, in ms. */
+/**
+ * How long the sweeper leaves a new intent alone, in ms. In this time the process that saved the record starts the
+ * workflow itself.
+ */
 export const sweepAfterMs = 5_000;
 /**
  * How long a sweeper leases an intent, in ms. Starting the workflow takes at most 1 s; the other 4 s are for MongoDB
@@ -50,8 +52,8 @@ const leaseMs = 5_000;
 const maxWaitMs = 5 * 60_000;
 
 /**
- * The intent to start this work. The process that stores the intent starts the workflow at once, so the sweeper waits
- * for `sweepAfterMs`.
+ * The intent to start this work. The process that stores the intent starts the workflow at once, so `next_at`, from
+ * which the sweeper may start it, is `sweepAfterMs` later.
  */
 export function intentFor({ workflow, id, queue, args, signal, taskTimeoutMs }: Work, now: Date): Intent {
   const next_at = new Date(now.getTime() + sweepAfterMs);
@@ -128,7 +130,7 @@ export async function leaseIntent<T extends Launchable>(
   return modifiedCount === 1 ? { ...intent, ...leased } : null;
 }
 
-/** Delays an intent that cannot be started: 5 s, doubling with each attempt up to 5 min. */
+/** Delays an intent whose workflow could not be started: 5 s, doubling with each attempt up to 5 min. */
 export async function postponeIntent<T extends Launchable>(
   model: Model<T>,
   { record, intent }: Due,
@@ -147,8 +149,8 @@ export async function postponeIntent<T extends Launchable>(
 }
 
 /**
- * The number of records of all collections with an intent that was saved before `since` and whose workflow is not
- * started. Only collections with the index of intents are read.
+ * Counts the records, in all collections, that hold an intent saved before `since`: the workflow of such an intent is
+ * not started yet. Only collections with the index of intents are read.
  */
 export async function countWaitingIntents(since: Date): Promise<number> {
   const db = mongoose.connection.db!;

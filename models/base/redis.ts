@@ -33,8 +33,8 @@ export function connectRedis(url: string | undefined, onAway: (error: Error) => 
 }
 
 /**
- * Calls `onAway` for the first error of each outage; an outage ends when the connection is ready again. Without a
- * listener for errors, ioredis would print every error to the console.
+ * Calls `onAway` for the first error of each outage; an outage ends when the connection is ready again. The listener
+ * must exist even if nobody needs `onAway`: without it, ioredis would print every error to the console.
  */
 export function hearLosses(redis: Redis, onAway: (error: Error) => void): void {
   let away = false;

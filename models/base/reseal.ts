@@ -11,7 +11,10 @@ export type SealedValue = { path: string; sealed: string | null | undefined; pla
 export type SealedRecords = {
   model: Model<never>;
   valuesIn(record: never): SealedValue[];
-  /** The turns at renewing the record's values. A value is left during the turn of another process. */
+  /**
+   * The lock for renewing the record's values, when other processes renew them too. While another process holds the
+   * lock, the values are not re-encrypted; they count as `left`.
+   */
   turnsOf?(record: never): ReturnType<typeof renewalTurns>;
   /** Whether the record uses a `version` for optimistic locking, which must then be incremented. */
   versioned?: true;
@@ -25,8 +28,8 @@ export const sealedRecords = <T extends { _id: string }>(
 ): SealedRecords => ({ model, valuesIn, ...options }) as unknown as SealedRecords;
 
 /**
- * `left`: the number of values that were not re-encrypted, because another process was changing them. `unreadable`:
- * values that no configured key can decrypt.
+ * `left`: the number of values that were not re-encrypted, because another process was changing them. `unreadable`: the
+ * places of the values that no configured key can decrypt.
  */
 export type Resealed = { resealed: number; left: number; unreadable: Place[] };
 

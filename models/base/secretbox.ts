@@ -8,8 +8,8 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /**
- * Where a sealed value is stored, which its encryption is bound to: `field` is `<collection>.<field>`, and `record` the
- * id of the record.
+ * The place where a sealed value is stored; the encryption binds the value to this place. `field` is
+ * `<collection>.<field>`, and `record` is the id of the record.
  */
 export type Place = { field: string; record: string };
 
@@ -24,7 +24,7 @@ export type SecretBox = {
   mac(purpose: string, text: string): Buffer;
   /** The HMACs with every key, newest first, to recognise hashes from before a key change. */
   macs(purpose: string, text: string): Buffer[];
-  /** An HMAC as text, with the id of its key. */
+  /** A signature: the HMAC of a text for a purpose, as text, preceded by the id of the key. */
   sign(purpose: string, text: string): string;
   /** Whether the signature is valid; undefined when its key is not configured. */
   verify(purpose: string, text: string, signature: unknown): boolean | undefined;

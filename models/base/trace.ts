@@ -1,6 +1,7 @@
 /**
- * The trace of the current request or activity, which records store with their intents. The process sets the source of
- * the trace at its start (`useTrace`), because the models do not import the tracing code.
+ * The trace of the current request or activity. Records store it with their intents, so that the workflow belongs to
+ * the same trace. At its start, the process sets the function that reads the trace (`useTrace`), because the models do
+ * not import the tracing code.
  */
 let read: () => string | undefined = () => undefined;
 

@@ -61,9 +61,9 @@ export type ActOptions = {
 export type Made = { moved: boolean; events: readonly TicketEvent[] };
 
 /**
- * Performs an act in one atomic update, which writes the status, the ticket, its events, the notices to members, and
- * the intents to send the events and notices. In the returned conversation, `position` is that of the new message. The
- * caller starts the intents at once (see `eventIntents`).
+ * Performs an act in one atomic update. The update writes the status, the ticket with its events, the notices to
+ * members, and the intents to send these events and notices. In the returned conversation, `position` is that of the
+ * new message. The caller starts the intents at once (see `eventIntents`).
  * @throws Problem NOT_FOUND; Problem CONFLICT when the status or `withinBounds` does not allow the act; what `begin`
  * throws.
  */
@@ -252,6 +252,6 @@ const ownWorkflows: readonly string[] = ['ticketEvents', 'notices'] satisfies Ow
 export const eventIntents = ({ pending = [] }: Pick<Conversation, 'pending'>): Intent[] =>
   pending.filter(({ workflow }) => ownWorkflows.includes(workflow));
 
-/** Those of the given intents that are stored in the conversation. */
+/** The given intents that the conversation stores. */
 export const leftIntents = ({ pending = [] }: Conversation, intents: readonly Intent[]): Intent[] =>
   intents.filter((intent) => pending.some((left) => isSameIntent(left, intent)));

@@ -29,8 +29,9 @@ type Window = { name: string; ends: Date };
 const minuteMs = 60_000;
 
 /**
- * Takes one of the `limit` answers that an organization's test mode may give in a clock minute, for this message. False
- * when the answers of this minute are used up. Of two concurrent calls for the last answer, only one succeeds.
+ * Takes one of the `limit` answers that the agent may give in an organization's test mode in one clock minute.
+ * `messageId` identifies the use. False when the answers of this minute are used up. Of two concurrent calls for the
+ * last answer, only one succeeds.
  */
 export function takeTestReply(orgId: string, messageId: string, limit: number, now: Date): Promise<boolean> {
   const minute = Math.floor(now.getTime() / minuteMs);

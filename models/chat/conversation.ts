@@ -53,8 +53,8 @@ export type Occasion = {
 export type SessionContext = { session_id: string; context: Readonly<Record<string, unknown>> };
 
 /**
- * The index of the inbox. MongoDB reads the sorted list for any modes and statuses from it, and computes the totals
- * without reading the records.
+ * The index of the inbox. From this index, MongoDB reads the sorted list for any modes and statuses, and computes the
+ * totals without reading the records.
  */
 export const inboxIndex = {
   org_id: 1,
@@ -136,7 +136,10 @@ export const ConversationModel = defineModel(
     assigned_to: optional(string),
     /** The number of customer messages that no member has seen. */
     unread: number,
-    /** How often a member has marked messages as read; see models/chat/unread.ts. */
+    /**
+     * How often members have marked the conversation as read. models/chat/unread.ts compares this number to correct
+     * `unread` after races.
+     */
     reads: number,
     /** How far each member has read, by user id: the position of the newest message that the member has seen. */
     read_by: optional(mixed<Record<string, number>>()),
@@ -144,7 +147,10 @@ export const ConversationModel = defineModel(
     position: number,
     /** The number of consecutive questions without an answer. */
     misses: number,
-    /** The customer's message that was counted in `misses` last. */
+    /**
+     * The id of the customer's message that was counted in `misses` last, so that a repeated attempt does not count it
+     * again.
+     */
     counted: optional(string),
     csat: optional(number),
     tags: optional(list(string)),
@@ -254,7 +260,10 @@ export async function placeAnswer(
   return done;
 }
 
-/** The condition of `answersIfSure` as a filter: the agent escalated by itself, and no member has taken over since. */
+/**
+ * Matches a conversation that the agent escalated by itself and no member has taken over since; as `answersIfSure` in
+ * models/rules/chat/conversation.ts.
+ */
 const untakenCall = {
   status: 'escalated',
   'ticket.status': 'escalated',
@@ -272,7 +281,7 @@ export async function noteAsked(orgId: string, convId: string, now: Date): Promi
   );
 }
 
-/** Replaces the context that the page sent before. */
+/** Stores the context that the page sent with `context_update`, in place of the context that the page sent before. */
 export async function refineConversation(
   orgId: string,
   convId: string,
@@ -282,7 +291,8 @@ export async function refineConversation(
 }
 
 /**
- * A customer's conversations older than `after`, newest first: those that have a message, or, with `all`, all of them.
+ * A customer's conversations, newest first; `after` is the last id of the previous page. Conversations without a
+ * message are left out unless `all` is true.
  */
 export async function listConversations(
   orgId: string,

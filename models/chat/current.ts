@@ -1,4 +1,4 @@
-/** The current conversation of a customer. A client that names no conversation joins this one. */
+/** The current conversation of a customer. A client that names no conversation is connected to the current one. */
 import { ConversationModel, type Conversation } from './conversation.ts';
 import { againIfDuplicate } from '../base/connect.ts';
 import { collectionOf } from '../base/define.ts';
@@ -7,8 +7,8 @@ import type { Mode } from '../rules/access/keys.ts';
 import { keptUntil } from '../rules/chat/retention.ts';
 
 /**
- * The customer's unresolved conversation with the latest message; there may be several when an earlier one was
- * reopened. A conversation without a message comes last. Null when there is none.
+ * The customer's unresolved conversation with the latest message, or else an unresolved one without a message; null
+ * when all are resolved. There may be several unresolved conversations, when an earlier one was reopened.
  */
 export async function findStanding(orgId: string, mode: Mode, customerId: string): Promise<Conversation | null> {
   return collectionOf(ConversationModel).findOne(

@@ -25,8 +25,8 @@ export const CustomerModel = defineModel(
     /** The address that identifies this customer; it is unique. */
     email_identity: optional(string),
     /**
-     * The address at which the customer wants replies. Anybody who chats may give any address, so it proves nothing:
-     * only replies are mailed to it, and only when there is no `email`.
+     * The address at which the customer wants replies. Anybody who chats may give any address, so the address proves
+     * nothing about the customer. Only replies are mailed to it, and only when there is no `email`.
      */
     contact_email: optional(string),
     name: optional(string),

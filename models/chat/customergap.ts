@@ -9,7 +9,7 @@ import type { Mode } from '../rules/access/keys.ts';
 
 /**
  * Counts an unanswered question once per message, and only while the message exists. One command checks the message and
- * counts it, so that an attempt that hung while the message was erased cannot store its words again.
+ * counts the question. So an attempt that hung while the message was erased cannot store the question again.
  */
 export async function recordCustomerGap(orgId: string, mode: Mode, asked: Asked, asker: Asker): Promise<void> {
   const message = { $match: { _id: asker.messageId, org_id: orgId } };

@@ -1,6 +1,6 @@
 /**
- * Erasure of a customer's data: the request, its progress, and how many records were found. What is erased is decided
- * only here; models/chat/customer.ts first removes the identifying fields.
+ * Erasure of a customer's data: the request, its progress, and how many records were found. The functions here delete
+ * all records; models/chat/customer.ts removes the customer's identifying fields before.
  */
 import { unlessDuplicate } from '../base/connect.ts';
 import { countCopies, eraseCopies } from '../base/copies.ts';
@@ -79,11 +79,12 @@ export async function shutOut(orgId: string, customerId: string, now: Date): Pro
 }
 
 /**
- * Deletes all existing data. Returns false when data is left at the end because another process was writing; then call
- * it again.
- * Idempotent, also after an interruption: the ids of the conversations are stored before the conversations are deleted.
+ * Deletes all existing data. Returns false when data is left at the end because another process was writing; then the
+ * caller must call this function again. Idempotent, also after an interruption: the ids of the conversations are stored
+ * before the conversations are deleted.
+ *
  * Conversations are deleted first, so that nothing new begins in them. Unanswered questions (gaps) are deleted after
- * the messages: a question is only recorded as a gap while its message exists, so none can be added after that.
+ * the messages: a gap is only counted while the message with the question exists, so no gap can be added later.
  */
 export async function removeEverything({ _id: customerId, org_id: orgId }: Erasure, now: Date): Promise<boolean> {
   const convIds = await noteConversations(orgId, customerId);

@@ -37,8 +37,8 @@ export type InboxPlace = { at: Date; convId: string };
 
 /**
  * Lists conversations by the latest activity, newest first, unless `sort` says otherwise. A conversation with a new
- * message moves to the top, so a caller that reads page by page gets each conversation at most once. A conversation
- * that moves up before its page is read is on the first page when the caller reads that page again.
+ * message moves to the top, so a caller that reads page by page gets each conversation at most once. The caller misses
+ * a conversation that moves up before its page is read, until the caller reads the first page again.
  */
 export async function listInbox(
   orgId: string,

@@ -1,6 +1,6 @@
 /**
- * The log of the frames that the clients of a conversation receive: its writer, its retention, and where an answer
- * begins.
+ * The log of the frames that the clients of a conversation receive: its writer, the expiry of its frames, and the frame
+ * with which an answer begins.
  */
 import { ConversationModel, type Conversation } from './conversation.ts';
 import { collectionOf } from '../base/define.ts';
@@ -10,7 +10,7 @@ import { keptUntil, logDays } from '../rules/chat/retention.ts';
 /** A conversation's stream of frames. */
 export const streamOf = ({ _id, org_id }: Pick<Conversation, '_id' | 'org_id'>) => ({ orgId: org_id, stream: _id });
 
-/** The ids of those of the given streams whose conversation was removed. */
+/** The ids of the given streams whose conversations were removed. */
 export async function removedAmong(streams: readonly Stream[]): Promise<string[]> {
   const ids = [...new Set(streams.map(({ stream }) => stream))];
   const orgIds = [...new Set(streams.map(({ orgId }) => orgId))];

@@ -1,6 +1,6 @@
 /**
  * Messages of conversations, with their senders and how each answer was made. A message is stored once. The id of its
- * answer is fixed beforehand, so that repeated attempts produce one answer.
+ * answer (`reply_id`) is stored with the message, so that repeated attempts produce one answer.
  */
 import { unlessDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, wordIndex, type RecordOf } from '../base/define.ts';
@@ -28,7 +28,7 @@ export type MailOrigin = {
   subject: string;
   /** The mail's message id. */
   message_id?: string;
-  /** The whole text with quotations, when it is longer than `body`. */
+  /** The whole text of the mail, including quoted earlier mails; set when this text is longer than `body`. */
   full_text?: string;
   /** The attachments; their content is not stored. */
   attachments: { filename: string; mime_type: string; bytes: number }[];
@@ -50,16 +50,16 @@ export const MessageModel = defineModel(
     /** The sender's own id for the message; a second message with the same id from the same sender is a duplicate. */
     client_message_id: optional(string),
     /**
-     * Customers' messages only: the product of the session, and whether the customer is verified. A mail has the product
-     * of the message before it.
+     * Customers' messages only: the product of the session (`product_type`), and whether the customer is verified. A
+     * mail has the product of the message before it.
      */
     product_type: optional(string),
     verified: optional(boolean),
-    /** Customers' messages only: `waiting` until it is answered or left to a person. */
+    /** Customers' messages only: `waiting` until the message is answered or left to a person. */
     state: optional(oneOf(['waiting', 'answered', 'left'])),
     /** Customers' messages only: the session in which the customer wrote; absent for mails. */
     session_id: optional(string),
-    /** Customers' messages only: the number of tool calls made for it. */
+    /** Customers' messages only: the number of tool calls that the agent made for the answer. */
     calls: optional(number),
     /** Customers' messages only: the id of the answer. */
     reply_id: optional(string),
@@ -67,8 +67,8 @@ export const MessageModel = defineModel(
     attempt: optional(string),
     attempts: optional(number),
     /**
-     * Customers' messages only: true when the attempt answers only if it is certain. The customer sees no part of this
-     * answer before the answer is stored.
+     * Customers' messages only: true when the attempt stores an answer only if the agent is certain. The customer sees
+     * no part of this answer before it is stored.
      */
     quiet: optional(boolean),
     /** Answers only: the id of the customer's message. */
@@ -78,7 +78,7 @@ export const MessageModel = defineModel(
     /** Only for answers with `has_context`. `low`: the answer only shows passages that may help. */
     confidence: optional(oneOf(['high', 'low'])),
     offers: optional(mixed<Offer[]>()),
-    /** Answers only: the explanation for members of how it was made. */
+    /** Answers only: the explanation, for members, of how the answer was made. */
     record: optional(mixed<Record<string, unknown>>()),
     /** Members' messages only: the sender, and whether the message was shown to the customer. */
     sender_id: optional(string),
@@ -87,8 +87,8 @@ export const MessageModel = defineModel(
     /** The data of the mail, for a customer's message that came by mail. */
     mail: optional(mixed<MailOrigin>()),
     /**
-     * Set on a member's reply, and on the agent's answer to a mail, until it is decided whether the customer gets it by
-     * mail.
+     * Set on a member's reply, and on the agent's answer to a mail. It is unset once a worker has decided whether the
+     * message is mailed to the customer.
      */
     unmailed: flag,
     expires_at: optional(date),
@@ -199,9 +199,9 @@ export async function findAnswer({ _id, org_id, conv_id }: MessageRef): Promise<
 }
 
 /**
- * Takes over the right to answer a message from the attempt that held it when `message` was read. False when another
- * attempt has taken the right since, or the message needs no answer any more. So an attempt that hung for a while
- * cannot take the right back.
+ * Gives `attempt` the right to answer a message, in place of the attempt that held the right when `message` was read.
+ * False when another attempt has taken the right since, or when the message needs no answer any more. So an attempt
+ * that hung for a while cannot take the right back.
  */
 export async function claimAnswer(
   message: Pick<Message, '_id' | 'org_id' | 'attempt'>,
@@ -221,15 +221,18 @@ export async function claimAnswer(
 }
 
 /**
- * Whether an answer was already announced to the customer or stored, so that it must be finished even when a member has
- * taken over.
+ * Whether the customer was told that an answer is coming, or the answer is already stored. Such an answer must be
+ * finished even when a member has taken over.
  */
 export async function isAnswerBegun(message: Message): Promise<boolean> {
   if (message.attempt === undefined) return false;
   return message.quiet !== true || (await findAnswer(message)) !== null;
 }
 
-/** Stores the number of tool calls for a message, so that a later attempt at the answer reads the calls made before. */
+/**
+ * Stores the number of tool calls for a message, so that a later attempt at the answer knows the calls that were made
+ * before.
+ */
 export async function noteCalls(orgId: string, messageId: string, calls: number): Promise<void> {
   await collectionOf(MessageModel).updateOne({ _id: messageId, org_id: orgId }, { $max: { calls } });
 }
@@ -262,7 +265,7 @@ export async function markShown(orgId: string, messageId: string): Promise<void>
   await collectionOf(MessageModel).updateOne({ _id: messageId, org_id: orgId }, { $set: { shown: true } });
 }
 
-/** Messages for which it is not decided yet whether they are mailed, in order. */
+/** The messages with `unmailed`, in order: whether they are mailed to the customer is not decided yet. */
 export async function listUnmailed(orgId: string, convId: string): Promise<Message[]> {
   return collectionOf(MessageModel)
     .find({ org_id: orgId, conv_id: convId, unmailed: true })

@@ -1,6 +1,7 @@
 /**
- * Extends the expiry of a test conversation's messages, customer and frame log to that of the conversation. Otherwise
- * the first messages of a long conversation would expire before it. MongoDB deletes expired records.
+ * Keeps the messages, the customer and the frame log of a test conversation at least until the conversation expires.
+ * Otherwise the first messages of a long conversation would expire before the conversation. MongoDB deletes expired
+ * records.
  */
 import type { Conversation } from './conversation.ts';
 import { CustomerModel } from './customer.ts';

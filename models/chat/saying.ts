@@ -1,7 +1,8 @@
 /**
  * Stores customers' messages and members' replies from every channel: socket, REST, mail and team chat. `actOn` changes
- * the conversation first; then the message is stored. Both records store the intent to start the conversation's
- * workflow, so that a crash in between leaves nothing undone.
+ * the conversation first; then the message is stored. The message stores the intent to start the conversation's
+ * workflow. A conversation whose status changes stores this intent too, because the process may die before it stores
+ * the message.
  */
 import { actOn, leftIntents } from './act.ts';
 import type { Conversation } from './conversation.ts';
@@ -25,9 +26,9 @@ export type SpokenAs = {
 };
 
 /**
- * The result of storing a message. `message` is null for a duplicate. `intent` starts the conversation's workflow; it
- * is stored in the message, and `startSaved` starts all intents of a message. `left`: contains the same intent when it
- * is also stored in the conversation, and is otherwise empty.
+ * The result of storing a message. `message`: null for a duplicate. `acted`: the conversation after the act. `intent`:
+ * the intent to start the conversation's workflow, as it is stored in the message. `left`: contains this intent when
+ * the conversation stores it too; otherwise empty.
  */
 export type Stored = { message: Message | null; acted: Conversation; intent: Intent; left: Intent[] };
 

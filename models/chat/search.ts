@@ -16,7 +16,10 @@ import { hasAllWords, type SearchPlace } from '../rules/chat/search.ts';
 const maxMs = 3_000;
 /** The maximum number of conversations that a query reads. */
 const maxConversations = 500;
-/** The maximum number of customers whose conversations are looked up: those who were seen last. */
+/**
+ * The maximum number of customers whose conversations are looked up. When more customers match, the ones who were seen
+ * last are taken.
+ */
 const maxCustomers = 200;
 
 export type Found = {

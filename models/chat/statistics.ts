@@ -17,7 +17,7 @@ const fields = [
   'tags',
 ];
 
-/** The conversations that began from `from` on and before `until` and have a message, at most `limit`. */
+/** At most `limit` conversations that have a message and began between `from` (inclusive) and `until` (exclusive). */
 export async function listCounted(
   orgId: string,
   modes: readonly Mode[],

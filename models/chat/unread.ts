@@ -31,8 +31,8 @@ export async function countMissed(orgId: string, convId: string, reads: number):
 }
 
 /**
- * Marks a conversation as read. Call it before reading the messages: messages stored later count as unread, and
- * messages that were counted but never stored no longer count. `updated_at` moves on, because a member's page that
+ * Marks a conversation as read. Call this function before you read the messages: messages stored later count as unread,
+ * and messages that were counted but never stored no longer count. `updated_at` moves on, because a member's page that
  * reconnects gets the conversations that changed meanwhile.
  */
 export async function markRead(orgId: string, convId: string, now: Date): Promise<void> {
@@ -59,7 +59,7 @@ export async function readUpTo(
   );
 }
 
-/** Marks a conversation as unread for this member. Null when it was removed. */
+/** Marks a conversation as unread for this member. Null when the conversation was removed. */
 export async function forgetReading(orgId: string, convId: string, userId: string): Promise<Conversation | null> {
   return collectionOf(ConversationModel).findOneAndUpdate(
     { _id: convId, org_id: orgId },

@@ -49,8 +49,8 @@ export const CrawlModel = defineModel(
     /** Why the crawl ended with this status; while it runs, why it currently sends no requests. */
     error: optional(string),
     /**
-     * The number of claims of pages. A claim is counted after it is written; if the crawl has ended by then, the claim
-     * is undone.
+     * How often the crawl has claimed pages (`claimPages`). A claim is counted after it is written. Counting fails once
+     * the crawl has ended; the claim is then undone.
      */
     claims: optional(number),
     /** Who started the crawl: the id of a user or a key, or the schedule. */
@@ -118,8 +118,8 @@ export function newCrawl(
 
 /**
  * Stores a new crawl, then runs `alongside` for further writes. Only one crawl per organization and mode can run, so no
- * other start races with these writes. After a crash before the further writes, the crawl runs without them. This is
- * acceptable, because the caller got no reply.
+ * other start races with these writes. If the process crashes before the further writes, the crawl runs without them.
+ * This is acceptable, because the caller got no reply.
  * @throws Problem CRAWL_RUNNING, and what `alongside` throws; nothing is stored then.
  */
 export async function createCrawl<T>(crawl: Crawl, alongside: () => Promise<T>): Promise<T> {
@@ -151,8 +151,8 @@ export async function latestCrawl(orgId: string, among: readonly Mode[]): Promis
 }
 
 /**
- * The crawl that a request cancels: the running one, or the one that the same request cancelled before, whatever its
- * status is now. `commandIds`: the ids of the request, newest first; empty when it cannot be repeated.
+ * The crawl that a request cancels: the running one, or the one that the same request cancelled before, even if it has
+ * ended. `commandIds`: the ids of the request, newest first; empty when the request cannot be repeated.
  */
 export async function crawlToCancel(orgId: string, mode: Mode, commandIds: readonly string[]): Promise<Crawl | null> {
   const [commandId] = commandIds;

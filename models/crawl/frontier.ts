@@ -129,8 +129,8 @@ export async function noteUnasked(
 }
 
 /**
- * Reopens addresses that were left out because of a file extension. It is called when a redirect, a canonical link or a
- * response shows that there is a page. Returns how many were reopened.
+ * Reopens addresses that were left out because of a file extension. The crawl calls this when a redirect, a canonical
+ * link or a response shows that there is a page at the address. Returns how many were reopened.
  */
 export async function reopenFiles(crawlId: string, urls: readonly string[]): Promise<number> {
   if (urls.length === 0) return 0;
@@ -168,7 +168,7 @@ export async function nextOfFrontier(
     .toArray();
 }
 
-/** The earliest time at which a waiting address may be fetched; undefined when none waits. */
+/** The earliest time at which an address in the queue may be fetched; undefined when the queue is empty. */
 export async function nextDue(crawlId: string): Promise<Date | undefined> {
   const waiting = await collectionOf(FrontierModel)
     .find({ crawl_id: crawlId, done: false }, { projection: { not_before: 1 } })

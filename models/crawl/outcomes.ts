@@ -33,7 +33,10 @@ export async function listMoves(crawlId: string): Promise<{ url: string; to: str
   return found.flatMap(({ url, to }) => (to === undefined ? [] : [{ url, to }]));
 }
 
-/** Finds pages whose canonical address has no page, and puts them back into the queue. Returns their number. */
+/**
+ * Finds the pages that name a canonical address at which there is no page. Puts these pages back into the queue, so
+ * that they are indexed at their own addresses. Returns their number.
+ */
 export async function reopenUnresolvedCanonicals(crawlId: string): Promise<number> {
   if (!(await collectionOf(FrontierModel).findOne({ crawl_id: crawlId, done: true, why: 'canonical' }))) return 0;
   const keys = unresolvedCanonicals(await listOutcomes(crawlId));

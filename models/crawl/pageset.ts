@@ -1,6 +1,6 @@
 /**
  * The set of pages that a crawl writes: the live set, or the new set that will replace the live set. A new generation
- * of a page is claimed, stored and then published; questions only find published generations.
+ * of a page is claimed, stored and then published. Only published generations answer questions.
  */
 import mongoose from 'mongoose';
 import { countChunks, removeChunks } from '../knowledge/chunk.ts';
@@ -62,17 +62,20 @@ export async function countSet(orgId: string, mode: Mode, live: boolean): Promis
   return collectionOf(PageModel).countDocuments({ org_id: orgId, mode, live, live_generation: { $exists: true } });
 }
 
-/** `standing`: the id of the existing page, whose address becomes `url`. A page deleted meanwhile stays deleted. */
+/**
+ * `standing`: the id of the existing page at this address, if there is one; its stored address becomes `url`. If the
+ * page is deleted meanwhile, it is not created again.
+ */
 export type Claim = { url: string; standing: string | undefined } & Pick<Page, 'segments'> & {
     authority: Authority | undefined;
   };
 
 /**
- * Claims a new generation of each page, and creates missing pages. Questions do not find a generation before it is
+ * Claims a new generation of each page, and creates missing pages. A generation answers no question before it is
  * published. Returns the claimed pages by address; pages claimed by a later crawl are missing.
  *
- * `stillRuns` is called after the claim is written. If the crawl has ended by then, the claim is undone and the result
- * is null. If the crawl ends later, the end of the crawl finds and removes the claim.
+ * `stillRuns` is called after the claim is written. If the crawl has ended by then, the pages that the claim created
+ * are deleted and the result is null. If the crawl ends later, the end of the crawl finds and removes the claim.
  */
 export async function claimPages(
   set: Pick<Page, 'org_id' | 'mode' | 'live' | 'crawl_id'>,
@@ -176,8 +179,8 @@ export async function publishPages(
 }
 
 /**
- * An unchanged page. `url`: the current spelling of its address, where that has changed. `version`: absent when the
- * site answered that the page is unchanged (304).
+ * An unchanged page. `url`: the new spelling of its address; absent when the spelling is the same. `version`: absent
+ * when the site answered that the page is unchanged (304).
  */
 export type Seen = Pick<Page, '_id'> & { url?: string | undefined; version?: Version | undefined };
 
@@ -210,8 +213,8 @@ export async function touchPages(
 }
 
 /**
- * Copies the tags (segments and authority) of the second page to the first page. False when the first page has tags or
- * was created before `since`.
+ * Copies the tags (segments and authority) of the second page, whose address leads to the first page, to the first
+ * page. False when the first page has tags or was created before `since`.
  */
 export async function inheritTags(
   { _id, org_id }: Page,
@@ -291,8 +294,9 @@ export async function releasePages(orgId: string, mode: Mode, crawlId: string): 
 }
 
 /**
- * Removes what no crawl will finish: a set that did not become live, and pages that were never published. Pages that a
- * copy from test mode has begun stay, because the copy may be running; pruning removes them when it is not.
+ * Removes the pages that no crawl will finish: a set that did not become live, and pages that were never published.
+ * Pages that are being copied from test mode stay, because the copy may still run. If the copy was abandoned, a prune
+ * request removes them.
  */
 export async function discardBuilt(orgId: string, mode: Mode, now: Date): Promise<void> {
   const unfinished = { $or: [{ live: false }, { live_generation: { $exists: false } }] };
@@ -307,15 +311,19 @@ export async function discardBuilt(orgId: string, mode: Mode, now: Date): Promis
 }
 
 /**
- * Sources with chunks that no question can find: deleted pages, and pages with chunks of an unpublished generation.
- * Pages that are being copied from test mode are left out. `keep`: the generation and the index batch that stay. Chunks
- * are stored before their index rows and deleted after them, so every leftover row has a leftover chunk.
+ * Sources with chunks that answer no question: deleted pages, and pages with chunks of an unpublished generation. Pages
+ * that are being copied from test mode are left out. `keep`: the generation and the index batch that must not be
+ * deleted.
+ *
+ * Only chunks are examined. They are stored before their index rows and deleted after them, so every leftover row has a
+ * leftover chunk.
  */
 export async function listStale(
   orgId: string,
   mode: Mode,
 ): Promise<{ _id: string; keep?: { generation: number; batch: string } }[]> {
-  // A copy stores a page before its chunks. So the chunks are read first, and the page of each is known.
+  // The chunks are read before the pages. A copy from test mode stores a page before the page's chunks, so the page of
+  // each chunk is found.
   const stored = await countChunks(orgId, mode, 'website');
   const known = new Map((await listSets(orgId, mode)).map((page) => [page._id, page]));
   const stale = stored.filter(({ source_id, generation }) => {

@@ -8,10 +8,13 @@ import { date, list, mixed, oneOf, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
 import { modes } from '../rules/access/keys.ts';
 
-/** Stored or indexed data of a source that has no page, or of an unfinished page. */
+/**
+ * Orphaned chunks and index rows: all those of a page that does not exist, is half deleted or belongs to an abandoned
+ * set; or those of outdated generations of a live page.
+ */
 export type Orphan = {
   source_id: string;
-  /** The page when it was found; absent when there was none. */
+  /** The page as it was when the orphan was found; absent when there was no page. */
   page?: SeenPage;
   /** The orphaned generations of the page; absent when the whole page is orphaned. */
   generations?: number[];

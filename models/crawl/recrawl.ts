@@ -61,9 +61,9 @@ const active = (orgId: string, among: readonly Mode[]) => ({
 export type RecrawlOptions = Pick<Recrawl, 'every_hours' | 'max_pages' | 'segments' | 'authority'>;
 
 /**
- * Creates the schedule of a site, or changes the options and the anchor of the existing one. It runs within
- * `createCrawl`, which runs once at a time for an organization and mode, so that two concurrent calls cannot exceed the
- * maximum number of schedules.
+ * Creates the schedule of a site, or changes the options and the anchor of the existing one. Call this only within
+ * `createCrawl`, which runs once at a time for an organization and mode. Otherwise two concurrent calls could exceed
+ * the maximum number of schedules.
  * @throws Problem CONFLICT when there is the maximum number of schedules already.
  */
 export async function putRecrawl(

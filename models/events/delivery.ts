@@ -1,7 +1,7 @@
 /**
- * Deliveries: one record per event and destination, with its attempts. Deliveries of one line are sent in order by one
- * workflow (workflows/events/ticketevents.ts or workflows/events/sendline.ts). Attempts are claimed, and their results
- * are stored, by compare-and-set, so that an attempt that crashed at any point can be repeated.
+ * Deliveries: one record per event and destination, with its attempts. One workflow sends all deliveries with the same
+ * `line`, in order (workflows/events/ticketevents.ts or workflows/events/sendline.ts). Attempts are claimed, and their
+ * results are stored, by compare-and-set, so that an attempt that crashed at any point can be repeated.
  */
 import { randomUUID } from 'node:crypto';
 import type mongoose from 'mongoose';
@@ -154,9 +154,11 @@ export function carrierOf(
 /**
  * Stores a delivery that is in no ticket's line, with the intent to send it. The caller starts the intent
  * (`WorkerDeps.start` or `startSaved`), or else the sweeper starts it. When the lane already has a delivery of this
- * event, `created` is false and `delivery` is the existing one. `intents`: the intents of the delivery whose workflows
- * were not started yet. `session`: a transaction that also makes the change which the delivery is about; the event must
- * then be a new one.
+ * event, `created` is false and `delivery` is the existing one.
+ *
+ * `intents`: the intents of the delivery whose workflows were not started yet. `session`: a transaction that also makes
+ * the change which the delivery is about. In a transaction the event must be a new one, because MongoDB aborts a
+ * transaction when an insert fails as a duplicate.
  */
 export async function createDelivery(
   fresh: NewDelivery,
@@ -178,8 +180,8 @@ export async function createDelivery(
 }
 
 /**
- * Stores the request that the execution of a task would have sent, so that members can read it. The request is never
- * sent, for example in test mode. Idempotent by `event_id` and `lane`, which belong to the execution.
+ * Stores a request that the execution of a task does not send, for example because the task is in test mode. Members
+ * can read what would have been sent. Idempotent by `event_id` and `lane`, which belong to the execution.
  */
 export async function storeSuppressed(fresh: NewDelivery, request: OutgoingRequest, now: Date): Promise<void> {
   const { next_attempt_at: _, ...record } = deliveryRecords([fresh], now)[0]!;
@@ -226,7 +228,7 @@ export async function outstandingOfTicket(orgId: string, ticketId: string): Prom
 
 /**
  * Makes the next attempts of a workflow's unsent deliveries due now. The caller then signals the workflow
- * (`tryNowSignal`), because the workflow waits for the time that it was told before.
+ * (`tryNowSignal`); otherwise the workflow would sleep until the former time.
  */
 export async function hastenDeliveries(orgId: string, workflowId: string, now: Date): Promise<void> {
   const [ofTicket, ofLine] = [ticketEventsWork('', '', '').id, sendLineWork('', '').id];

@@ -40,7 +40,10 @@ export const InboundModel = defineModel(
      * arrival.
      */
     lane: string,
-    /** The part (see `inboundParts`) that the lane is in: `partOf(lane)`. */
+    /**
+     * The part that the lane is in: `partOf(lane)`. An organization's lanes are spread over `inboundParts`, so that
+     * several workers can process a burst of records.
+     */
     part: number,
     /** The event type in the provider's terms, such as `Issue.update` or `app_mention`. */
     type: string,
@@ -108,8 +111,8 @@ async function insertAll(records: readonly Inbound[]): Promise<(boolean | Error)
 }
 
 /**
- * Clears the intents of records that are not processed yet, because the workflow has been signalled about these
- * records.
+ * Clears the intents of records that are not processed yet. They are not needed any more, because the workflow has been
+ * signalled about these records.
  */
 export async function settleArrivals(ids: readonly string[]): Promise<void> {
   await collectionOf(InboundModel).updateMany(

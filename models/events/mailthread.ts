@@ -20,7 +20,10 @@ export type Outgoing = {
   via: 'deployment' | 'organization';
   /** True when the mail contains only messages of the agent. */
   automatic: boolean;
-  /** The organization's name, for the frame of a mail to an address that the visitor merely gave. */
+  /**
+   * Set for a mail to an address that a visitor gave in a chat: the organization's name. The mail then says who sends
+   * it, why, and how to unsubscribe.
+   */
   outside?: { organization: string };
 };
 
@@ -51,7 +54,7 @@ export const MailThreadModel = defineModel(
     /** The number of mails that were written to the customer. */
     mails: number,
     outgoing: optional(mixed<Outgoing>()),
-    /** When the newest mails that contain only the agent's messages were written. */
+    /** When the last mails (at most 10) that contain only the agent's messages were written. */
     automatic_at: list(date),
     created_at: date,
     /** When the thread expires; set in test mode only. */
@@ -112,7 +115,8 @@ export async function findThreadOfMails(mailIds: readonly string[]): Promise<Mai
 
 /**
  * Reserves the thread for a new mail (optimistic locking). `mails` is the count of mails when the new one was written.
- * Returns false when another mail has been written or is in flight since, because both could contain the same messages.
+ * Returns false when another mail has been written since or is being sent, because both mails could contain the same
+ * messages.
  */
 export async function takeOutgoing({ _id, org_id }: MailThread, mails: number, outgoing: Outgoing): Promise<boolean> {
   const { modifiedCount } = await threads().updateOne(

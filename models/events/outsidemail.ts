@@ -1,6 +1,7 @@
 /**
- * Limits for mails to outsiders: unsubscribed addresses, and counts per day. Addresses are stored as keyed hashes. The
- * hashes are kept longer than the mails and do not reveal the addresses.
+ * Limits for mails to people outside, who are neither members nor customers who wrote first: unsubscribed addresses,
+ * and counts per day. Addresses are stored as keyed hashes, which do not reveal the addresses, because these records
+ * are kept longer than the mails.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { takeDaily } from '../chat/allowance.ts';
@@ -70,7 +71,7 @@ export type OutsideMail = {
   /** The idempotency key: all attempts to send one mail share it, so that the mail is counted once. */
   use: string;
 };
-/** A mail that no account is answerable for. */
+/** A mail that is sent on behalf of no account. */
 export type AddressedMail = Omit<OutsideMail, 'account'>;
 
 /**
@@ -84,9 +85,9 @@ const take = (of: string, { orgId, use }: AddressedMail, limit: number, now: Dat
   takeDaily(`outside_mails:${of}`, orgId, use, limit, now);
 
 /**
- * Counts a mail against a daily limit of its address only; returns the reason when it must not be sent. `counter`:
- * `reply` for a reply to an address that a visitor gave, which is counted apart. Otherwise any visitor could use up the
- * mails that organizations may send to somebody.
+ * Counts a mail against a daily limit of its address only; returns the reason when the mail must not be sent.
+ * `counter`: `reply` for a reply to an address that a visitor gave; otherwise `address`. Replies have a counter of
+ * their own, because otherwise any visitor could use up the mails that organizations may send to an address.
  */
 export async function admitToAddress(
   counter: 'address' | 'reply',
@@ -101,9 +102,9 @@ export async function admitToAddress(
 }
 
 /**
- * Counts a mail before it is sent; returns the reason when it must not be sent. `perDay`: the daily limits of
- * organization and account. It is undefined when the organization's own server sends the mail; then only the limit of
- * the receiving address applies.
+ * Counts a mail before it is sent; returns the reason when the mail must not be sent. `perDay`: the daily limits of
+ * organization and account; undefined when the organization's own server sends the mail. Then only the limit of the
+ * receiving address applies.
  */
 export async function admitOutsideMail(
   mail: OutsideMail,

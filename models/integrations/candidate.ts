@@ -1,7 +1,7 @@
 /**
  * Connections that are being tested before they are stored. The testing activity reads the encrypted credentials from
- * this record and writes the outcome into it, so that neither appears in a workflow's history. A candidate is deleted
- * when its outcome was read, or after ten minutes.
+ * this record and writes the outcome into this record. So neither the credentials nor the outcome appears in a
+ * workflow's history. A candidate is deleted when its outcome was read, or after ten minutes.
  */
 import { collectionOf, defineModel, finderOf, removerOf, type RecordOf } from '../base/define.ts';
 import { date, mixed, oneOf, optional, string } from '../rules/base/fields.ts';

@@ -28,7 +28,9 @@ export const IntegrationModel = defineModel(
     account: optional(string),
     /** The settings of the connection, which members see; they never contain a secret. */
     settings: mixed<Record<string, unknown>>(),
-    /** The provider's id of the account: Linear's workspace, Slack's team. Several organizations may share one. */
+    /**
+     * The provider's id of the account: Linear's workspace, Slack's team. Several organizations may share a workspace.
+     */
     workspace: optional(string),
     /** The credentials as encrypted JSON; absent once disconnected. */
     sealed: optional(string),
@@ -91,7 +93,7 @@ export const integrationSeals = sealedRecords(
     { path: 'sealed_signing', sealed: integration.sealed_signing, place: signingPlace(integration) },
   ],
   // The process that renews the credentials stores them only if the stored credentials have not changed since it read
-  // them.
+  // them. A re-encryption in between would be such a change, and the renewed credentials would not be stored.
   { turnsOf: ({ _id }) => renewalTurns(_id) },
 );
 
@@ -109,9 +111,9 @@ export async function listIntegrations(orgId: string): Promise<Integration[]> {
 }
 
 /**
- * The connection of the organization that gets the events from this source. Of all connections with this `events_of`,
- * it is the oldest, so another one follows when it is disconnected. Look-ups in one turn of the event loop become one
- * query.
+ * The connection whose organization gets the events from this source: the oldest connection with this `events_of`. When
+ * this connection is disconnected, the next oldest one gets the events. Look-ups in one turn of the event loop become
+ * one query.
  */
 export const findOwner = (provider: IntegrationProvider, eventsOf: string): Promise<Readonly<Integration> | null> =>
   ownerOf({ provider, events_of: eventsOf });
@@ -267,7 +269,7 @@ export async function breakIntegration(
   return modifiedCount === 1;
 }
 
-/** Stores renewed credentials; false when the credentials that were renewed are no longer stored. */
+/** Stores renewed credentials in place of the credentials `before`; false when `before` is no longer stored. */
 export async function keepRenewed(id: string, before: string, sealed: string): Promise<boolean> {
   const { matchedCount } = await collectionOf(IntegrationModel).updateOne(
     { _id: id, sealed: before },

@@ -16,8 +16,8 @@ import { givesBack, releaseCredentialWork, releaseTriedForMs } from '../rules/in
 import { defined } from '../rules/base/defined.ts';
 
 /**
- * The retention period, in ms: longer than the retries, so that a credential which cannot be revoked is not kept for
- * ever.
+ * The retention period, in ms: one day longer than the revocation is retried. Then MongoDB deletes even a credential
+ * that could not be revoked.
  */
 const keptMs = releaseTriedForMs + 86_400_000;
 
@@ -31,7 +31,7 @@ export const ReleaseModel = defineModel(
     provider: oneOf(integrationProviders),
     /** The credentials as encrypted JSON. */
     sealed: string,
-    /** The provider's id of the account, as in `Integration`. */
+    /** The provider's id of the account, such as Slack's team. */
     workspace: optional(string),
     expires_at: date,
     pending: pendingField,

@@ -117,7 +117,7 @@ export async function findInterview(orgId: string, interviewId: string): Promise
   return collectionOf(InterviewModel).findOne(standing(orgId, interviewId));
 }
 
-/** The interviews before the id `after`, newest first. */
+/** The interviews of an organization, newest first; `after` is the last id of the previous page. */
 export async function listInterviews(
   orgId: string,
   status: InterviewStatus | undefined,
@@ -146,7 +146,7 @@ type ConfigChange = { [F in keyof InterviewConfig]?: InterviewConfig[F] | undefi
 
 /**
  * Changes the configuration of an interview that has not started; null when there is no such interview, or its state
- * does not allow a change. `intent`: signals its workflow.
+ * does not allow a change. `intent`: the intent to signal the interview's workflow.
  */
 export async function configureInterview(
   orgId: string,
@@ -182,10 +182,11 @@ export async function noteIntent(orgId: string, interviewId: string, intent: Int
 /**
  * Stores the workflow's state and new status changes, and closes the room of an interview that is over.
  *
- * Idempotent, also for several concurrent writers: a state older than the stored one changes nothing, and each status
- * change is stored once. `newer`: when true, the given state is stored only if its `seq` is higher than the stored one.
- * A state with the same `seq` may lack data that the workflow has stored. Null when nothing changed, or the interview
- * does not exist any more.
+ * Idempotent, even when several processes write at once: a state older than the stored one changes nothing, and each
+ * status change is stored once. Null when nothing changed, or the interview does not exist any more.
+ *
+ * `newer`: when true, the given state is stored only if its `seq` is higher than the stored one. Otherwise a state with
+ * the same `seq` is stored too, although it may lack data that the workflow has stored.
  */
 export async function projectInterview(
   { orgId, interviewId, state, moves }: Projection,

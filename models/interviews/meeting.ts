@@ -1,6 +1,6 @@
 /**
- * Meetings. A meeting belongs to the person who created it, whose user id is stored where other records have the
- * organization's; nobody else finds it. A meeting that is being removed is hidden from all queries.
+ * Meetings. A meeting belongs to the person who created it: `org_id` holds this person's user id, and nobody else finds
+ * the meeting. A meeting that is being removed is hidden from all queries.
  */
 import { removeSegments } from './transcript.ts';
 import { eraseCopies } from '../base/copies.ts';
@@ -79,7 +79,7 @@ export async function findMeeting(owner: string, meetingId: string): Promise<Mee
   return collectionOf(MeetingModel).findOne(standing(owner, meetingId));
 }
 
-/** A person's meetings before the id `after`, newest first. */
+/** A person's meetings, newest first; `after` is the last id of the previous page. */
 export async function listMeetings(owner: string, limit: number, after: string | undefined): Promise<Meeting[]> {
   const which = { org_id: owner, removing: { $exists: false }, ...olderThan(after) };
   return newest(collectionOf(MeetingModel).find(which), limit);
@@ -118,8 +118,8 @@ export async function changeSettings(
 }
 
 /**
- * Ends a meeting; a meeting that has ended keeps its end time. Null when there is no such meeting. `intent`: announces
- * the end, once.
+ * Ends a meeting; a meeting that has ended keeps its end time. Null when there is no such meeting. `intent`: the intent
+ * to announce the end; stored only when this call ends the meeting.
  */
 export async function endMeeting(
   owner: string,
@@ -185,8 +185,8 @@ export async function setMadeTitle(meetingId: string, title: string, version: nu
 }
 
 /**
- * Stores a summary; false when a summary of a later version of the transcript is stored. `intent`: announces the
- * summary.
+ * Stores a summary; false when a summary of a later version of the transcript is stored. `intent`: the intent to
+ * announce the summary.
  */
 export async function keepSummary(
   meetingId: string,
@@ -208,7 +208,8 @@ export async function keepSummary(
 
 /**
  * Decides the removal: from now on the meeting is hidden, and what was said is removed from its record. Null when there
- * is no such meeting. `intent`: signals the workflow that deletes the transcript, all copies and the record.
+ * is no such meeting. `intent`: the intent to signal the workflow that deletes the transcript, all copies and the
+ * record.
  */
 export async function beginRemoval(meetingId: string, owner?: string, intent?: Intent): Promise<Meeting | null> {
   return collectionOf(MeetingModel).findOneAndUpdate(

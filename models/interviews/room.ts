@@ -70,8 +70,8 @@ export const RoomModel = defineModel(
     /** When the record expires, some days after the end. */
     expires_at: optional(date),
     /**
-     * Intents to signal the interview's workflow after a consent, a refusal or an end; kept until the workflow has been
-     * asked for the status change.
+     * Intents to signal the interview's workflow after a consent, a refusal or an end. Each is kept until the workflow
+     * was asked for the status change.
      */
     pending: pendingField,
   },

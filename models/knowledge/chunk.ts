@@ -109,7 +109,10 @@ const readChunk = readerOf(ChunkModel, [
   'text',
 ]);
 
-/** The existing chunks with these ids in this organization and mode; stale candidates of the index are dropped. */
+/**
+ * The existing chunks with these ids in this organization and mode. The search index may still propose ids of deleted
+ * chunks; these ids are left out.
+ */
 export async function findChunks(orgId: string, mode: Mode, ids: readonly string[]) {
   const found = await Promise.all(ids.map((id) => readChunk(orgId, id)));
   return found.flatMap((chunk) => (chunk?.mode === mode ? [chunk] : []));

@@ -274,7 +274,8 @@ export async function isCrowded({ org_id, _id }: Pick<Document, 'org_id' | '_id'
 }
 
 /**
- * Claims a generation for indexing its stored chunks; null when a newer one was requested, or the document is deleted.
+ * Claims a generation for indexing its stored chunks; null when a newer generation was requested, or the document is
+ * deleted.
  */
 export async function claimIndexing(orgId: string, docId: string, generation: number): Promise<Document | null> {
   return collectionOf(DocumentModel).findOneAndUpdate({ _id: docId, org_id: orgId, generation }, claim({}), {
@@ -283,8 +284,9 @@ export async function claimIndexing(orgId: string, docId: string, generation: nu
 }
 
 /**
- * Marks a generation as failed, because a retry cannot succeed. False for any attempt but the last one that claimed the
- * generation, because that one may still succeed; and when the document is deleted.
+ * Marks a generation as failed, because a retry cannot succeed. Only the attempt that claimed the generation last may
+ * do this, because an earlier attempt does not know whether the later one succeeds. False for an earlier attempt, and
+ * when the document is deleted.
  */
 export async function failDocument(
   { org_id, _id, generation, claimed }: Pick<Document, 'org_id' | '_id' | 'generation' | 'claimed'>,
@@ -330,8 +332,8 @@ export async function publishDocument(
 const buckets = new WeakMap<object, InstanceType<typeof mongoose.mongo.GridFSBucket>>();
 
 /**
- * Returns one bucket object per connection. The first upload of each object checks the indexes, which costs four round
- * trips.
+ * Returns the same bucket object for each connection. A new object checks the indexes at its first upload, which costs
+ * four round trips.
  */
 function bucket() {
   const db = mongoose.connection.db!;

@@ -28,9 +28,9 @@ export const EmbeddingWorkModel = defineModel(
 export type EmbeddingWork = RecordOf<typeof EmbeddingWorkModel>;
 
 /**
- * Requests vectors for all passages that lack them: the sweeper starts or signals the workflow. Call it after sources
- * are published. One intent is stored for any number of sources, so that many uploads at once cost one signal. Its
- * `since` is that of the first of them, so that operators see how long the oldest one waits.
+ * Requests vectors for all passages that lack them: the sweeper starts or signals the workflow. Call this function
+ * after sources are published. One intent is stored for any number of sources, so that many uploads at once cost one
+ * signal. The intent keeps the `since` of the first request, so that operators see how long the oldest request waits.
  */
 export async function wakeEmbedding({ org_id, mode }: Owner, now: Date): Promise<void> {
   const work = embedPassagesWork(org_id, mode);

@@ -1,7 +1,7 @@
 /**
  * Knowledge gaps: unanswered questions of customers. There is one record per wording; wordings with the same meaning
- * share a group. A record expires half a year after the question was last asked. It stores hashes of the customers who
- * asked, so that the wording is deleted with the last of them.
+ * share a group. A record expires half a year after the question was last asked. The record stores hashes of the ids of
+ * the customers who asked, so that it is deleted when the last of these customers is deleted.
  */
 import { createHash } from 'node:crypto';
 import type mongoose from 'mongoose';
@@ -68,8 +68,8 @@ const GapModel = defineModel(
     status: oneOf(gapStatuses),
     /**
      * Set while some passages have no vectors yet, because one of them may answer the question. `segments`: the
-     * result of `askedSegments` for the question; absent: all segments. A waiting gap is not shown. When the vectors
-     * are stored, its question is asked again.
+     * segments that the question named (`askedSegments`); absent when it named none. A waiting gap is not shown. When
+     * the vectors are stored, its question is asked again.
      */
     waiting: optional(mixed<{ segments?: string[] }>()),
   },
@@ -121,7 +121,7 @@ export async function findGroup(
       .limit(limit)
       .batchSize(vectorsAtOnce),
   );
-  // The nearest one may have been deleted since its vector was read.
+  // The gap with the most similar vector may have been deleted since the vectors were read; then the next one counts.
   for (const id of sameQuestions(vector, known)) {
     const gap = await gaps.findOne({ _id: id, org_id: orgId }, { projection: { group: 1 } });
     if (gap) return gap.group;
@@ -212,8 +212,8 @@ function askersWith(by: GapAsker) {
 
 /**
  * Removes a customer from all gaps, and deletes the wordings that nobody else has asked. Idempotent, also after an
- * interruption. Call it after the customer's messages are deleted, because a question is only counted while its message
- * exists.
+ * interruption. Call this function after the customer's messages are deleted: a question is only counted while its
+ * message exists, so no question is counted again.
  */
 export async function forgetGaps(orgId: string, customerId: string): Promise<void> {
   const customer = hashOf(customerId);
@@ -224,7 +224,7 @@ export async function forgetGaps(orgId: string, customerId: string): Promise<voi
   await collectionOf(GapModel).updateMany({ 'askers.customer': customer, org_id: orgId }, [
     { $set: { askers: those('$ne'), count: { $subtract: ['$count', times] } } },
   ]);
-  // This also deletes gaps whose count an interrupted earlier call has set to 0. A question that is asked again
+  // The deletion includes gaps whose count an interrupted earlier call has set to 0. A question that is asked again
   // meanwhile has a higher count and stays.
   await collectionOf(GapModel).deleteMany({ org_id: orgId, count: 0 });
 }
@@ -261,11 +261,11 @@ export async function listGapsOf(
   return found.map(({ askers, ...gap }) => ({ ...gap, count: askers[0]!.count }));
 }
 
-/** The most wordings of a group whose ids are listed, so that a group of any size can be listed. */
+/** The maximum number of wordings of a group whose ids are listed, so that an entry of the list stays small. */
 const maxNamedWordings = 100;
 
 export type GapGroup = Omit<Gap, '_id' | 'org_id' | 'group' | 'askers' | 'vector' | 'vector_model' | 'waiting'> & {
-  /** The ids of at most `maxNamedWordings` wordings. Each of them stands for the group. */
+  /** The ids of at most `maxNamedWordings` wordings. Any of these ids identifies the whole group in `setGapStatus`. */
   gap_ids: string[];
   /** The lowest id of the group's wordings. It orders groups that were last asked at the same time. */
   lowest_id: string;

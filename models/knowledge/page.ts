@@ -1,6 +1,6 @@
 /**
- * Crawled web pages as knowledge sources. While a replacing crawl builds a new set of pages, `live` is true for the set
- * that answers questions and false for the new one.
+ * Crawled web pages as knowledge sources. A replacing crawl builds a new set of pages. Meanwhile `live` is true for the
+ * set that answers questions, and false for the new set.
  */
 import { collectionOf, defineModel, newest, olderThan, readerOf, type RecordOf } from '../base/define.ts';
 import { boolean, date, list, number, oneOf, optional, string, text } from '../rules/base/fields.ts';
@@ -36,7 +36,7 @@ export const PageModel = defineModel(
     live_generation: optional(number),
     /** Counts the attempts to write index rows again; each attempt writes a batch of its own (`batchOf`). */
     attempt: optional(number),
-    /** The attempt that copies the page from test mode, until it is published. */
+    /** The attempt that copies the page from test mode; unset when the copy is published. */
     claimed: optional(number),
     /** The attempt that wrote the live index rows; absent when the crawl wrote them. */
     live_attempt: optional(number),
@@ -131,9 +131,10 @@ export async function findVisiblePage(
 export async function beginPageCopy(page: Page, now: Date): Promise<(Page & { attempt: number }) | null> {
   const { org_id, url, title, crawl_id, segments, authority, content_sha256, crawled_at } = page;
   const place = { org_id, mode: 'live' as const, live: true, url };
-  // Without the page's ETag and date, the next crawl reads the page once, and so gets its links.
+  // The page's `etag` and `last_modified` are not copied. Without them, the next crawl reads the page in full, and so
+  // finds the page's links.
   const fresh = defined({ title, crawl_id, segments, authority, content_sha256, crawled_at });
-  // `claimed` is set from the first moment, so that the end of a crawl does not take the page for a leftover.
+  // `claimed` is set from the first moment. Without it, the end of a crawl would remove the page as an unfinished one.
   const numbers = { tags_version: 0, generation: 1, claimed: 0, chunk_count: 0, created_at: now, updated_at: now };
   await collectionOf(PageModel).updateOne(
     place,
@@ -143,7 +144,8 @@ export async function beginPageCopy(page: Page, now: Date): Promise<(Page & { at
   const copy = await collectionOf(PageModel).findOneAndUpdate(
     { ...place, ...unpublishedCopy },
     [
-      // The page may have been restricted or read again since an earlier attempt stored its tags and text.
+      // An earlier attempt may have stored the page's tags and text. Since then, the page may have got other tags or
+      // another text.
       { $unset: 'authority' },
       { $replaceWith: { $mergeObjects: ['$$ROOT', { $literal: fresh }] } },
       { $set: { attempt: { $add: [{ $ifNull: ['$attempt', 0] }, 1] } } },
@@ -201,7 +203,7 @@ export async function findPageIds(orgId: string, pageIds: readonly string[]): Pr
 }
 
 /**
- * Matches the page only if, since its record was read, no crawl has read the page or claimed a generation of it, and no
+ * Matches the page only if it has not changed since it was read: no crawl has read it or claimed a generation, and no
  * attempt has begun to copy it.
  */
 const asSeen = (orgId: string, { _id, live, crawl_id, generation, claimed, live_generation }: SeenPage) => ({
@@ -215,8 +217,8 @@ const asSeen = (orgId: string, { _id, live, crawl_id, generation, claimed, live_
 });
 
 /**
- * Claims a new generation, so that no earlier one can be published any more; false when the page has changed since it
- * was read.
+ * Claims a new generation, so that no earlier generation can be published any more; false when the page has changed
+ * since it was read.
  */
 export async function supersede(orgId: string, page: SeenPage): Promise<boolean> {
   const { modifiedCount } = await collectionOf(PageModel).updateOne(asSeen(orgId, page), { $inc: { generation: 1 } });

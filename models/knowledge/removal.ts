@@ -1,6 +1,7 @@
 /**
- * Removals of sources (documents, pages). A removal is the stored decision to delete a source. It is stored before
- * anything is deleted, and its workflow deletes everything that is left, including the source's record.
+ * Removals of sources (documents, pages). A removal is the stored decision to delete a source, and is stored before
+ * anything is deleted. The removal's workflow deletes the data of the source that is then left, including the source's
+ * record.
  */
 import type { ClientSession } from 'mongoose';
 import { unlessDuplicate } from '../base/connect.ts';

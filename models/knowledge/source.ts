@@ -136,7 +136,7 @@ export async function removeSource(
   const decided = await recordRemoval(removal);
   const deleted = await deleteSource(orgId, sourceId);
   await removeChunks(orgId, [sourceId]);
-  // When neither is true, another request has already deleted the source.
+  // When both are false, another request has already deleted the source.
   return decided || deleted ? removal : null;
 }
 

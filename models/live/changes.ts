@@ -1,7 +1,7 @@
 /**
- * A change stream of what sockets must learn at once, whichever process made the change. It reports ended records, such
- * as a revoked session or a removed conversation. It also reports appended frames when Redis (channels.ts) does not
- * deliver them. The stream only notifies; a listener that missed a notification reads the collections.
+ * A change stream that reports what sockets must learn at once, whichever process made the change: records that ended,
+ * such as a revoked session or a removed conversation. The stream also reports appended frames when Redis (channels.ts)
+ * does not deliver them. It only notifies; a listener that missed a notification reads the collections.
  */
 import mongoose from 'mongoose';
 import { FrameModel, type Frame } from './frame.ts';
@@ -16,7 +16,7 @@ export type Change = { kind: 'frame'; frame: Frame } | { kind: 'ended'; collecti
 
 /** The changes that were committed after the promise `opened` was resolved, in the order of their commits. */
 export type Changes = {
-  /** Starts listening, and returns a change if one came at once. Call it once, before `next`. */
+  /** Starts listening, and returns a change if one came at once. The caller calls this once, before `next`. */
   opened(): Promise<Change | null>;
   /**
    * Waits for the next change. The driver resumes after a lost connection; the promise rejects when the driver cannot

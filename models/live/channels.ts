@@ -19,7 +19,10 @@ type Published = { stream: string; org_id: string; at: Date };
  */
 const channelOf = (id: string): string => `${mongoose.connection.name}:frames:${id}`;
 
-/** Publishes appended frames. It waits for nothing and reports no failure: followers reread the log regularly. */
+/**
+ * Publishes appended frames, without waiting and without reporting failures, because the receiving processes reread the
+ * log regularly.
+ */
 export function publishFrames(frames: readonly Published[]): void {
   const connection = redis();
   if (connection?.status !== 'ready') return;

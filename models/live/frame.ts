@@ -118,9 +118,9 @@ export type FrameLog = Stream & { keptUntil(at: Date): { expires_at?: Date } };
 
 export type WriterOptions = {
   /**
-   * Whether this writer still has the right to write; called whenever another writer has written. The successor of a
-   * writer that seemed dead writes a frame first. So the old writer learns that it was replaced before it can write
-   * between the frames of its successor.
+   * Whether this writer still has the right to write. It is called whenever another writer has written. A writer that
+   * takes over from one that seemed dead writes a frame first. So the old writer finds its number taken, calls `holds`,
+   * and stops before it writes between the new writer's frames.
    */
   holds?: () => Promise<boolean>;
   /** The log's last number, read before the right to write was taken; then the first append need not call `holds`. */
@@ -153,7 +153,7 @@ export function frameWriter(
   async function seqOf(key: string | undefined): Promise<number | undefined> {
     if (key === undefined) return undefined;
     const standing = await collectionOf(FrameModel).findOne({ org_id: orgId, stream, key });
-    // The process that appended the frame may have died before publishing it.
+    // The process that appended the frame may have died before publishing the frame, so the frame is published again.
     if (standing) publishFrames([standing]);
     return standing?.seq;
   }

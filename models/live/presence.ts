@@ -1,7 +1,7 @@
 /**
- * Presence of customers and members: who has a socket open, and when each was last seen. It decides who is notified,
- * and what is mailed. Each API process stores, in batches, who comes and goes (api/live/presence.ts), and a heartbeat.
- * The entries of a process without a heartbeat are ignored.
+ * Presence of customers and members: who has a socket open, and when each was last seen. Presence decides who is
+ * notified, and what is mailed. Each API process stores in batches who connects and who leaves (api/live/presence.ts),
+ * and stores a heartbeat. A process without a recent heartbeat counts as dead, and its sockets as closed.
  */
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, list, string } from '../rules/base/fields.ts';
@@ -52,8 +52,8 @@ export const memberPresence = (orgId: string, userId: string): string => `${orgI
 export const userOfPresence = ({ orgId, personId }: Person): string => personId.slice(orgId.length + 1);
 
 /**
- * `personId`: `memberPresence`, or for a customer the id of the conversation that the socket shows. A customer who has
- * one conversation open is not present in the others.
+ * `personId`: for a member, the id that `memberPresence` makes; for a customer, the id of the conversation that the
+ * socket shows. A customer who has one conversation open is not present in the customer's other conversations.
  */
 export type Person = { orgId: string; personId: string };
 /** A person who connected to this process, or left it. */

@@ -27,7 +27,7 @@ import {
 import { authScopes, outcomes, riskTiers, type Outcome } from '../rules/mcp/tool.ts';
 import { defined } from '../rules/base/defined.ts';
 
-/** `_id`: set for an event that may be reported again, so that it is appended once. */
+/** `_id`: given when the same event may be reported twice, so that the event is appended once. */
 export type AuditEntry = Omit<AuditEvent, '_id' | 'seq' | 'prev' | 'hash' | 'mac' | 'ts'> & { _id?: string };
 
 export const AuditModel = defineModel(
@@ -39,7 +39,7 @@ export const AuditModel = defineModel(
     mode: oneOf(modes),
     ts: date,
     kind: oneOf(auditKinds),
-    /** A signature of number and hash, so that nobody without the secret key can append an event. */
+    /** A signature of `seq` and `hash`, so that nobody without the secret key can append an event. */
     mac: string,
     /** The id of a user, a key or a customer; or `agent`. */
     actor: string,
@@ -99,8 +99,8 @@ export function auditWriter({ clock, secrets }: { clock: () => Date; secrets: Ke
   const queues = new Map<string, Promise<unknown>>();
 
   /**
-   * The end of the chain. If the chain was truncated, this is the end that the checkpoint stores, so that the missing
-   * events leave a gap that every check finds.
+   * The end of the chain. If the last events were deleted, the end that the checkpoint stores is returned, so that the
+   * missing events leave a gap that every check finds.
    */
   async function readHead(orgId: string): Promise<Mark> {
     const [last, checkpoint] = await Promise.all([
@@ -204,8 +204,8 @@ export async function listAudit(
 export type Verified = { intact: boolean; checked: number; read: number; first_broken?: Break };
 
 /**
- * Checks the audit chain of an organization, which covers both modes, and returns the first broken event. It starts
- * where the last check ended, unless the `whole` chain is to be read.
+ * Checks the audit chain of an organization, which covers both modes, and returns the first broken event. The check
+ * starts where the last one ended, unless `whole` is true.
  */
 export async function verifyAudit(orgId: string, secrets: Keys, { whole = false } = {}): Promise<Verified> {
   // The checkpoint is read first, so that the events appended meanwhile do not matter.
@@ -269,8 +269,8 @@ async function keepChecked(orgId: string, mark: Mark, secrets: Keys): Promise<vo
 }
 
 /**
- * Signs the checkpoints with the newest key, and moves them to the end of each intact chain, so that older keys are no
- * longer needed. Returns the organizations whose chain is broken. Idempotent.
+ * Checks each chain, moves its checkpoints to its end if it is intact, and signs them with the newest key. So older
+ * keys are no longer needed. Returns the organizations whose chain is broken. Idempotent.
  */
 export async function resignAudits(secrets: SecretBox): Promise<{ resigned: number; broken: string[] }> {
   const done = { resigned: 0, broken: [] as string[] };

@@ -32,7 +32,10 @@ export const ToolCallModel = defineModel(
     mode: oneOf(modes),
     conv_id: string,
     customer_id: string,
-    /** The customer's message that the call is made for, and the number of the call within it, from 1. */
+    /**
+     * The customer's message for whose answer the call is made, and the number of the call among the calls for this
+     * message, from 1.
+     */
     message_id: string,
     ordinal: number,
     /** The session of the message; mails have none. */
@@ -119,7 +122,7 @@ export async function messagesHeldUp(orgId: string, convId: string): Promise<Map
   return new Map(open.map((call) => [call.message_id, call]));
 }
 
-/** What a call must be, besides its state, for a transition. */
+/** The conditions of a transition on a call, besides the state of the call. */
 export type CallFilter = mongoose.mongo.Filter<ToolCall>;
 /** The fields that a transition sets, besides the state. */
 export type Changes = Partial<Pick<ToolCall, 'awaited' | 'ask_until' | 'agreed_sha256' | 'decided_by' | 'attempt'>> &
@@ -246,8 +249,8 @@ export async function listApprovals(
 }
 
 /**
- * Stores an intent in every unfinished call of an organization, so that their workflows check them again. Returns the
- * calls with their intents.
+ * Stores an intent in every unfinished call of an organization, so that the workflow of each call checks the call
+ * again. Returns the calls with their intents.
  */
 export async function nudgeCalls(orgId: string, intentOf: (call: ToolCall) => Intent): Promise<[ToolCall, Intent][]> {
   const open = await collectionOf(ToolCallModel)

@@ -18,7 +18,7 @@ const minuteMs = 60_000;
 /** `left`: the calls left until the minute ends in `endMs`. `waitMs`: set when the call is over the limit. */
 export type Taken = { left: number; endMs: number; waitMs?: number };
 
-/** Counts one call of the limit `name`. */
+/** Counts one call against the limit `name`. */
 export async function takeCall(name: string, limit: number, now: Date): Promise<Taken> {
   const minute = Math.floor(now.getTime() / minuteMs);
   const end = (minute + 1) * minuteMs;

@@ -44,9 +44,8 @@ export const ToolServerModel = defineModel('ToolServer', 'tool_servers', {
    */
   version: number,
   /**
-   * Increments with each change of the address or the credentials, so that open connections with the older address or
-   * credentials are not used any more. It begins at a random number, so that a new server is not mistaken for a removed
-   * one.
+   * Increments with each change of the address or the credentials, so that connections opened before the change are not
+   * used any more. The number begins at random, so that a new server is not mistaken for a removed one.
    */
   connection: number,
   server_label: text,
@@ -132,8 +131,8 @@ export async function keepOAuthState(orgId: string, connection: number, sealed: 
 }
 
 /**
- * Removes an ended sign-in; false when there is a newer one. `scopes`: the scopes of the next sign-in. `moved`: the
- * client secret belongs to another authorization server, so it is removed too.
+ * Removes an ended sign-in; false when there is a newer one. `scopes`: the scopes of the next sign-in. `moved`: true
+ * when the client secret belongs to another authorization server; the client secret is then removed too.
  */
 export async function forgetOAuthState(
   orgId: string,

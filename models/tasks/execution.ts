@@ -18,8 +18,8 @@ import { changeTask, TaskModel, type Cause, type Changed, type ExternalLink, typ
 import { defined } from '../rules/base/defined.ts';
 
 /**
- * Begins an execution and stores the intent to start its workflow. `broken`: the id of an earlier execution whose
- * workflow no longer exists. Null when there is no such task.
+ * Begins an execution and stores the intent to start its workflow. `broken`: the id of an execution whose workflow no
+ * longer exists; this execution does not count as running. Null when there is no such task.
  * @throws Problem CONFLICT while another execution is running, and for a cancelled task.
  */
 export async function beginExecution(
@@ -78,7 +78,8 @@ export async function claimStep(ref: StepRef, step: Step, now: Date): Promise<Ta
 
 /**
  * Stores where the step sends, such as a Slack channel, before the first attempt sends anything. A retry then sends to
- * the same place. `of`: a digest of what the destination was chosen by.
+ * the same place. `of`: a digest of the data by which the destination was chosen. When the digest has changed, a retry
+ * chooses the destination again.
  */
 export async function noteTarget({ orgId, taskId, integration }: StepRef, target: string, of: string): Promise<void> {
   await collectionOf(TaskModel).updateOne(

@@ -44,8 +44,8 @@ export async function findExtraction(sessionId: string, orgId: string): Promise<
 }
 
 /**
- * Notes that an organization's tasks were extracted from a transcript. Call this after the tasks are stored, because
- * extraction may skip a version of the transcript that is noted.
+ * Notes that an organization's tasks were extracted from a transcript. Call this after the tasks are stored, because a
+ * later extraction may skip a version of the transcript that is noted.
  */
 export async function noteExtraction(
   sessionId: string,

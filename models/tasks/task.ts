@@ -191,7 +191,7 @@ const matching = (orgIds: readonly string[], { status, assignedTo, sessionId }: 
   org_id: { $in: [...orgIds] },
   ...defined({ assigned_to: assignedTo, session_id: sessionId }),
   // Without a status in the filter, all statuses are listed: MongoDB then merges the sorted index ranges of the
-  // statuses and need not sort. The list also excludes removed tasks, which have no status.
+  // statuses and need not sort. A condition on the status also excludes removed tasks, which have no status.
   status: { $in: status === undefined ? [...taskStatuses] : [status] },
 });
 
@@ -209,7 +209,7 @@ export async function listTasks(
 
 /**
  * The number of tasks that match the filter. Each status is counted separately, because MongoDB counts the index
- * entries of one exact value without reading them, which takes a third of the time.
+ * entries of one exact value without reading them. This takes a third of the time.
  */
 export async function countTasks(orgId: string, filter: TaskFilter): Promise<number> {
   const counts = await Promise.all(

@@ -1,4 +1,4 @@
-/** The assignees of tasks: a member who leaves the organization is no longer one. */
+/** The assignees of tasks. A member who leaves the organization is unassigned from all open tasks. */
 import { changeTask, TaskModel, type Cause, type Changed, type Task } from './task.ts';
 import { isGone } from '../access/departure.ts';
 import { findUser, type User } from '../access/user.ts';

@@ -14,8 +14,8 @@ export async function breakConnection(
   const now = clock();
   const broke = await breakIntegration(integration, reason, now);
   if (broke) log.warn({ org_id: orgId, provider, reason }, 'a connection is broken');
-  // Notifies even when the connection was marked before, because a crash may have followed that mark. The idempotency
-  // key prevents a second notification.
+  // The members are notified even when the connection was marked before, because that earlier attempt may have crashed
+  // before its notification. The idempotency key prevents a second notification.
   await notifyMembers(
     orgId,
     {

@@ -36,7 +36,7 @@ type Guard = {
   integration: Integration;
   deps: Pick<SenderDeps, 'clock' | 'log'>;
   signal: AbortSignal;
-  /** The request that the refusal shows. */
+  /** The request, which `DeliveryRefused` shows to members. */
   request?: OutgoingRequest;
 };
 

@@ -8,13 +8,13 @@ import type { TaskSource } from '../../models/rules/tasks/task.ts';
 
 type Said = { source: TaskSource; note: string; outcome: string };
 type FollowDeps = Starter & { clock: () => Date };
-/** `facts`: the issue's content that becomes known by this change. */
+/** `facts`: the issue's content that is stored as known with this change. */
 type Followed = { change: TaskChange; facts: Partial<IssueFacts> };
 
 /**
- * Changes the task. Before the change, the issue's new content is stored in the link as `coming`, so that it is not
- * sent back to the issue. After the change, it is stored as known. If it were known earlier, a retry after a crash
- * would ignore the change.
+ * Changes the task. Before the change, the issue's new content is stored in the link as `coming`, so that this content
+ * is not sent back to the issue. After the change, the content is stored as known. If it were stored as known before
+ * the change, a retry after a crash would ignore the change.
  */
 export async function follow(
   { _id, org_id, subject_id }: Link,
@@ -37,7 +37,7 @@ export async function follow(
   return { outcome };
 }
 
-/** Cancels the task of a removed issue, unless it is completed. */
+/** Cancels the task of a removed issue, unless the task is completed. */
 export const removedIn =
   (source: 'linear' | 'github') =>
   (link: Link, deps: FollowDeps): Promise<Handled> => {

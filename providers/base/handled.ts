@@ -15,7 +15,10 @@ export type Handled = { outcome: string } | { ignored: string };
  */
 export type InboundHandler<Deps> = (inbound: Inbound, deps: Deps, signal: AbortSignal) => Promise<Handled>;
 
-/** Starts the workflows of a saved record at once. It never throws; the sweeper retries failed starts. */
+/**
+ * Starts the workflows of a saved record at once. It never throws; the sweeper (workers/sweeper.ts) retries failed
+ * starts.
+ */
 export type Starter = {
   start: <T extends Launchable>(model: Model<T>, record: Launchable, intents: readonly Intent[]) => Promise<void>;
 };

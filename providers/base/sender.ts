@@ -65,11 +65,11 @@ export type SenderDeps = {
 
 /** A ticket event whose deliveries are being composed. */
 export type TicketNews = {
-  /** What texts say about the event, with the ticket as it was after it. */
+  /** What texts say about the event. It shows the ticket in its state after the event. */
   told: TicketTold;
   conversation: Conversation;
   supportConfig: SupportConfig;
-  /** The event's JSON body as webhooks get it; written once. */
+  /** The event's JSON body for webhooks. It is written once, so that all attempts send the same body. */
   body: string;
 };
 

@@ -11,8 +11,9 @@ export class GithubError extends ServiceError {
   override readonly name = 'GithubError';
 
   /**
-   * Whether GitHub says that the issue was deleted. 404 does not say so: GitHub also answers it when the token may not
-   * read the repository. And 410 is also the answer while issues are turned off in the repository.
+   * Whether GitHub says that the issue was deleted. Status 404 does not prove that: GitHub also answers 404 when the
+   * token may not read the repository. Status 410 alone does not prove it either, because GitHub also answers 410 while
+   * issues are turned off in the repository.
    */
   get deleted(): boolean {
     return this.status === 410 && !/disabled/i.test(this.message);
@@ -35,7 +36,7 @@ export type GithubIssue = {
   body: string | null;
   state: 'open' | 'closed';
   state_reason?: string | null;
-  /** GitHub also lists pull requests as issues; only those have this field. */
+  /** GitHub also lists pull requests as issues; only pull requests have this field. */
   pull_request?: unknown;
 };
 export type GithubIssueText = { title: string; body: string };

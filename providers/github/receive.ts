@@ -51,15 +51,15 @@ export async function handleGithub(inbound: Inbound, deps: GithubDeps, signal: A
 
 /**
  * Reads the linked issue from GitHub; null when the issue was deleted, `unasked` when its repository is not connected.
- * @throws GithubError Also while the connection is broken: the event is tried again, and is not lost if the repository
- * is connected anew in time.
+ * @throws GithubError, also while the connection is broken: the event is then retried, so it is not lost if the
+ * repository is connected again in time.
  */
 async function issueAt(link: Link, deps: GithubDeps, signal: AbortSignal): Promise<GithubIssue | 'unasked' | null> {
   const integration = await findIntegration(link.org_id, 'github');
   const sealed = integration?.sealed;
   if (!integration || sealed === undefined) return 'unasked';
   const number = numberOfIssue(link.external);
-  // If another repository has been connected since, its issue of this number is a different one.
+  // If the organization has connected another repository since, this number names a different issue there.
   if (link.external !== githubIssueExternal(integration.workspace ?? '', number)) return 'unasked';
   if (integration.status !== 'connected')
     throw new GithubError('GitHub has to be connected again.', { unauthorized: true });

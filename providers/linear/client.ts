@@ -187,7 +187,7 @@ function refusalOf(status: number, said: Said | undefined, retryAfter: string | 
   const unauthorized = status === 401 || code === 'AUTHENTICATION_ERROR';
   const limited = status === 429 || code === 'RATELIMITED';
   const unknownField = /is not defined by type|unknown field/i.test(error?.message ?? '');
-  // The error's code, INPUT_ERROR, is that of any invalid input, so only the message tells.
+  // The error's code, INPUT_ERROR, stands for any invalid input, so only the message tells whether a record is missing.
   const missing = /^entity not found\b/i.test(error?.message ?? '');
   const permanent = !limited && !unauthorized && (status < 500 || unknownField);
   const seconds = Number(retryAfter);

@@ -70,8 +70,8 @@ function detailsOf(
 const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
 
 /**
- * Whether an event reports a status change. An event without previous values counts as one, because the state may have
- * changed.
+ * Whether an event reports a status change. An event without previous values counts as a status change, because the
+ * state may have changed.
  */
 function movesState(updatedFrom: SentIssueEvent['updatedFrom'], stateId: string | undefined): boolean {
   if (!updatedFrom || Object.keys(updatedFrom).length === 0) return true;

@@ -31,8 +31,8 @@ export function idFrom(text: string): string {
 }
 
 /**
- * Linear reports a missing issue as an error; this returns null instead. Any other error is thrown, because it does not
- * say whether there is an issue.
+ * Linear reports a missing issue as an error; this function returns null for that error. Any other error is thrown,
+ * because it does not say whether the issue exists.
  */
 export const found = <T>(asked: Promise<T | null>): Promise<T | null> =>
   asked.catch((error: unknown) => {

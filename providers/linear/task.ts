@@ -67,13 +67,13 @@ export const carryToLinear: Carry = async ({ link, known, task, told, deps, sign
 
 /**
  * Applies to the task what a person has just changed in Linear. Linear's event about that change is then ignored as
- * stale. If the process dies in between, the retry applies the change again.
+ * stale. If the process dies before the change is noted in the link, the retry applies the change again.
  */
 async function takeOver({ external }: Link, issue: LinearIssue, deps: IssueDeps): Promise<void> {
   // The link is read again, because an event that arrived meanwhile may have changed it.
   const link = await findLink('linear', external);
   if (!link?.known) return;
-  // The link already knows a later change, so this one is not applied.
+  // The link already knows a later change, so `issue` is outdated and is not applied.
   if (link.seen_at && new Date(issue.updatedAt) < link.seen_at) return;
   const { facts, changeOf } = changeByStanding(issue, link.known, link.state_id);
   if (Object.keys(facts).length > 0) {

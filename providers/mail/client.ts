@@ -1,7 +1,7 @@
 /**
  * Sends mails by SMTP. An organization's server must pass the checks for outbound addresses; the deployment's own
- * server may have any address. Names and addresses go to the library as separate fields, because it parses text as a
- * list of recipients.
+ * server may have any address. Names and addresses go to the library as separate fields, because the library would
+ * parse one joined text as a list of recipients.
  */
 import { lookup as dnsLookup } from 'node:dns';
 import type { SMTPTransportOptions } from 'nodemailer';
@@ -19,7 +19,8 @@ export type MailRoute = { server: SmtpServer; own: boolean };
 export class MailRefused extends Error {
   override readonly name = 'MailRefused';
   /**
-   * `message`: the server rejects this mail permanently. `credentials`: the login failed. `now`: a retry may succeed.
+   * `message`: the server rejects this mail permanently. `credentials`: the login failed, or the server's address is
+   * not allowed. `now`: a retry may succeed.
    */
   readonly what: 'message' | 'credentials' | 'now';
   readonly status: number | undefined;
@@ -58,7 +59,7 @@ export function createMailer({
   egressAllow,
   lookup = dnsLookup,
   timeoutMs = 15_000,
-  // The activity that tries a connection has 40 s.
+  // The activity that tests a connection has 40 s, so a session must end before that.
   totalTimeoutMs = 30_000,
 }: MailerOptions): Mailer {
   /** `signal`: its abort closes the connection at once. */

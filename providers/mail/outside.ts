@@ -1,6 +1,6 @@
 /**
- * Adds to a mail to somebody outside the organization a text that says who sends it and why, and limits how many such
- * mails are sent. See models/rules/events/outsidemail.ts.
+ * Handles mails to people outside the organization: adds a text that says who sends the mail and why, and limits how
+ * many of these mails are sent. The rules are in models/rules/events/outsidemail.ts.
  */
 import type { MailSettings, RouteOf } from './settings.ts';
 import { count } from '../../clients/base/meter.ts';

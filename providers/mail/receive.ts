@@ -211,7 +211,7 @@ async function sayIn(
   { clock, start, testConversationsPerMonth: limit }: EmailDeps,
 ): Promise<boolean> {
   const { _id: convId, org_id: orgId, mode } = conversation;
-  // The mail is noted in its thread first, so that the reply refers to it.
+  // The mail is noted in its thread first, so that this system's answer refers to the mail.
   await noteIncoming(thread, mail);
   const standing = await findClientMessage(conversation, words.clientMessageId);
   if (standing) {
@@ -223,8 +223,8 @@ async function sayIn(
     count('quota_refusals_total', { quota: 'test_conversations' });
     throw new Ignored('test_limit');
   };
-  // A mail has no session, so it carries on the product of the customer's message before it. A mail that begins a
-  // conversation carries on the product of the conversation that it answers.
+  // A mail has no session that names a product, so it gets the product of the customer's previous message. A mail that
+  // begins a new conversation gets the product of the conversation that the mail answers.
   const productType = await lastProductType((conversation.position === 0 && answered) || conversation);
   try {
     const { message, acted } = await storeMessage(conversation, words, { productType, verified: true }, clock(), begin);

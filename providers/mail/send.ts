@@ -1,7 +1,7 @@
 /**
  * Sends mails to customers, by the organization's mail server or the deployment's. activities/events/mailreply.ts has
- * written the mail. All attempts share its `Message-ID`. A mail to an address that a visitor merely gave gets the frame
- * of mails to outsiders (outside.ts).
+ * written the mail. All attempts share its `Message-ID`. A mail to an address that a visitor gave without proof gets
+ * the sender text and the unsubscribe link of mails to outsiders (outside.ts).
  */
 import type { DeliverySender, SenderDeps } from '../base/sender.ts';
 import { MailRefused } from './client.ts';
@@ -14,8 +14,8 @@ import { addressText, type OutgoingMail } from '../../models/rules/events/mailou
 import { defined } from '../../models/rules/base/defined.ts';
 
 /**
- * `outside`: set when only a visitor's word stands for the address, so that its owner may be somebody else. It contains
- * the organization's name.
+ * `outside`: set when a visitor gave the address without proof, so that the address may belong to somebody else. It
+ * contains the organization's name.
  */
 export type MailPayload = { mail: OutgoingMail; via: MailVia; outside?: { organization: string } };
 

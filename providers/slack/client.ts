@@ -1,6 +1,6 @@
 /**
- * The part of Slack's Web API that tickets, answers and tasks need. Slack's own library is not used: it has
- * queues, retries and errors of its own, beside those of deliveries.
+ * The part of Slack's Web API that tickets, answers and tasks need. Slack's own library is not used: it has its own
+ * queues, retries and errors, and deliveries already have theirs.
  */
 import { stringify } from 'node:querystring';
 import { askService } from '../../clients/http/askservice.ts';
@@ -73,7 +73,7 @@ export type SlackPost = {
   channel: string;
   text: string;
   thread_ts?: string;
-  /** Marks our message, so that a retry can find it. */
+  /** Identifies the message, so that a retry can find it. */
   metadata?: { event_type: string; event_payload: Record<string, string> };
 };
 
@@ -177,7 +177,7 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
     async permalink(token: string, channel: string, ts: string): Promise<string> {
       return (await call<{ permalink: string }>(token, 'chat.getPermalink', { channel, message_ts: ts })).permalink;
     },
-    /** The newest messages of a channel or all of a thread, with their metadata. */
+    /** At most 200 messages of a channel or a thread, with their metadata. `oldest`: earlier messages are left out. */
     async messages(
       token: string,
       channel: string,

@@ -6,7 +6,7 @@ import { SlackError, type Slack, type SlackMessage, type SlackPost } from './cli
 import type { SlackCredentials } from './token.ts';
 import type { OutgoingRequest } from '../../models/rules/events/delivery.ts';
 
-/** Allows for the difference between Slack's clock and ours. */
+/** The tolerance for clock differences between Slack and this system, in seconds. */
 const clockSlackSeconds = 120;
 
 /** The request that posts the message, without the token. */
@@ -31,8 +31,9 @@ export async function postOnce(
 }
 
 /**
- * The timestamp of a message that an earlier attempt posted without receiving the response. Undefined also when Slack
- * does not let the bot read the channel: the bot may post where it may not read, so the message may then appear twice.
+ * The timestamp of a message that an earlier attempt posted without receiving the response. Returns undefined also when
+ * Slack does not let the bot read the channel. A bot may post in channels that it may not read, and the message may
+ * then appear twice.
  */
 async function findPosted(
   slack: Slack,
@@ -49,7 +50,7 @@ async function findPosted(
   const found = messages.find(
     ({ metadata, user, text: said }) =>
       (wanted.length > 0 && wanted.every(([name, value]) => metadata?.event_payload?.[name] === value)) ||
-      // Another event may have the same text, so the text counts only for a message without a mark.
+      // Another event may have the same text, so the text is compared only for a message without metadata.
       (metadata?.event_payload === undefined && user === bot && said === text),
   );
   return found?.ts;

@@ -80,7 +80,8 @@ export async function handleSlack(inbound: Inbound, deps: SlackDeps): Promise<Ha
   if (type === 'app_uninstalled' || type === 'tokens_revoked') {
     const { event_time: seconds } = understood(timed, payload);
     const at = typeof seconds === 'number' ? seconds * 1000 : inbound.received_at.getTime();
-    // The event may arrive late. Then it is about an earlier connection, and the current one works.
+    // The event may arrive late. If it is older than the current connection, it is about an earlier one, and the
+    // current connection works.
     if (integration.connected_at && at < integration.connected_at.getTime())
       return { ignored: 'The event is older than the connection.' };
     await breakConnection(integration, `Slack says: ${type}`, deps);

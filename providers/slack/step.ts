@@ -26,9 +26,9 @@ const readTarget = (kept: string): Target => {
 };
 
 /**
- * A digest of what the destination is chosen by: the assignee's address, the workspace and the chosen channel. It shows
- * whether a stored destination still applies, because the task may get another assignee, and Slack another connection,
- * between two attempts.
+ * A digest of the values by which the destination is chosen: the assignee's address, the workspace and the channel. It
+ * shows whether a stored destination still applies, because the task may get another assignee, and Slack another
+ * connection, between two attempts.
  */
 function basisOf(email: string | undefined, { workspace, settings }: Integration): string {
   const basis = JSON.stringify([email ?? null, workspace ?? null, settings['channel_id'] ?? null]);

@@ -1,6 +1,6 @@
 /**
- * Verifies events, slash commands and interactions of Slack, all signed with the app's secret. Finds the organization
- * they belong to.
+ * Verifies events, slash commands and interactions of Slack, all signed with the app's secret, and finds the
+ * organization they belong to.
  */
 import { slackExternal, threadExternal } from './rules.ts';
 import type { Arrival, OwnedBy, Owner } from '../base/arrival.ts';

@@ -1,4 +1,6 @@
-/** Handles messages of Microsoft Teams: they ask the knowledge base, and the bot sends the answer. */
+/**
+ * Handles messages of Microsoft Teams: each message is a question to the knowledge base, and the bot sends the answer.
+ */
 import { z } from 'zod';
 import type { Handled } from '../base/handled.ts';
 import { jsonOf, understood } from '../base/understood.ts';

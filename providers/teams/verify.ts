@@ -84,8 +84,8 @@ export function createTeamsVerifier(
   return {
     async isBotToken(token, activity, now) {
       const kid = kidOf(token);
-      // The tenant in a message decides which organization answers. Only Teams sets it; on other channels of the same
-      // bot the client does.
+      // The tenant in a message decides which organization answers. Teams itself sets the tenant, but on the bot's
+      // other channels the client sets it. So only messages of Teams are accepted.
       if (appId === undefined || kid === undefined || activity.channelId !== 'msteams') return false;
       const signer = await keyOf(kid);
       if (!signer) return false;

@@ -795,7 +795,10 @@ describe('TLS', () => {
 describe('close', () => {
   it('close() aborts running requests, closes idle connections and refuses later requests', async () => {
     let open = 0;
-    const server = createServer((request, reply) => void (request.url === '/idle' && reply.end()));
+    const server = createServer((request, reply) => {
+      if (request.url === '/idle') reply.end();
+      if (request.url === '/unwanted') reply.write('a');
+    });
     server.on('connection', (socket) => {
       open += 1;
       socket.on('close', () => (open -= 1));
@@ -803,10 +806,17 @@ describe('close', () => {
     const base = `http://127.0.0.1:${await listen(server)}`;
     const http = client();
     const hanging = failure(http.request(`${base}/hang`));
+    let unwanted = 0;
+    const wantsBody = () => {
+      unwanted += 1;
+      return false;
+    };
+    const drained = failure(http.request(`${base}/unwanted`, { wantsBody }));
     await http.request(`${base}/idle`);
-    await until(() => open === 2);
+    await until(() => open === 3 && unwanted === 1);
     await http.close();
     expect((await hanging).reason).toBe('aborted');
+    expect((await drained).reason).toBe('aborted');
     await until(() => open === 0);
     expect(await reasonOf(http.request(`${base}/idle`))).toBe('aborted');
   });

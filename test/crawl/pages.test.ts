@@ -293,6 +293,7 @@ describe('the encoding of a page', () => {
       'utf-8',
     ],
     ['UTF-8 that the server calls latin1', Buffer.from(japanese), 'iso-8859-1'],
+    ['UTF-8 that XML calls UTF-16', Buffer.from(`<?xml version="1.0" encoding="utf-16"?>${japanese}`), undefined],
   ])('the encoding is detected: %s', async (_label, body, charset) => {
     const page = await read(body, charset === undefined ? {} : { contentType: `text/html; charset="${charset}"` });
     expect(textOf(page)).toBe('[カードの紛失]\nすぐに電話してください');

@@ -128,7 +128,7 @@ describe('answer', () => {
     server.script({ kind: 'reply', content });
     expect((await ai().answer(ask)).text).toBe('As the source says.');
     expect(server.requests).toHaveLength(2);
-    expect(server.requests[1]?.body.messages.at(-1)?.content).toContain('could not be read');
+    expect(server.requests[1]?.body.messages.at(-1)?.content).toContain('cannot be used');
   });
 
   it('answer() fails with MODEL_FAILED when the corrected reply is invalid too, without exposing the reply', async () => {
@@ -232,6 +232,18 @@ describe('stream', () => {
     server.reply = () => grounded('I just know it.', []);
     const events = await collect(ai().stream(ask));
     expect(events.slice(-2)).toMatchObject([{ type: 'restart' }, { type: 'done', answer: { has_context: false } }]);
+  });
+
+  it.each([
+    ['another answer at the end', '{"answered":true,"sources":[1],"answer":"A","answer":"B"}', ['A', 'restart', 'B']],
+    ['an object before the answer', '{"x":{"answer":"no"},"answered":true,"sources":[1],"answer":"B"}', ['B', 'B']],
+  ])('stream() shows no text that is not in the checked answer: %s', async (_, content, shown) => {
+    server.reply = () => content;
+    const events = await collect(ai().stream(ask));
+    const said = events.map((event) =>
+      event.type === 'text' ? event.text : event.type === 'done' ? event.answer.text : event.type,
+    );
+    expect(said).toEqual(shown);
   });
 
   it('stream() withdraws a stream that broke off, and asks once for a correction', async () => {

@@ -7,7 +7,8 @@ import type { Frame } from './frame.ts';
 
 /**
  * `connecting`: the first attempt. `lost`: reconnecting. `slow`: the server asked to wait. `ended`: the session is
- * over. `refused`: this page may not chat. After `ended` and `refused` nothing happens until the page connects again.
+ * over. `refused`: this page may not chat. After `ended` or `refused`, there is no reconnection until the page connects
+ * again.
  */
 export type LinkState = 'connecting' | 'open' | 'lost' | 'slow' | 'ended' | 'refused';
 
@@ -111,7 +112,7 @@ export function openLink(deps: LinkDeps): Link {
       if (openedAt > 0 && performance.now() - openedAt > goodAfterMs) attempts = 0;
       if (code === closeCodes.ended) return end('ended');
       if (code === closeCodes.refused) return end('refused');
-      // If the server cannot read the URL, retrying the same one does not help.
+      // If the server cannot read the URL, retrying the same URL does not help.
       if (code === closeCodes.unreadable && !welcome) return end('refused');
       if (code === closeCodes.unreadable) deps.unreadable();
       if (code === closeCodes.missing && !deps.missing()) return end('refused');

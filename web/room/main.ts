@@ -74,8 +74,8 @@ const link: Link = openLink({
 
 /**
  * Whether an error of the server is about something that waits and may succeed when it is sent again, on a new socket.
- * An error names only messages, so one without a name may be about the consent or the end. If the server names a time,
- * the server itself closes the connection.
+ * Only an error about a message has a `client_message_id`. So an error without this id may be about the consent or the
+ * end of the interview. If the error has `retry_after`, the server itself closes the connection.
  */
 function passes(error: Frame): boolean {
   const named = error['client_message_id'];

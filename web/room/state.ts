@@ -126,7 +126,8 @@ function refused(room: Room, frame: Frame): Room {
   const entries = room.entries.map((entry): Entry =>
     final && id !== undefined && entry.clientId === id ? { ...entry, state: 'failed' } : entry,
   );
-  // The server's sentences are in English. What passes by itself the page tells in its own language.
+  // The server's sentences are in English, so only a final refusal is shown in them. The page tells of temporary errors
+  // in its own language.
   const fault = final ? text(frame['message']) : undefined;
   return { ...room, entries, fault, early: frame['not_begun'] === true };
 }

@@ -1,6 +1,6 @@
 /**
- * The state of a conversation after each frame from the server. Pure: it knows neither the page nor the connection. A
- * restarted answer, a repeated frame or a history in between lead to the same state as on the server.
+ * The state of a conversation after each frame from the server. Pure: it knows neither the page nor the connection.
+ * Restarted answers, repeated frames and `history` frames in between lead to the same state as on the server.
  */
 import type { Frame } from '../live/frame.ts';
 
@@ -121,8 +121,8 @@ function receiveUnlogged(before: Conversation, frame: Frame): Conversation {
       return { ...before, seq: frame.seq, writing: false, entries, earlier: cursorOf(frame), older: 0 };
     }
     case 'earlier': {
-      // Ignores the reply to a repeated request, or to a request that was sent before a new `history` replaced
-      // everything.
+      // Ignores the reply to a repeated request, or to a request that was sent before a new `history` replaced all
+      // entries.
       if (before.earlier === undefined || frame['before'] !== before.earlier) return before;
       const known = new Set(before.entries.map(({ id }) => id));
       const found = entriesOf(frame).filter(({ id }) => !known.has(id));

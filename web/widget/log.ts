@@ -200,8 +200,8 @@ function entryElement(entry: Entry, faces: Faces, texts: Texts, locale: string, 
 }
 
 /**
- * The author that is shown above a message. It says whether a team member or the agent wrote, so that nobody confuses
- * them.
+ * The author that is shown above a message. It says whether a team member or the agent wrote the message, so that
+ * nobody confuses the two.
  */
 function nameOf({ role, senderName }: Entry, { agentName }: Faces, texts: Texts): string {
   if (role === 'customer') return texts.you;

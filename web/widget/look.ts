@@ -12,7 +12,7 @@ export type Look = {
   /** Questions that can be chosen before anything was written. */
   starters: readonly string[];
   askEmail: 'never' | 'on_escalation' | 'first';
-  /** Whether the launcher is hidden, because the team is away, or may be while the hours are not known yet. */
+  /** Whether the launcher is hidden, because the team is away or its hours are not known yet. */
   hidden: boolean;
   /** Whether the team is there now; undefined when the team has no hours. */
   open: boolean | undefined;
@@ -44,7 +44,7 @@ export function readLook(given: unknown, locale: Locale, base: string): Look {
     greeting: text(greeting),
     starters: Array.isArray(starters) ? starters.filter((starter) => text(starter) !== undefined) : [],
     askEmail: look['ask_email'] === 'on_escalation' || look['ask_email'] === 'first' ? look['ask_email'] : 'never',
-    // The server says null for a team without hours.
+    // The server sends `open: null` for a team without hours.
     hidden: look['outside'] === 'hide' && open !== true && look['open'] !== null,
     open,
     back: back === undefined ? undefined : new Date(back),
@@ -53,7 +53,7 @@ export function readLook(given: unknown, locale: Locale, base: string): Look {
   };
 }
 
-/** A look of an earlier visit without its hours, because they were those of that time. */
+/** A look that was stored at an earlier visit, without its hours, because these may be over. */
 export const withoutHours = (stored: unknown): unknown => ({
   ...recordOf(stored),
   open: undefined,

@@ -76,7 +76,7 @@ export function start(
   let proof: { pendingId: string; reply: Record<string, unknown> } | undefined;
   /** The id of this page's visitor, once connected. */
   let visitorId: string | undefined;
-  /** The look of the widget; undefined until the server has said it, now or at an earlier visit. */
+  /** The look of the widget; undefined until the server has sent it, now or at an earlier visit. */
   let look: Look | undefined;
   /** The server's reply that the widget shows, in JSON. */
   let dressed: string | undefined;
@@ -196,8 +196,8 @@ export function start(
   }
 
   /**
-   * Asks the server for the look. A page may be open for days, so this is repeated when the customer looks at the widget
-   * and when the team is back: otherwise the widget would show hours that are over.
+   * Asks the server for the look. A page may be open for days, and would then show hours that are over. So this
+   * function is called again when the customer looks at the widget, and when the team is back.
    */
   async function findLook(): Promise<void> {
     if (finding) return;
@@ -270,7 +270,10 @@ export function start(
     return { pk: options.key, visitorId, email, sig, productType: options.product, ...place };
   }
 
-  /** Whether the server has not yet taken the customer's reply to a question, the end, or the contact address. */
+  /**
+   * Whether the server has not yet taken the customer's reply to a question, the end of the conversation, or the
+   * contact address.
+   */
   const replyWaits = (): boolean =>
     ending !== undefined || contactState() === 'sent' || conversation.entries.some(({ ask }) => ask?.state === 'sent');
 
@@ -304,9 +307,9 @@ export function start(
     // A `status` frame acknowledges the end. A rating of an already resolved conversation is never acknowledged, so any
     // later `status` or reply of a member ends the wait.
     if (frame.type === 'status' || frame.type === 'agent_reply') ending = undefined;
-    // Sending it again may succeed, so the widget reconnects. An error names only messages, so an error of the server
-    // without a name may be about anything else that waits. If the server names a time, the server itself closes the
-    // connection.
+    // Sending the failed message or reply again may succeed, so the widget reconnects. Only an error about a message
+    // has a `client_message_id`. So an error of the server without this id may be about a reply that waits. If the
+    // error has `retry_after`, the server itself closes the connection.
     const named = frame['client_message_id'] as string | undefined;
     const failed =
       named === undefined
@@ -368,7 +371,7 @@ export function start(
   document.addEventListener('visibilitychange', turned);
   window.addEventListener('online', looked);
   window.addEventListener('offline', looked);
-  // Another tab has read or written a message.
+  // The event `storage` comes when another tab has read or written a message.
   window.addEventListener('storage', looked);
 
   if (visit.get('open') && !window.matchMedia('(max-width: 480px)').matches) view.open(false);

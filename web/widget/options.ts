@@ -6,7 +6,7 @@ import { localeOf, type Locale } from './texts.ts';
  * identifies.
  */
 export type Identity = {
-  /** The session token that the page's backend created. It contains everything, so the other fields are ignored. */
+  /** The session token that the page's backend created. It identifies the customer, so the other fields are ignored. */
   sessionToken?: string | undefined;
   email?: string | undefined;
   /** The signature of the e-mail address, hexadecimal. */

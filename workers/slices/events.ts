@@ -28,7 +28,7 @@ export const events = {
       maxWorkflowTasks: 20,
     },
     slowdeliveries: {
-      // Each attempt at a slow destination may take the full 15 s.
+      // Each attempt at a slow destination may take the full 15 s, so these attempts have workers of their own.
       activities: (deps) => createDeliveryActivities({ ...deps, invitations: invitationLetterOf }, { slow: true }),
       maxActivities: 20,
     },

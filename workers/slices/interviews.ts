@@ -19,7 +19,7 @@ export const interviews = {
         ...createMeetingActivities(deps),
         ...createMeetingTaskActivities(deps),
       }),
-      // This work mostly waits for MongoDB or for a meeting bot service.
+      // These activities mostly wait for MongoDB or for a meeting bot service.
       maxActivities: 40,
       maxWorkflowTasks: 20,
     },

@@ -37,8 +37,8 @@ export const knowledge = {
       maxActivities: 2,
     },
     sources: {
-      // This work is short and must not wait behind files that take half a minute to read: deleted sources have to
-      // leave the index.
+      // These activities are short. They must not wait behind files that take half a minute to read, because deleted
+      // sources have to leave the index.
       activities: (deps) => ({
         ...createSourceActivities(deps),
         ...createPruningActivities(deps),

@@ -71,7 +71,7 @@ export type WorkerDeps = Starter & {
  */
 export type Fleet = {
   activities(deps: WorkerDeps): object;
-  /** Whether small files are read without delay; then a reader process is kept ready. */
+  /** True keeps a reader process ready, so that small files are read without delay. */
   readerReady?: true;
   /** Maximum number of activities that run in parallel in one process. */
   maxActivities: number;

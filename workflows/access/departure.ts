@@ -13,7 +13,7 @@ const { endGrants, giveUpTasks } = proxyActivities<DepartureActivities>({
   startToCloseTimeout: '30 minutes',
 });
 
-/** The wait before the repetition, longer than any request that assigns tasks. */
+/** The wait before `leave` is repeated. It is longer than any request that assigns tasks. */
 const untilQuiet = '5 minutes';
 
 export async function memberDeparted(ref: DepartureRef): Promise<void> {

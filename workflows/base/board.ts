@@ -129,8 +129,8 @@ function render({ ended = false } = {}): void {
 }
 
 /**
- * What operators can do, in this order: see the attempts, do what the workflow itself names, retry, stop the workflow.
- * For an ended workflow, only what the workflow itself names is left.
+ * What operators can do, in this order: see the attempts, do what the workflow names in `shown.can`, retry, stop the
+ * workflow. For an ended workflow, only the actions in `shown.can` are listed.
  */
 function youCan(ended: boolean): readonly string[] {
   const own = shown.can ?? [];

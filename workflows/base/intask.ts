@@ -1,6 +1,6 @@
 /**
- * Steps that a customer waits for. They run as local activities within the workflow task, so there is no queue to wait
- * in, and Temporal stores one event instead of six.
+ * Steps that a customer waits for. They run as local activities within the workflow task. So they wait in no queue, and
+ * Temporal stores one event instead of six.
  */
 import { isCancellation, type LocalActivityOptions } from '@temporalio/workflow';
 

@@ -1,4 +1,4 @@
-/** Counts the signals of a workflow, so that it notices those that arrive while it works. */
+/** Counts the signals of a workflow, so that the workflow notices signals that arrive while it works. */
 import { setHandler } from '@temporalio/workflow';
 import type { SignalDefinition } from '@temporalio/common';
 

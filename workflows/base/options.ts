@@ -14,11 +14,11 @@ export const throughOutages = {
   // late on a busy machine.
   heartbeatTimeout: '8 seconds',
   retry: {
-    // A restart of MongoDB or of a model's server takes seconds.
+    // A restart of MongoDB or of a model's server takes only seconds, so the first retry follows soon.
     initialInterval: '1 second',
     backoffCoefficient: 2,
-    // After a long outage all work continues within a minute. During the outage, each waiting activity costs one
-    // attempt a minute.
+    // This maximum lets all work continue within a minute after a long outage. During the outage, each waiting activity
+    // costs one attempt a minute.
     maximumInterval: '1 minute',
   },
 } as const satisfies ActivityOptions;

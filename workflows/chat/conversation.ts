@@ -35,7 +35,7 @@ const local = proxyLocalActivities<ConversationActivities>(inTask);
 /** The signal that a message, a member's reply or a change of status was stored. */
 export const attend = defineSignal(attendSignal);
 
-/** The duration of an idle timer: customers write again within a minute, or not for a long time. */
+/** The duration of an idle timer. Most customers write again within a minute, or not for a long time. */
 const idle = '1 minute';
 
 /** `since`: the count of signals when the timer started. */
@@ -50,7 +50,7 @@ function startIdleTimer(since: number): IdleTimer {
   return timer;
 }
 
-/** Shows operators that the model failed, and later that it answers again. */
+/** Shows operators that the model failed, and later that the model answers again. */
 let modelFailed: string | false = false;
 function noteModel(failed: string | false): void {
   if (failed === modelFailed) return;
@@ -83,8 +83,8 @@ export async function conversation(ref: ConversationRef): Promise<void> {
 
   for (;;) {
     // A conversation may be active for days, so the history is renewed. The next run starts with a turn. The renewal
-    // must not share a workflow task with a turn: Temporal refuses to end a run when a signal has arrived during the
-    // task, and the turn would be repeated.
+    // must not share a workflow task with a turn. If a signal arrives during the task, Temporal refuses to end the run,
+    // and the turn would be repeated.
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof conversation>(ref);
     const seen = news();
     const outcome = await inTaskFirst(

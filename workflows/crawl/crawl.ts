@@ -40,7 +40,10 @@ export const cancelCrawl = defineUpdate<void>('cancel');
  */
 const robotsTries = 5;
 
-/** The longest total wait for pauses that a site asks for, in ms. A thousand pages half a minute apart fit into it. */
+/**
+ * The longest total wait for pauses that a site asks for, in ms. It is long enough for a thousand pages, half a minute
+ * apart.
+ */
 const maxWaitedMs = 24 * 3_600_000;
 
 const waitedEnough =

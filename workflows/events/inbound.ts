@@ -14,7 +14,7 @@ export type InboundRef = { orgId: string };
 
 const { processInbound } = proxyActivities<InboundActivities>({
   ...throughOutages,
-  // Each event has its own timeout; many may be waiting.
+  // The timeout is long, because many events may be waiting. Each event has its own timeout.
   startToCloseTimeout: '30 minutes',
   // In a team chat a person waits for the answer, so the death of a worker is noticed sooner than usual.
   heartbeatTimeout: '5 seconds',
@@ -49,7 +49,7 @@ export async function inbound(ref: InboundRef): Promise<void> {
     const seen = news();
     const { againInMs, isBehind } = await processInbound(ref);
     if (isBehind) await inParts();
-    // An organization may be busy for days, so the history is renewed. The next run starts with a look at the stored
+    // An organization may be busy for days, so the history is renewed. The next run begins by reading the stored
     // events.
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof inbound>(ref);
     if (isBehind || news() !== seen) continue;

@@ -8,8 +8,8 @@ import { carryAll, sendEvents } from './lines.ts';
 import { ticketEventSignal } from '../../models/rules/chat/work.ts';
 
 /**
- * `tryNow`: whether the next attempts are made without waiting. Operators requested that from the previous run, which
- * continued as this one before it made the attempts.
+ * `tryNow`: whether the next attempts are made without waiting. It is true when operators requested the attempts, and
+ * the previous run continued as new before it made them.
  */
 export type TicketRef = { orgId: string; convId: string; ticketId: string; tryNow?: boolean };
 

@@ -7,7 +7,8 @@ const { tryConnection } = proxyActivities<IntegrationActivities>({
   // The activity makes a few calls of at most 15 s each. The request that waits for the outcome gives up after 20 s.
   startToCloseTimeout: '40 seconds',
   heartbeatTimeout: '5 seconds',
-  // One retry after the death of a worker. A refusal by the service is an outcome, and the person may try again.
+  // The activity is retried once, in case its worker dies. A refusal by the service is an outcome, not a failure, so it
+  // is not retried.
   retry: { maximumAttempts: 2 },
 });
 

@@ -55,7 +55,7 @@ export const interviewUpdates = Object.fromEntries(
 
 /**
  * The update and the signal that a member changed the configuration, so that the workflow reads the record again.
- * Callers that do not wait for this send the signal.
+ * Callers that do not wait until the record is read send the signal.
  */
 export const reloadInterview = defineUpdate<void, [Order]>('reload');
 export const interviewChanged = defineSignal(interviewSignals.changed);

@@ -121,7 +121,8 @@ export async function join(run: Run): Promise<void> {
 /**
  * Ends the interview as a no-show, because nobody has joined in time. Before that, the bot is checked once more,
  * because a report may have been lost while no worker was running. A bot whose service does not answer may be in the
- * call with people, so it is checked again until no interview lasts that long. Then the bot counts as failed.
+ * call with people. So the bot is checked again for up to `interviewTimes.maximumLength`. After that, the bot counts as
+ * failed.
  */
 async function giveUpOnPeople(run: Run, giveUp: number): Promise<void> {
   const met = await look(run);
@@ -158,7 +159,10 @@ async function judge(run: Run, seen: BotState | undefined, giveUp: number): Prom
   await pause(run, giveUp);
 }
 
-/** After a failed attempt: waits before the next one, or gives up. */
+/**
+ * Counts a failed attempt to join, and waits until the next attempt is due. Ends all attempts at the time `giveUp`, in
+ * ms since 1970.
+ */
 async function pause(run: Run, giveUp: number): Promise<void> {
   const { state, note } = run;
   note({ attempts: state().attempts + 1 });
@@ -167,7 +171,8 @@ async function pause(run: Run, giveUp: number): Promise<void> {
   run.forget('rejoin');
   if (now() < giveUp) return;
   run.move('join_failed', 'clock', state().failure ?? 'unknown');
-  // The time has come, also when a member had started the interview before it. A member decides what happens next.
+  // If the scheduled start has passed, `startedFor` records it, so that the clock does not start the interview again. A
+  // member decides what happens next.
   const { dueAt } = state();
   if (dueAt !== undefined && Date.parse(dueAt) <= now()) note({ startedFor: dueAt });
   run.forget('joiningSince');
@@ -192,14 +197,15 @@ export async function follow(run: Run): Promise<void> {
   }
   const seen = await look(run);
   const { bot } = state();
-  // A bot that has not left needs no replacement. While its service does not answer, the request for one stands.
+  // A bot that has not left needs no replacement. While its service does not answer, the request for a replacement is
+  // kept.
   if (bot !== undefined && (seen ? !isOver(seen) : bot.kind === 'room')) forget('rejoin');
   if (seen && isOver(seen)) await left(run, seen);
 }
 
 /** Handles that the bot has left the call: nobody came, the bot was lost, or the interview has ended. */
 async function left({ state, note, forget, move, store }: Run, { phase, reason }: BotState): Promise<void> {
-  // When an earlier bot was in the call, people have talked there.
+  // If an earlier bot was in the call, people have talked there, so the interview is not a no-show.
   if (reason === 'nobody_came' && !state().former?.length) move('no_show', 'bot', 'candidate_no_show');
   else if (phase === 'failed' || reason === 'removed') {
     // The bot was lost. A member can send another one or end the interview.

@@ -29,7 +29,7 @@ const { summarizeInterview, scoreInterview } = proxyActivities<InterviewActiviti
  */
 const transcriptPauses = [5_000, 15_000, 30_000, 60_000, 120_000, 240_000, 480_000, 900_000];
 
-/** Collects the transcript and does phase 1, once; after that, only updates cause further work. */
+/** Collects the transcript and summarizes it, once. After that, only updates cause further work. */
 export async function evaluate(run: Run): Promise<void> {
   const { state } = run;
   const { bot, botSince, former = [], summarized } = state();

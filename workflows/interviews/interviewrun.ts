@@ -33,8 +33,8 @@ const recordAccess = {
 } as const;
 const { loadInterview, storeInterview } = proxyLocalActivities<InterviewActivities>(recordAccess);
 /**
- * The same activities, as normal ones instead of local ones. A normal activity is scheduled only after Temporal has
- * stored that the update was accepted, so an update that is lost with its worker has not changed the record.
+ * The same activities, as normal activities instead of local ones. A normal activity is scheduled only after Temporal
+ * has stored that the update was accepted. So an update that is lost with its worker has not changed the record.
  */
 const accepted = proxyActivities<InterviewActivities>(recordAccess);
 
@@ -47,7 +47,7 @@ export type Run = ReturnType<typeof openRun>;
 
 export const now = (): number => Date.now();
 export const iso = (): string => new Date().toISOString();
-/** The time in ms of a stored moment; without one, the current time. */
+/** The time of a stored moment in ms since 1970. Without a moment, the current time. */
 export const since = (moment: string | undefined): number => (moment === undefined ? now() : Date.parse(moment));
 
 /** `carried`: the state of the previous run; without it, the state is read from the record. */
@@ -81,7 +81,7 @@ export function openRun(ref: { orgId: string; interviewId: string }, carried: In
   };
 
   const state = (): InterviewState => known!;
-  /** Changes fields of the state. Only `move` changes the status with it. */
+  /** Changes fields of the state. To change the status, call `move`. */
   const note = (change: Partial<InterviewState>): void => void (known = { ...state(), ...change });
   const forget = (...names: (keyof InterviewState)[]): void => {
     const rest: Partial<InterviewState> = { ...state() };
@@ -92,7 +92,7 @@ export function openRun(ref: { orgId: string; interviewId: string }, carried: In
   /** Shows operators the state. `isPending`: whether the workflow waits for people or a report, without a timer. */
   function show(isPending = false): void {
     const { status: stored, bot, failure, scheduledAt } = state();
-    // Operators search for interviews that nobody joined by the status `no_show`. In the record, the status of such an
+    // Operators search for interviews that nobody joined by the status `no_show`. In the record, the status of this
     // interview is `cancelled`.
     const status = last?.operation === 'no_show' ? 'no_show' : stored;
     const rows = [
@@ -131,8 +131,8 @@ export function openRun(ref: { orgId: string; interviewId: string }, carried: In
   }
 
   /**
-   * Stores the state and the new status changes. `asked`: true within an update. Then a normal activity stores (see
-   * `accepted`), because Temporal may not have stored yet that the update was accepted.
+   * Stores the state and the new status changes. `asked`: true within an update. Then a normal activity stores the
+   * state (see `accepted`), because Temporal may not have stored yet that the update was accepted.
    */
   async function store({ asked = false } = {}): Promise<void> {
     const before = writing;

@@ -14,7 +14,7 @@ export type DocumentOutcome = 'indexed' | 'failed' | 'gone';
 
 const reading = {
   ...throughOutages,
-  // The reader process is killed after 30 s; the rest is database work.
+  // The reader process is killed after 30 s; the other steps are short database work.
   startToCloseTimeout: '3 minutes',
 } as const;
 /** The timeout can be far longer than indexing takes, because missing heartbeats show the death of the worker. */
@@ -22,8 +22,8 @@ const indexing = { ...throughOutages, startToCloseTimeout: '1 hour' } as const;
 const { readDocument } = proxyActivities<DocumentActivities>(reading);
 const { indexDocument } = proxyActivities<DocumentActivities>(indexing);
 /**
- * A person waits for this embedding, so it has priority over the background work of the queue. When no worker takes it
- * at once, or the vectors do not come in time, the document is found only by its words until it is embedded in the
+ * A person waits for this embedding, so it has priority over the background work of the queue. The activity may find no
+ * worker at once, or may not end in time. Then the document is found only by its words until it is embedded in the
  * background.
  */
 const embedding = {
@@ -35,8 +35,8 @@ const embedding = {
 } as const;
 
 /**
- * `crowded`: other documents of the organization were waiting when this one was stored, so workers of the queue
- * `backlog` process it.
+ * `crowded`: true when other documents of the organization were waiting as this document was stored. Then workers of
+ * the queue `backlog` process it.
  */
 type DocumentStart = DocumentRef & { crowded?: true };
 

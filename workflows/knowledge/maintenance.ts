@@ -3,7 +3,7 @@ import { isCancellation, log, proxyActivities, sleep } from '@temporalio/workflo
 import { throughOutages } from '../base/options.ts';
 import type { MaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
 
-/** Options for work that is repeated soon anyway: the next run does what this one could not. */
+/** Options for work that is repeated soon anyway. What one run cannot do, the next run does. */
 const tried = { ...throughOutages, retry: { maximumAttempts: 3 } };
 
 const activities = proxyActivities<MaintenanceActivities>({
@@ -14,12 +14,13 @@ const activities = proxyActivities<MaintenanceActivities>({
 
 const { repairIndexes } = proxyActivities<MaintenanceActivities>({
   ...tried,
-  // If the index was lost, all of it is written again.
+  // If the index was lost, the whole index is written again.
   startToCloseTimeout: '12 hours',
 });
 
 /**
- * The number of merges in one workflow, a minute apart. The operators' list thus gets one workflow an hour, not sixty.
+ * The number of merges in one workflow, a minute apart. One workflow makes them all, so that the list of workflows gets
+ * one entry an hour, not sixty.
  */
 const passes = 60;
 

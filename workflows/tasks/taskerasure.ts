@@ -10,8 +10,8 @@ const { eraseCopies } = proxyActivities<CopyActivities>({
 });
 
 /**
- * The wait before the repetition, longer than any request or step of an execution (up to 6 minutes) that was in flight
- * when the task was removed.
+ * The wait before the erasure is repeated. It is longer than any request or step of an execution (up to 6 minutes) that
+ * was in flight when the task was removed.
  */
 const untilQuiet = '10 minutes';
 

@@ -12,7 +12,7 @@ import { taskChangedSignal } from '../../models/rules/tasks/work.ts';
 
 const { carryToIssues } = proxyActivities<IssueActivities>({
   ...throughOutages,
-  // At most three requests of 15 s to each of two services.
+  // The activity sends at most three requests of 15 s to each of two services.
   startToCloseTimeout: '3 minutes',
 });
 

@@ -72,8 +72,8 @@ export async function recordReplies(deps: CallDeps, call: ToolCall): Promise<voi
 }
 
 /**
- * Handles a tool's question. The tool has done nothing yet, so the call waits for the customer, or is handed off to a
- * person when the customer cannot be asked.
+ * Handles a tool's question. The tool has done nothing yet, so the call waits for the customer. When the customer
+ * cannot be asked, the call is handed off to a person.
  */
 export async function inquire(
   deps: CallDeps,

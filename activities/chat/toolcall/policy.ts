@@ -93,7 +93,7 @@ export async function checkPin(
   if (live && pinOf(live) === tool.pin) return undefined;
   const { org_id: orgId, mode } = call;
   const standing = await findToolServer(orgId);
-  // Meanwhile another call may have suspended the tool, or a member may have approved its new definition.
+  // If another call has suspended the tool meanwhile, or a member has approved its new definition, nothing is reported.
   if (!standing || !approvedFor(call, standing)) return 'suspended';
   const { tool_name, pin, risk_tier, auth_scope } = tool;
   const kind = 'tool_suspended';

@@ -69,7 +69,7 @@ async function carryOut(
   sending: Sending,
 ): Promise<void> {
   const making = make(deps, call, attempt, claim, sending).catch(async (error: unknown) => {
-    // Ends the claim, so that the next attempt need not wait.
+    // With the current time as its end, the claim ends at once, so the next attempt need not wait.
     await keepSending(call, attempt, deps.clock()).catch(() => undefined);
     throw error;
   });
@@ -128,7 +128,8 @@ async function make(
   } catch (error) {
     if (!(error instanceof ServerFailure)) throw error;
     deps.log.warn({ org_id: call.org_id, tool: call.tool_name, reason: error.reason }, 'a call of a tool failed');
-    // The worker stops. The call only reads, so the next attempt takes over the claim and sends the call again.
+    // When the worker stops, a call that only reads gets no outcome. The next attempt takes over the claim and sends
+    // the call again.
     if (signal.aborted && isRead(call)) throw error;
     // A tool that asks a question has not done anything yet, so the outcome is known.
     const unknown = error.sent && !isRead(call) && error.reason !== 'input_required';

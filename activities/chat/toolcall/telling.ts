@@ -18,7 +18,10 @@ const maxProgress = 20;
 export const writerFor = (deps: CallDeps, call: ToolCall) =>
   conversationWriter({ _id: call.conv_id, org_id: call.org_id, mode: call.mode }, deps.clock);
 
-/** Ends a call: `drop` and `expire` end one that was not sent, `finish` one that was. `only`: see `moveCall`. */
+/**
+ * Ends a call: `drop` and `expire` end a call that was not sent, `finish` ends one that was sent. `only`: a further
+ * condition that the stored call must meet.
+ */
 export const endCall = (
   deps: CallDeps,
   call: ToolCall,
@@ -29,7 +32,8 @@ export const endCall = (
 ) => moveCall(call, move, { ...more, outcome, ended_at: deps.clock() }, { only });
 
 /**
- * Shows the customer a notice until the answer arrives. `bodyOf` writes it for the message that the call is made for.
+ * Shows the customer a notice until the answer arrives. `bodyOf` writes the notice's text for the message that the call
+ * is made for.
  */
 export async function notice(
   deps: CallDeps,

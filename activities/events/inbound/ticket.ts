@@ -18,8 +18,8 @@ type TicketDeps = Starter & { clock: () => Date };
 const rememberedMessages = 20;
 
 /**
- * Resolves the conversation of a linked ticket, and sends the customer a message about it, because customers who have
- * left the chat do not see a status. `key`: the idempotency key of the event.
+ * Resolves the conversation of a linked ticket, and sends the customer a message about it. A customer who has left the
+ * chat does not see the status, but gets the message. `key`: the idempotency key of the event.
  */
 async function resolveTicket(
   { org_id: orgId, conv_id: convId }: Pick<Link, 'org_id' | 'conv_id'>,

@@ -58,8 +58,8 @@ async function opened(ctx: Context, token: string): Promise<{ invitation: Invita
 }
 
 /**
- * Whether the link proves that its holder owns the invited mailbox. `hash` is that of the link in the mail; the link
- * that an inviter passes on has `link_hash`.
+ * Whether the link proves that its holder owns the invited mailbox. `hash` is the hash of the token in the mailed link.
+ * The token in the link that an inviter passes on has the hash `link_hash`.
  */
 const provesAddress = ({ hash }: Invitation, token: string): boolean => hash === hashToken(token);
 

@@ -121,7 +121,8 @@ export const orgRoutes = [
       // about the account.
       checkAdding(principal.role, body.role);
       const user = await findUserByEmail(normalizeEmail(body.email));
-      // Anybody can register any address with a password, so an unverified address identifies nobody.
+      // Anybody can register any address with a password, so an unverified address identifies nobody. Its account is
+      // invited instead of added.
       if (!user?.email_verified) {
         const { invitation, ...rest } = await invite(ctx, principal, body);
         return withStatus(202, { invitation: viewInvitation(invitation, ctx.clock()), ...rest });

@@ -29,8 +29,8 @@ export const searchRoutes = [
       const words = searchWords(query.q);
       const after = afterPlace(query.cursor, placeForm);
       const from = new Date(query.from ?? 0);
-      // The search ends a minute ahead. So it includes hits that are stored during the search, even if the clock of the
-      // process that stores them is ahead.
+      // The search covers times up to a minute in the future. So it includes hits that are stored during the search,
+      // even if the clock of the process that stores them is ahead.
       const last = query.until === undefined ? new Date(ctx.clock().getTime() + minuteMs) : new Date(query.until);
       const until = after === undefined ? last : new Date(Math.min(last.getTime(), Date.parse(after.split(' ')[0]!)));
       const found = await searchInbox({ orgId, modes, words, from, until }, limit + 1 + sameMoment);

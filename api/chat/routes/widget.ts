@@ -18,7 +18,7 @@ import { invalid, Problem } from '../../../models/rules/base/errors.ts';
 const path = '/support/widget/orgs/{orgId}';
 const picturePath = `${path}/{picture}` as const;
 
-/** The organization's stored settings, as these routes return them. */
+/** The organization's stored widget settings, as these routes return them. */
 const view = async (orgId: string) => viewOf(await findWidget(orgId));
 const viewOf = ({ _id, accent, agent_name, greetings, ask_email, outside, logo, avatar }: Widget) => ({
   org_id: _id,

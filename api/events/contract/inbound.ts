@@ -1,4 +1,4 @@
-/** Zod schemas of webhook events from other services: the replies to their senders, and the members' list of them. */
+/** Zod schemas of webhook events from other services: the replies to their senders, and the list that members see. */
 import { z } from 'zod';
 import { cursor, id, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';

@@ -176,7 +176,7 @@ export const interviewRoutes = [
         'candidate.name': body.candidate_name ?? undefined,
         'candidate.email': body.candidate_email ? normalizeEmail(body.candidate_email) : undefined,
       };
-      // Only what differs is written, so that another change made meanwhile stays.
+      // Only the fields that differ are written, so that a concurrent change of another field stays.
       const differing = Object.fromEntries(
         Object.entries(change).filter(([name, value]) => !isDeepStrictEqual(value, before[name as keyof Interview])),
       );
@@ -217,22 +217,23 @@ export const interviewRoutes = [
         if (body?.meeting_link === undefined && body?.candidate_name === undefined) return;
         const url = body.meeting_link === undefined ? undefined : readMeetingUrl(body.meeting_link, 'meeting_link');
         const change = { meeting_url: url, 'candidate.name': body.candidate_name };
-        // The workflow has to know the link, because an interview whose start fails is scheduled, and with a link the
-        // clock starts it.
+        // The workflow must know the link. An interview whose start fails becomes `scheduled`, and an interview with a
+        // link starts automatically at its time.
         const intent = url === undefined ? undefined : changedIntent(ctx, orgId, interviewId);
         const record = await configureInterview(orgId, interviewId, change, ctx.clock(), intent);
         if (!record) return checkAllowed(await foundInterview(orgId, interviewId), 'start');
         if (!intent) return;
         // Before the interview's time, the workflow reads the link before the start, so that the candidate is told of
-        // it. After that time, the clock would start the interview as soon as the workflow reads the link, and the
-        // member's start would be refused. So the workflow then reads the link after the start.
+        // it. After that time, the workflow would start the interview automatically as soon as it reads the link, and
+        // the member's start would be refused. So the workflow then reads the link after the start.
         if (record.scheduled_at && record.scheduled_at > ctx.clock()) await tellStored(ctx, record, intent, userId);
         else untold.push(intent);
       };
       const order = { orgId, interviewId, actor: userId, commandIds, prepare };
       const { record } = await commandInterview(ctx, 'start', order);
       await startSaved(ctx, InterviewModel, record, untold);
-      // The workflow opens the room too. It is opened here so that the reply contains its links.
+      // The workflow opens the room too, but maybe after this reply. The room is opened here so that the reply contains
+      // its links.
       await openOwnRoom(ctx, record);
       return viewInterview(ctx, record);
     },

@@ -1,4 +1,6 @@
-/** Routes of articles: documents whose text is written and changed here. They are processed as uploads are. */
+/**
+ * Routes of articles: documents whose text is written and changed through the API. They are processed as uploads are.
+ */
 import { createHash } from 'node:crypto';
 import { beingProcessed, missing, view } from './documents.ts';
 import { key } from '../../access/auth.ts';
@@ -30,14 +32,14 @@ const sizedText = (text: string) => ({
   sha256: createHash('sha256').update(text).digest('hex'),
 });
 
-/** The name of an article, and the type that it has by this name. */
+/** The file name of an article, and the file type that follows from this name. */
 function namedFile(title: string) {
   const filename = articleName(title);
   const file_type = fileTypeOfName(filename) ?? 'md';
   return { filename, file_type, mime_type: mimeTypes[file_type] };
 }
 
-/** The text of a document. @throws Problem CONFLICT when the text cannot be changed here */
+/** The text of a document. @throws Problem CONFLICT when members cannot change the text. */
 async function textOf(document: Document): Promise<string> {
   if (document.text !== undefined) return document.text;
   if (document.file_type !== 'md' && document.file_type !== 'txt')
@@ -96,7 +98,7 @@ export const articleRoutes = [
         throw conflict('Somebody has changed this text meanwhile; read it again and put your change into it.');
       await textOf(found);
       const { text, size, sha256 } = sizedText(body.text);
-      // The type follows the name, because it decides how the text is read.
+      // The file type follows the name, because the file type decides how the text is read.
       const to = { text, file_size: size, sha256, ...(body.name === undefined ? {} : namedFile(body.name)) };
       const generation = found.generation + 1;
       const work = processDocumentWork(orgId, docId, generation, { crowded: await isCrowded(found) });

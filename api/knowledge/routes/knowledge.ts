@@ -49,7 +49,7 @@ async function passagesNear(orgId: string, gaps: readonly GapGroup[]) {
   return new Map(near.flat().map(({ id, source_id, name, heading }) => [id, { source_id, name, heading }]));
 }
 
-/** A group's position in the list: when it was last asked, and its lowest id. */
+/** The position of a gap group in the list: when its question was last asked, and the lowest id of its gaps. */
 const placeOf = ({ last_asked, lowest_id }: GapGroup): string => `${last_asked.getTime()} ${lowest_id}`;
 
 function place(cursor: string | undefined): Pick<GapGroup, 'last_asked' | 'lowest_id'> | undefined {

@@ -120,13 +120,13 @@ export const mcpRoutes = [
       const server = await findToolServer(orgId);
       if (server) {
         // The event is appended before the removal, so that a process that dies in between leaves no removal without
-        // its event. A request that finds the server still there appends its own event, because its actor may be
-        // another one.
+        // its event. A request that finds the server still there appends its own event, because another actor may have
+        // sent it.
         await audit(ctx, principal, { kind: 'config', action: 'server_disconnected' });
       }
       const removed = server !== null && (await removeToolServer(orgId));
-      // A request without a server to remove does the rest, too: the process that removed the server may have died
-      // before it.
+      // These steps also run when there was no server to remove, because the process that removed the server may have
+      // died before them.
       await forgetDiscovery(orgId);
       const left = await nudgeCalls(orgId, ({ _id }) =>
         intentFor(toolCallWork(orgId, _id, { decided: true }), ctx.clock()),

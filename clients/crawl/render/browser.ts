@@ -1,6 +1,6 @@
 /**
  * Starts one headless Chromium that has no network access of its own, watches the memory of its processes, and ends
- * them all. It does not know what is rendered; clients/crawl/render/tab.ts does.
+ * these processes. clients/crawl/render/tab.ts renders pages in the browser.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -34,8 +34,8 @@ const memoryPollMs = 200;
 /** How long a browser may take to close by itself, in ms. It needs about 100 ms unless a page hangs. */
 const closeWithinMs = 1_000;
 /**
- * The longest wait, in ms, for a killed process to end. It normally ends in milliseconds, unless it is in an
- * uninterruptible kernel call.
+ * The longest wait, in ms, for a killed process to end. A killed process normally ends in milliseconds, unless it is in
+ * an uninterruptible kernel call.
  */
 const goneWithinMs = 5_000;
 
@@ -101,8 +101,8 @@ function kill(pid: number): void {
 }
 
 /**
- * Starts a browser with an empty profile and environment. It is controlled over a pipe, so it ends when this process
- * ends. @throws the error that kept the browser from starting.
+ * Starts a browser with an empty profile and environment. This process controls the browser over a pipe, so the browser
+ * ends when this process ends. @throws the error that kept the browser from starting.
  */
 export async function startBrowser(options: BrowserOptions): Promise<RunningBrowser> {
   const { executablePath, memoryMb, heapMb, sandbox, startTimeoutMs } = options;
@@ -118,7 +118,7 @@ export async function startBrowser(options: BrowserOptions): Promise<RunningBrow
       pipe: true,
       userDataDir: profile,
       timeout: startTimeoutMs,
-      // This time limit is off, because each page has its own.
+      // Puppeteer's own time limit for commands is off, because each page has a time limit (`timeoutMs` in limits.ts).
       protocolTimeout: 0,
       waitForInitialPage: false,
       handleSIGINT: false,

@@ -33,9 +33,9 @@ export type RendererOptions = {
   memoryMb?: number;
   heapMb?: number;
   /**
-   * Whether Chromium's own sandbox is on. By default it is on, except when this process runs as root, because Chromium
-   * then does not start with it. In a container without user namespaces it must be off, or every page is `unavailable`;
-   * then only the container isolates a compromised page.
+   * Whether Chromium's own sandbox is on. By default it is on, except when this process runs as root, because
+   * Chromium's sandbox does not start as root. In a container without user namespaces it must be off, or every page is
+   * `unavailable`; then only the container isolates a compromised page.
    */
   sandbox?: boolean;
   limits?: Partial<TabLimits>;

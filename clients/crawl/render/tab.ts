@@ -28,8 +28,8 @@ export type RenderedPage = {
 };
 
 /**
- * A script that runs before all scripts of a page and removes APIs that bypass HTTP. The browser's flags (browser.ts)
- * block these too.
+ * A script that runs before all scripts of a page and removes APIs that bypass HTTP. The browser's flags (`isolation`
+ * in browser.ts) keep these APIs off the network too.
  */
 const preamble = `for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport', 'SharedWorker']) delete globalThis[name];`;
 
@@ -45,8 +45,8 @@ async function settled(traffic: Traffic, limits: TabLimits, beganMs: number, sig
 }
 
 /**
- * Reads the document and its URL in an isolated world that the page's scripts cannot reach. Undefined when the document
- * was just being replaced. @throws RenderError too_large
+ * Reads the document and its URL in an isolated world that the page's scripts cannot reach. Returns undefined when a
+ * navigation was just replacing the document. @throws RenderError too_large
  */
 async function takeDocument(
   session: CDPSession,
@@ -119,8 +119,8 @@ async function readPage(
   } catch (error) {
     if (traffic.failure !== undefined) throw failureOf(traffic.failure);
     if (cameWithTheEnd(error)) throw error;
-    // Even after this error the document may have arrived: a script may have replaced it, or it may still wait for a
-    // script.
+    // Even after this error the document may have arrived. A script may have replaced the document, or the document may
+    // still wait for a script.
     if (!traffic.delivered) throw new RenderError('unreachable', undefined, { cause: error });
   }
   // The idle time counts from here. On a busy machine the document is parsed long after its reply, and only then do its

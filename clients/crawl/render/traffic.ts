@@ -28,7 +28,10 @@ export type Traffic = {
   bytes: number;
 };
 
-/** The resource types that can contribute text. Frames are excluded, because their text is not part of the document. */
+/**
+ * The resource types that can contribute text. `answer` refuses the documents of frames, because their text is not part
+ * of the page's document.
+ */
 const wanted: ReadonlySet<ResourceType> = new Set<ResourceType>(['document', 'script', 'xhr', 'fetch']);
 const methods: ReadonlySet<string> = new Set<HttpMethod>(['GET', 'HEAD', 'POST']);
 /** Maximum body of a script's request, in characters. */

@@ -1,6 +1,6 @@
 /**
  * Rate limits for each host, shared by all crawls of this process: the number of concurrent requests, the crawl delay
- * of robots.txt, and the wait that the host asked for. It sends no request and stores nothing.
+ * of robots.txt, and the wait that the host asked for. This file itself sends no request and stores nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
@@ -57,8 +57,8 @@ const maxHosts = 10_000;
 
 function createHost(now: () => number, concurrency: number): Host {
   /**
-   * Pages wait for the crawl delay inside `turns`. Inside `requests`, waiting pages would occupy the places that
-   * resources of pages need.
+   * Pages wait for the crawl delay inside `turns`. If they waited inside `requests`, they would occupy the places that
+   * the resources of a rendered page need.
    */
   const turns = pLimit(concurrency);
   const requests = pLimit(concurrency);
@@ -113,7 +113,7 @@ export function createHosts(clock: () => Date, concurrency: number): Hosts {
   const now = (): number => clock().getTime();
   return {
     of(url) {
-      // One machine often serves a site by http and https, with and without `www.`, so these share their limits.
+      // One machine often serves a site by http and https, with and without `www.`, so these URLs share one `Host`.
       const { hostname, port } = new URL(url);
       const key = `${hostname.replace(/^www\./, '')}:${port}`;
       const host = hosts.get(key) ?? createHost(now, concurrency);

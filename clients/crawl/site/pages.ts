@@ -1,7 +1,7 @@
 /**
- * Reads HTML pages in a small pool of processes. A process reads many pages, because starting one takes longer than
- * reading a page; it is replaced before its memory grows. A page that exceeds a limit ends only its own process.
- * Nothing is fetched here.
+ * Reads HTML pages in a small pool of processes. A process reads many pages, because starting a process takes longer
+ * than reading a page. It is replaced after `pagesPerProcess` pages, or when its memory has grown. A page that exceeds
+ * a limit ends only its own process. Nothing is fetched here.
  */
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -29,7 +29,7 @@ export type PagesOptions = {
   restingMb?: number;
   /** A process is ended after this idle time, in milliseconds. */
   idleMs?: number;
-  /** Our crawler's name, which pages may use in `<meta name>` and `X-Robots-Tag`. */
+  /** The crawler's name, which pages may use in `<meta name>` and `X-Robots-Tag` to address this crawler. */
   agent?: string;
   /** The path of the built reading program (workers/readers.ts). Without it, the sources are run. */
   program?: string | undefined;
@@ -60,8 +60,8 @@ const code = [
 /** Maximum size of a reply, in bytes of JSON: the text limit plus headings, escapes and links. */
 const maxReplyBytes = 64 * 1024 * 1024;
 /**
- * Limit of processor time of one process, in seconds. Processes are replaced long before, so only a hanging one reaches
- * it.
+ * Limit of processor time of one process, in seconds. A process is replaced after 60 s of work (`maxBusyMs`), so only a
+ * hanging process reaches this limit.
  */
 const cpuSeconds = (timeoutMs: number): number => 120 + Math.ceil(timeoutMs / 1000) * 2;
 const maxBusyMs = 60_000;
@@ -111,7 +111,7 @@ export function createPages(options: PagesOptions = {}): Pages {
     return start(signal);
   };
 
-  /** Gives a page to a reader; returns its reply, a line of JSON. */
+  /** Gives a page to a reading process and returns the reply of that process, a line of JSON. */
   const ask = async (
     { body, ...input }: PageInput & { body: Buffer },
     signal: AbortSignal | undefined,
@@ -141,7 +141,8 @@ export function createPages(options: PagesOptions = {}): Pages {
         return ask(input, signal);
       });
       const line = await (signal === undefined ? asked : abortable(asked, signal));
-      // This pause lets the next page go to a reader, which reads it while this reply is parsed.
+      // This pause lets the next waiting page go to the free reading process, which reads it while this process parses
+      // the reply.
       await setImmediate();
       return pageContent.parse(resultIn(line));
     },

@@ -1,6 +1,7 @@
 /**
  * Requests for pages. Each request waits for its turn at the host. It is retried when the site asks the crawler to
- * wait, or when the failure may be temporary. A long wait is returned to the caller instead of slept through.
+ * wait, or when the failure may be temporary. The request sleeps through a short wait; a longer wait is returned to the
+ * caller as a `Delay`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ask, Delay, Refused } from './fetched.ts';

@@ -52,7 +52,7 @@ async function fetchRobots(http: Http, origin: string, signal: AbortSignal): Pro
   const address = `${origin}/robots.txt`;
   const text = Buffer.alloc(0);
   try {
-    // One byte more than is parsed, so that the parser notices a truncated file.
+    // One byte more than the parser reads is fetched, so that the parser notices a truncated file.
     const limits = { maxBytes: maxRobotsBytes + 1, cut: true, maxRedirects: 5 };
     const { status, body } = await http.follow(address, { signal, ...limits });
     return { status, text: body, lasting: true };

@@ -148,7 +148,7 @@ function redirectOf(url: string, at: string, { status, headers }: HttpResponse):
   const location = locationOf(headers);
   if (location === undefined) return { kind: 'refused', reason: 'bad_redirect' };
   const to = canonicalUrl(location, at);
-  // The requested URL is valid; only the redirect's target must not be fetched.
+  // The reason is not `bad_scheme`: the requested URL is valid, and only the redirect's target must not be fetched.
   if (to.reason === 'bad_scheme') {
     return { kind: 'refused', reason: 'out_of_scope', detail: location.slice(0, maxShownLocation) };
   }

@@ -36,7 +36,7 @@ export type SitemapPages = {
   problems: SiteProblem[];
 };
 
-/** Adds a URL to the set if it has fewer than `maxUnasked`. */
+/** Adds a URL to `list` if `list` has fewer than `maxUnasked` URLs. */
 function keepSome(list: Set<string>, url: string): void {
   if (list.size < maxUnasked) list.add(url);
 }

@@ -1,6 +1,6 @@
 /**
- * The lexical search (BM25). It also merges its results with those of the vector search (meaning.ts) into one list of
- * candidates.
+ * The lexical search (BM25). This file also merges the results of the lexical and the vector search (meaning.ts) into
+ * one list of candidates.
  */
 import { MatchQuery, type Table } from '@lancedb/lancedb';
 import type { Compared } from './meaning.ts';

@@ -29,8 +29,8 @@ const copy = 0.75;
 /** The size of the cache of samples in a process, in bytes; one sample of 1,280 dimensions takes 1.3 MB. */
 const sampleBytes = 48 * 2 ** 20;
 /**
- * The sample of a changed table stays valid until `sampleKeptMs` after it was taken, if the number of rows differs by
- * at most this share.
+ * The largest change of a table's number of rows, as a share, after which the table's sample stays valid. Even then a
+ * changed table is sampled again once the sample is older than `sampleKeptMs`.
  */
 const sampleRowsMayDiffer = 0.1;
 const sampleKeptMs = 60_000;
@@ -54,7 +54,9 @@ type Sample = {
   /** The neighbours, cached by the weights of the vector's parts. */
   neighbours: Map<string, Promise<Neighbours>>;
 };
-/** The vectors, one after the other, and the source and language of each passage. */
+/**
+ * `values`: the vectors of the passages, one after the other. `passages`: the source and the language of each passage.
+ */
 type SampledPassages = { values: Float32Array; passages: { source: string; language: string }[] };
 export type Samples = LRUCache<string, Sample>;
 export const createSamples = (): Samples =>

@@ -21,7 +21,10 @@ type Waiting = { rows: number; writes: number; timer?: NodeJS.Timeout };
 /** The number of tables whose writes are counted. */
 const maxTables = 1_000;
 
-/** Wraps a search so that it merges added rows in the background, with one merge for each table at a time. */
+/**
+ * Returns the search with an `add` that also merges added rows in the background, with one merge for each table at a
+ * time.
+ */
 export function withMerging(
   search: Search,
   { rows: maxRows = 5_000, writes: maxWrites = 64, quietMs = 2_000, worthRows = 300 }: MergingOptions = {},

@@ -21,7 +21,7 @@ export type SearchReader = {
   /**
    * Returns candidates in no particular order; none for a missing table. Sees all writes that any process has finished
    * before. A damaged table of vectors is ignored. @throws DamagedIndex when the lexical table is damaged. The other
-   * methods that read a table throw it too.
+   * methods that read a table throw DamagedIndex too.
    */
   query(key: IndexTable, query: Query): Promise<Proposed>;
   /** The tiers of authority that have at least one chunk. */
@@ -43,7 +43,7 @@ export type SearchReader = {
 
 export const createSearchReader = (options: SearchOptions): SearchReader => readerOf(createTables(options));
 
-/** The read side on `tables`, which a write side may share. */
+/** Returns the read operations on `tables`. The write operations (search.ts) may share the same `tables`. */
 export function readerOf(tables: Tables): SearchReader {
   const { read } = tables;
   const samples = createSamples();

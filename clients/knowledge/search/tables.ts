@@ -30,8 +30,8 @@ export type SearchOptions = {
   model?: string | undefined;
   clock?: () => number;
   /**
-   * Runs `work`, which creates the table with this name, unless another caller does so now. This option may be left out
-   * only when no other process uses the tables.
+   * Runs `work`, which creates the table with this name, unless another caller is creating that table at the same time.
+   * This option may be left out only when no other process uses the tables.
    */
   exclusively?: (name: string, work: () => Promise<void>) => Promise<void>;
 };
@@ -42,8 +42,9 @@ const metadataCacheBytes = BigInt(128 * 2 ** 20);
 /** Maximum number of tables kept open. */
 const maxTables = 200;
 /**
- * A small table (100 rows) takes 440 KiB of memory once it was opened. The caches count only a sixth of that, so their
- * limits do not bound the memory of many tables (measured with 3,000). 800 small tables take 350 MiB.
+ * The default of `maxOpened`. A small table (100 rows) takes 440 KiB of memory once it was opened. The caches count
+ * only a sixth of that, so their limits do not bound the memory of many tables (measured with 3,000). 800 small tables
+ * take 350 MiB.
  */
 const maxOpenedTables = 800;
 /** No query takes longer than this, in ms. */
@@ -97,7 +98,7 @@ export type OpenTable = {
   width: number | undefined;
 };
 
-/** A table that is in use cannot be closed; its memory is given back after the use. */
+/** LanceDB cannot close a table that is in use. The table's memory is then freed after the use. */
 function closeTable(table: Table): void {
   try {
     table.close();

@@ -15,8 +15,8 @@ import { createReplyStream, plainReply } from '../../replytext.ts';
 const gatherMs = 40;
 
 /**
- * The model also gets passages that merely may help; it decides whether they answer the question. @throws Problem
- * MODEL_FAILED.
+ * With low confidence, the model gets the passages that only may help (`found.offers`), and decides whether they answer
+ * the question. @throws Problem MODEL_FAILED.
  */
 export async function answerByModel(
   ai: Pick<Ai, 'model' | 'answer' | 'stream'>,

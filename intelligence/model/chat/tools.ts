@@ -121,7 +121,7 @@ function tellResults(model: string, text: string, made: readonly CallMade[], tol
   const results = resultsOf(made);
   // Without a result of a tool, the model's text is not used, because only documents may answer.
   if (results.length === 0 || text === '') return undefined;
-  // The arguments of a change count too, because a result such as "Done." does not repeat what was changed.
+  // The arguments of a change count as a result too, because a result such as "Done." does not repeat what was changed.
   const changes = made.filter((call) => isDone(call) && !isRead(call));
   const changed = changes.map((call) => JSON.stringify(Object.values(call.arguments)));
   const held = holdAgainst(text, { cited: [...results, ...changed], told });

@@ -44,7 +44,7 @@ const readable = (interviewed: Interviewed) =>
         .slice(0, maxAnswer),
     }));
 
-/** Phase 1 of the evaluation: the summary. */
+/** Phase 1 of the evaluation: the summary. The model is not asked when no question was answered. */
 export async function summaryByModel(
   { structured }: Structured,
   interviewed: Interviewed,

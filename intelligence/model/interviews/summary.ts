@@ -17,8 +17,8 @@ import type { Said } from '../../../models/rules/interviews/transcript.ts';
 import { sentences } from '../../../models/rules/language/sentences.ts';
 
 /**
- * The model's maximum input, in characters (about 12,000 tokens). Of a longer transcript the most informative parts are
- * used.
+ * The model's maximum input, in characters (about 12,000 tokens). If a transcript is longer, the model gets its most
+ * informative sentences.
  */
 const maxRead = 48_000;
 

@@ -94,8 +94,8 @@ function hasAddress(said: readonly Said[], email: string): boolean {
 }
 
 /**
- * The assignee that the model names; null when it names an address that the transcript does not have, because a task
- * can be mailed to its assignee's address.
+ * The assignee that the model names. Null when the model names an e-mail address that the transcript does not have,
+ * because a task can be mailed to its assignee's address.
  */
 function ownerOf({ assignee }: Pointed, said: readonly Said[]): string | null {
   const email = assignee === null ? undefined : addressIn(assignee);

@@ -59,9 +59,12 @@ function inWords(scores: readonly CriterionScore[]): Pick<Scored, 'strengths' | 
   };
 }
 
-/** Each sentence is compared with all earlier ones, so only so many of a candidate's sentences are read. */
+/**
+ * The most sentences of a candidate that are read. The number is limited, because each sentence is compared with all
+ * earlier ones.
+ */
 const maxLines = 2_000;
-/** Only so many of a sentence's stems are compared, for the same reason. */
+/** The most stems of a sentence that are compared, to limit the work in the same way. */
 const maxStems = 60;
 
 function answersIn(interviewed: Asked): Answer[] {
@@ -123,9 +126,9 @@ function lineOf(text: string, given: ReadonlySet<string>, seen: ReadonlySet<stri
 }
 
 /**
- * The points of an answer: `act` for each of up to three acts, `particular` for each of up to three particulars
- * (figures, days, names), `outcome` if an outcome is told, and three times `course` if at least three sentences tell
- * what happened. The sum, at most 11, is limited to 10.
+ * The points of an answer. Each of up to three acts gives `act`, and each of up to three particulars (figures, days,
+ * names) gives `particular`. An outcome gives `outcome`. If at least three sentences tell what happened, the answer
+ * gets three times `course`. The sum, at most 11, is limited to 10.
  */
 const worthOf = { act: 1.5, particular: 1, outcome: 2, course: 0.5 } as const;
 const counted = 3;

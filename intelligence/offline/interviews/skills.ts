@@ -60,7 +60,7 @@ const patterns = (): readonly Skill[] =>
 /** The single letter R counts as a skill only in a list: `Python, R and SQL`. */
 const letterInList = /(?:[,/]|\b(?:and|or|und|et|y))\s*R\b|\bR\s*(?:[,/]|\b(?:and|or|und|et|y)\b)/u;
 
-/** The vocabulary's skills in a text, in the order of the text. Of overlapping names the longest counts. */
+/** The vocabulary's skills in a text, in the order of the text. If names overlap, only the longest one counts. */
 export function skillsIn(text: string, limit = 30): string[] {
   const found: { name: string; from: number; to: number }[] = [];
   for (const { name, pattern } of patterns()) {

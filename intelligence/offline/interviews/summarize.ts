@@ -1,6 +1,6 @@
 /**
- * Phase 1 of an evaluation without a language model: each question with its answer, and the two most specific
- * sentences.
+ * Summarizes an interview without a language model, as phase 1 of its evaluation: each question with its answer, and
+ * the two most specific sentences.
  */
 import { answersOf } from './recognizing.ts';
 import { tellingLines } from './score.ts';

@@ -69,7 +69,7 @@ function rowsLike(best: Scored, scored: readonly Scored[], together: (a: number,
   return { units: alike.slice(0, maxRows).toSorted(inOrder), cut: alike.length > maxRows };
 }
 
-/** An introduction with its list, or a question with its answer. */
+/** An introduction with the list that follows it, or a question with the answer that follows it. */
 function introduced(best: Scored, passage: readonly Scored[]): Chosen {
   const units = [best];
   let length = 0;

@@ -42,10 +42,10 @@ const subjectOf = ({ heading }: Dated): string => plain(labelOf(heading).replace
 const shownName = ({ title, name = '' }: Dated): string => title ?? name;
 
 /**
- * When another document contradicts `best`: the sentence, item or row of the newer document, and both documents' names.
- * Undefined when no document contradicts, or when it is unknown which one is newer. Only passages with the same last
- * heading contradict each other, because the heading often tells what a statement is about: the prices of two countries
- * or products differ without a contradiction.
+ * Returns the sentence, item or row of the newer document when another document contradicts `best`, and both documents'
+ * names. Undefined when no document contradicts, or when it is unknown which one is newer. Only passages with the same
+ * last heading contradict each other, because the heading often tells what a statement is about. For example, the
+ * prices of two products differ without a contradiction.
  */
 export function newerOf(
   best: Scored,

@@ -88,8 +88,8 @@ const maxTitleLength = 150;
 const fullStop = /[.!…。！][\p{Pe}\p{Pf}"']*$/u;
 
 /**
- * Whether a line alone tells the reader nothing: a question or an introduction without what follows, or a title made
- * only of `known` words (those of the question and the heading).
+ * Whether a line alone tells the reader nothing. Such a line is a question or an introduction that nothing follows, or
+ * a title made only of `known` words (those of the question and the heading).
  */
 function saysNothing(unit: Unit, next: Unit | undefined, known: ReadonlySet<string>): boolean {
   if (unit.kind === 'row') return false;

@@ -53,9 +53,9 @@ function shownCells(cells: readonly Cell[], wanted: (cell: Cell) => boolean): re
 export const labelOf = (heading: string): string => lastOf(heading).replace(/[:：.\s]+$/u, '');
 
 /**
- * The heading to put before a quotation that is not clear alone: it refers back to an unquoted sentence, is a fragment,
- * or does not name its subject. `spoken`: how many of the question's words are in the quotation and in its heading, and
- * how many words the question has (`asked`).
+ * The heading to put before a quotation that is not clear alone. Such a quotation refers back to an unquoted sentence,
+ * is a fragment, or does not name its subject. `spoken`: how many of the question's words are in the quotation and in
+ * its heading, and how many words the question has (`asked`).
  */
 export function headingFor(
   heading: string,

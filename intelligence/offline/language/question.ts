@@ -28,13 +28,14 @@ const maxQuestions = 8;
  */
 const wordsOfShort = 30;
 /**
- * The minimum probabilities with which a sentence counts as a request for a human (`call`), a courtesy (`courtesy`),
- * small talk, an insult or the like (`talk`, or `oneWord` for a single word), or a question (`asks`, `surelyAsks`). A
- * wrong handover silences the agent, and a wrong courtesy leaves a question unanswered. Without embeddings most
- * thresholds are higher, because the model is less certain. With embeddings, the probability of a courtesy is above
- * 0.48 for courtesies of real customers and below 0.36 for their questions, with one exception. `courtesy`, `talk` and
- * `asks` of `words` come from cross-validation over the training sentences. `call` is higher than cross-validation
- * suggests, because a wrong handover costs more than a missed one.
+ * The minimum probabilities with which a sentence counts as a request for a human (`call`), as a courtesy (`courtesy`)
+ * or as a question (`asks`, `surelyAsks`). `talk`, or `oneWord` for a single word, is the minimum for small talk,
+ * insults, questions about the agent, and requests for help without a subject. A wrong handover silences the agent, and
+ * a wrong courtesy leaves a question unanswered. Without embeddings most thresholds are higher, because the model is
+ * less certain. With embeddings, the probability of a courtesy is above 0.48 for courtesies of real customers and below
+ * 0.36 for their questions, with one exception. `courtesy`, `talk` and `asks` of `words` come from cross-validation
+ * over the training sentences. `call` is higher than cross-validation suggests, because a wrong handover costs more
+ * than a missed one.
  */
 const sure = {
   embedding: { call: 2 / 3, courtesy: 0.45, talk: 0.45, oneWord: 0.45, asks: 0.5, surelyAsks: 0.5 },
@@ -73,8 +74,8 @@ export function sentencesOf(message: string): string[][] {
 }
 
 /**
- * The clauses of a sentence, if one of them may ask for a human: "the app crashes, can I talk to someone?" Empty if it
- * is clear that the whole sentence asks for a human, or that it does not.
+ * The clauses of a sentence, if one of them may ask for a human: "the app crashes, can I talk to someone?" Empty if the
+ * whole sentence clearly asks for a human, or clearly does not.
  */
 export function clausesOf({ text, classified, by }: Sentence): string[] {
   const asks = likelihood(classified, 'person');
@@ -153,7 +154,10 @@ function asksUnmarked({ text, classified }: Sentence): number {
   return text.endsWith(':') ? 0 : asking / (asking + telling);
 }
 
-/** `marks`: whether the message contains a question mark. Then a sentence without one is more likely a statement. */
+/**
+ * `marks`: whether the message contains a question mark. Then a sentence without a question mark is more likely a
+ * statement.
+ */
 const asks = (sentence: Sentence, marks: boolean): boolean =>
   isMarked(sentence) || asksUnmarked(sentence) >= sure[sentence.by][marks ? 'surelyAsks' : 'asks'];
 
@@ -167,7 +171,8 @@ const sureSignature = 0.88;
 const isSignature = ({ classified }: Sentence): boolean => likelihood(classified, 'signature') >= sureSignature;
 
 /**
- * "What can I do?" after a description asks about the description. Before a description, it only opens a conversation.
+ * A question such as "What can I do?" after a description asks about the description. Before a description, such a
+ * question only opens a conversation.
  */
 const asksForHelp = (sentence: Sentence): boolean => is(sentence, 'help') && /[?？؟]$/u.test(sentence.text);
 
@@ -208,9 +213,9 @@ function parts(sentence: string): string[] {
 const alone = (text: string): Reading => ({ text, questions: [text, ...parts(text)] });
 
 /**
- * The searches for a message, in the order to try them. If the asking sentences, each together with the sentence it
- * refers to, are specific enough, they are searched for first, and the whole message only if they find nothing. If they
- * are vague, or no sentence clearly asks, any sentence may matter: each sentence and the whole message are
+ * The searches for a message, in the order to try them. Each asking sentence is joined with the sentence it refers to.
+ * If these texts are specific enough, they are searched for first, and the whole message only if they find nothing. If
+ * they are vague, or no sentence clearly asks, any sentence may matter. Then each sentence and the whole message are
  * alternatives. A message of one sentence is searched for unchanged.
  */
 function askingsOf(message: string, lines: readonly (readonly Sentence[])[]): [Asking, ...Asking[]] {

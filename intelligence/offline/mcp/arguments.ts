@@ -37,7 +37,7 @@ export function argumentsFrom(message: string, schema: JsonSchema, known: Known,
   const found: Record<string, unknown> = {};
   const missing: string[] = [];
   for (const name of required) {
-    // Of several types that the schema allows, the first one for which the message has a value counts.
+    // If the schema allows several types, the first type for which the message has a value counts.
     const values = variantsOf(properties[name], schema).map((one) => valueFor(message, name, one, known, reads));
     const value = values.find((one) => one !== undefined);
     if (value === undefined) missing.push(name);

@@ -1,6 +1,6 @@
 /**
- * Reads a commitment in one clause of an English transcript: who is to do something, and what. It reads one clause
- * alone; tasks.ts takes the rest of the meeting into account. Pure.
+ * Reads a commitment in one clause of an English transcript: who is to do something, and what. Only this clause is read
+ * here; tasks.ts takes the other sentences of the meeting into account. Pure.
  */
 import {
   actionVerbs,
@@ -47,7 +47,7 @@ export function reader(names: readonly string[]): (clause: string) => Commitment
 const leadIn =
   /^(?:(?:and|so|ok|okay|sure|yes|yeah|yep|right|well|great|perfect|fine|thanks|thank you|alright|all right|got it|of course|absolutely|certainly|no problem|then|also|but|actually|now|good|hi|hello|hey|oh|ah|I guess|I think|by the way|(?:for|before|by|until) (?:the |our )?next (?:meeting|time|session))\b[,.!–-]*\s+)+/iu;
 const supposed = /^(?:if|unless|had|imagine|suppose)\b/iu;
-/** `If you could send it` is a request; with a clause after it, it is a condition. */
+/** `If you could send it` alone is a request. When a main clause follows, the `if` begins a condition. */
 const askingIf = /^if you (?:can|could)\b(?!.*,\s*(?:then|we|I|you|it|that|he|she|they)\b)/iu;
 
 type Known = ReturnType<typeof patternsFor>;
@@ -113,7 +113,10 @@ function isWork(deed: string, verb: string, { strict }: Pattern): boolean {
   return !strict || actionVerbs.has(verb) || actionVerbs.has(base);
 }
 
-/** The base form of `checking` is `check`. It is looked up in the verb lists, because the spelling is ambiguous. */
+/**
+ * The base form of a verb that ends with `ing`: `check` for `checking`. The form is looked up in the verb lists,
+ * because the spelling alone is ambiguous.
+ */
 function baseOf(verb: string): string {
   if (!verb.endsWith('ing')) return verb;
   const stem = verb.slice(0, -3);
@@ -130,7 +133,7 @@ function labelled(rest: string, doer: Doer, owner: RegExp): Commitment | undefin
   return { form: 'label', doer: named ? { named: named[1]! } : doer, deed, points: false, weak: false };
 }
 
-/** The base form of `updates` is `update`. */
+/** The base form of a verb in the third person: `update` for `updates`. */
 function ownForm(verb: string): string {
   const low = verb.toLowerCase();
   const forms = [low.replace(/ies$/u, 'y'), low.replace(/es$/u, ''), low.replace(/s$/u, '')];
@@ -167,7 +170,7 @@ const irregular = new Map(
     .map((pair) => pair.split(' ') as [participle: string, base: string]),
 );
 
-/** The base form of the participle `updated` is `update`; undefined for an unknown verb. */
+/** The base form of a participle: `update` for `updated`. Undefined for an unknown verb. */
 function activeOf(word: string): string | undefined {
   const forms = [
     word,

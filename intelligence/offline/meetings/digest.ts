@@ -34,7 +34,7 @@ const number =
   /\p{N}|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|hundred|thousand|half|percent)\b/iu;
 const smallTalk =
   /^(?:hi|hello|hey|good (?:morning|afternoon|evening)|thanks?|thank you|ok(?:ay)?|yes|no|sure|great|bye|goodbye|see you|can you hear|how are you|hallo|guten|danke|tschüss|bonjour|merci|au revoir|hola|gracias|adiós)\b/iu;
-/** A sentence that begins with a pronoun for something it does not name. */
+/** Matches a sentence that begins with a pronoun, so that it does not name what it is about. */
 const pointing = /^(?:(?:and|so|but|yeah|well|okay)[,.]? )*(?:it|they|he|she|that|this|those|these)\b/iu;
 /** A promise becomes a task, so it counts less in a summary. */
 const promised = /\b(?:I['’]ll|I will|I['’]m going to|can you|could you|please|let['’]s)\b/iu;
@@ -102,8 +102,8 @@ function phrasesOf(text: string): string[][] {
 
 const maxTitleWords = 6;
 /**
- * A title is made from at most this many sentences, because a meeting's subject comes up early and this bounds the
- * time.
+ * A title is made from at most this many sentences, because a meeting's subject comes up early. The limit also bounds
+ * the computing time.
  */
 const titleSentences = 400;
 

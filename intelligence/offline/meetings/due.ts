@@ -13,7 +13,7 @@ const lastHour = 23;
 /** The date after these words is the due date, whatever other dates are named. */
 const until =
   /(?<!\bnot )\b(?:by|before|until|till|no later than|not later than|due(?: on| by| is)?|deadline(?: is| on| of)?)\s+/giu;
-/** A date after these words belongs to something else: `the notes from Monday`. */
+/** A date after these words is no due date: `the notes from Monday`. */
 const elsewhere = /\b(?:from|since|of|about|after|not before|not until|not till)\s+(?:the\s+)?$/iu;
 const period =
   /\b(?:the\s+)?(?:end|close) of (?:the |this )?(day|business|play|week|month|quarter|year)\b|\b(this (?:morning|afternoon|evening))\b|\bthis (week|month|quarter|year)\b|\b((?:the\s+)?(?:end of )?next week|the week after next)\b|\b(EOD|COB|EOW|EOM)\b/iu;

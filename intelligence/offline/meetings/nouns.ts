@@ -135,8 +135,8 @@ export function meant(before: readonly string[], plural: boolean): Thing | undef
 }
 
 /**
- * The subject of the sentences before, beyond the words of `title`: a thing that was announced, is named repeatedly, or
- * was just named by the same speaker (`own`). Undefined when there is none.
+ * The subject of the sentences `before` a task, if `title` does not name it already. The subject is a thing that was
+ * announced, is named repeatedly, or was just named by the same speaker (`own`). Undefined when there is none.
  */
 export function subjectOf(before: readonly string[], own: readonly string[], title: string): string | undefined {
   const known = new Set(terms(title).map(({ stem }) => stem));

@@ -19,7 +19,7 @@ export const invitationStatuses = ['pending', 'accepted', 'revoked', 'expired'] 
 /**
  * The purpose of a token; a token of one purpose is not accepted for another. An `invitation` is sent by the
  * deployment's own mail server, so whoever has the token owns the mailbox. An `invitation_link` is shown to the inviter
- * or sent by the organization's own mail server. The organization can read it, so it does not prove that whoever has it
+ * or sent by the organization's own mail server. The organization can read this link, so its token does not prove who
  * owns the mailbox.
  */
 export type TokenPurpose = ProofKind | 'invitation' | 'invitation_link';

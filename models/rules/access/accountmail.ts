@@ -1,6 +1,6 @@
 /**
- * The texts of mails about accounts. Pure. Names that other people chose lose everything that a mail program could turn
- * into a link (`shownName`). A mail with a link says when the link expires, and what to do when the mail was not
+ * The texts of mails about accounts. Pure. `shownName` removes everything that a mail program could turn into a link
+ * from names that users chose. A mail with a link says when the link expires, and what to do when the mail was not
  * requested.
  */
 import type { Role } from './roles.ts';
@@ -37,8 +37,8 @@ const notYou =
   'If this was not you, ask for a new password at the login at once; that ends every login of your account.';
 
 /**
- * Subject and text of a mail. `link`: the URL with the token, or a placeholder when a member views the stored mail. Mails
- * of some kinds have no link.
+ * Subject and text of a mail. `link`: the URL with the token, or a placeholder when a member views the stored mail.
+ * Mails of some kinds have no link.
  */
 export function accountMailText(mail: AccountMail, link = ''): { subject: string; text: string } {
   switch (mail.kind) {

@@ -115,8 +115,8 @@ export function nextOpening(hours: Hours, at: Date): Date | undefined {
 }
 
 /**
- * The open spans of the local dates from a day before `from` to `until`: their starts and ends in ms since 1970, in
- * order and without overlaps.
+ * The open spans of the local dates from a day before `from` to `until`. Each span has its begin and end in ms since
+ * 1970. The spans are in order and do not overlap.
  */
 function openings(hours: Hours, from: number, until: number): [begin: number, end: number][] {
   const found: [number, number][] = [];
@@ -133,7 +133,7 @@ function openings(hours: Hours, from: number, until: number): [begin: number, en
   return found
     .toSorted(([one], [other]) => one - other)
     .map(([begin, end]) => {
-      // Spans may overlap, so each one starts at the earliest where the spans before it end.
+      // Spans may overlap, so a span begins no earlier than the end of all spans before it.
       const free = Math.max(begin, closed);
       closed = Math.max(closed, end);
       return [free, closed];
@@ -142,7 +142,7 @@ function openings(hours: Hours, from: number, until: number): [begin: number, en
 
 /**
  * Returns a function that measures how much of the time between two moments is open, in ms. Both moments must be
- * between `from` and `until`. All are in ms since 1970.
+ * between `from` and `until`. All moments are in ms since 1970.
  */
 export function openTime(hours: Hours, from: number, until: number): (begin: number, end: number) => number {
   const spans = openings(hours, from, until);

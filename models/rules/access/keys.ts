@@ -6,7 +6,7 @@ export const modes = ['test', 'live'] as const;
 export type Mode = (typeof modes)[number];
 
 export const environments = ['sandbox', 'production'] as const;
-/** `production` once the organization has gone live. */
+/** The environment of an organization: `production` once it has gone live, `sandbox` before. */
 export type Environment = (typeof environments)[number];
 
 export const scopes = ['mcp:read', 'mcp:write', 'support:read', 'support:write', 'sessions:mint'] as const;

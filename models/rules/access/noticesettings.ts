@@ -10,7 +10,7 @@ export type NoticeSettings = {
   mail_after_minutes: number;
   /**
    * In these hours, no sound is played, no browser notification is shown and no mail is sent. A mail that is due in
-   * them is sent at their end.
+   * these hours is sent when they end.
    */
   quiet_hours: QuietHours | null;
 };

@@ -5,7 +5,7 @@ export const roles = ['owner', 'admin', 'member'] as const;
 export type Role = (typeof roles)[number];
 
 /**
- * The maximum number of members. They are stored inside the organization's record and read together; a larger
+ * The maximum number of members. Members are stored inside the organization's record and read together, so a larger
  * organization needs another design.
  */
 export const maxMembers = 1000;

@@ -23,8 +23,8 @@ export const maxProductTypeLength = 200;
 /** The maximum size of a session's context or a `context_update`: bytes of UTF-8 as JSON without blanks. */
 export const maxContextBytes = 8 * 1024;
 /**
- * The maximum nesting of objects and arrays in a session's context: far more than people write, and far less than the
- * database or the call stack can take.
+ * The maximum nesting of objects and arrays in a session's context. People write far less nesting, and the database and
+ * the call stack can take far more.
  */
 export const maxContextDepth = 16;
 
@@ -55,7 +55,7 @@ export function originAllowed(origin: string | undefined, allowed: readonly stri
   return mode === 'test' && /^https?:\/\/(?:localhost|127\.0\.0\.1)(?::\d{1,5})?$/.test(origin);
 }
 
-/** Why a value cannot be a session's context; undefined when it can. `context` comes from JSON parsing. */
+/** Why a value cannot be a session's context; undefined when it can be. `context` comes from JSON parsing. */
 export function contextProblem(context: Record<string, unknown>): string | undefined {
   // The depth is checked first, because serializing a very deep object to measure its size could overflow the call
   // stack.

@@ -1,5 +1,5 @@
 /**
- * Which hosts outbound requests may reach: public ones, and those that an operator allows in EGRESS_ALLOW. Pure: this
+ * Which hosts outbound requests may reach: public hosts, and hosts that an operator allows in EGRESS_ALLOW. Pure: this
  * file judges host names and literal addresses in the URL parser's form. When a connection is made,
  * clients/http/connect.ts judges the addresses that the name resolves to by the same rules.
  */
@@ -19,12 +19,13 @@ export function isPublicHost(hostname: string): boolean {
 }
 
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
-/** The /16 that contains 3fff::/20, the range for documentation. */
+/** The block 3fff::/16. It contains 3fff::/20, which is reserved for examples in documentation. */
 const documentation = ipaddr.IPv6.parseCIDR('3fff::/16');
 
 /**
- * Only 2000::/3 is global unicast. IPv4-mapped and NAT64 addresses lie outside it and are always refused: no honest URL
- * contains them. To ipaddr.js, Teredo and 6to4 addresses, which carry another address, are not unicast.
+ * Whether an IPv6 address could be public. Only 2000::/3 is global unicast. IPv4-mapped and NAT64 addresses lie outside
+ * 2000::/3 and are always refused: no honest URL contains them. Teredo and 6to4 addresses carry an IPv4 address;
+ * ipaddr.js does not count them as unicast, so they are refused, too.
  */
 function isPublicIpv6(text: string): boolean {
   if (!ipaddr.IPv6.isValid(text)) return false;
@@ -32,7 +33,7 @@ function isPublicIpv6(text: string): boolean {
   return address.range() === 'unicast' && address.match(globalUnicast) && !address.match(documentation);
 }
 
-/** One entry of EGRESS_ALLOW: a host, with one port or (undefined) with every port. */
+/** One entry of EGRESS_ALLOW: a host with one port, or with every port when `port` is undefined. */
 export type EgressEntry = { hostname: string; port: number | undefined };
 
 /**

@@ -136,7 +136,9 @@ export class Problem extends Error {
   }
 }
 
-/** A field of the request is not valid. `message` continues the field's name: `must be in the future`. */
+/**
+ * Makes the error for an invalid field of the request. `message` continues the field's name: `must be in the future`.
+ */
 export const invalid = (path: Detail['path'], message: string): Problem =>
   new Problem('VALIDATION', { details: [{ path, message }] });
 

@@ -4,10 +4,11 @@
  */
 
 /**
- * `own`: the records belong to a meeting, task, customer, document or interview, and are deleted with it. `{ by }`: the
- * records are copies of such content, for example a notification with a meeting's title. The field named by `by` holds
- * the owner's id, and `eraseCopies` (models/base/copies.ts) deletes the copies. `ids`: the records hold only ids,
- * numbers, times and hashes, which may stay. `none`: the records hold neither personal data nor such content.
+ * `own`: the records belong to an owner (a meeting, task, customer, document or interview) and are deleted with the
+ * owner. `{ by }`: the records are copies of an owner's content, for example a notification with a meeting's title. The
+ * field named by `by` holds the owner's id, and `eraseCopies` (models/base/copies.ts) deletes the copies. `ids`: the
+ * records hold only ids, numbers, times and hashes, which may stay. `none`: the records hold neither personal data nor
+ * content of an owner.
  */
 type Holding = 'own' | { by: string } | 'ids' | 'none';
 

@@ -1,7 +1,7 @@
 /**
  * How many days records are kept before they are deleted automatically. docs/operating.md shows this table. Messages
  * and customers of test mode expire with their conversations. Records that are valid for a short time, such as one-time
- * states, expire with their validity. All other records stay until a person deletes them. Pure.
+ * states, are deleted when they become invalid. All other records stay until a person deletes them. Pure.
  */
 import type { Collection } from './holdings.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Puts items into round-robin order: one item of each owner in turn, so that an owner with many items does not delay
- * the others. Items of one owner keep their order.
+ * the other owners. Items of one owner keep their order.
  */
 export function inTurns<T>(items: readonly T[], ownerOf: (item: T) => string): T[] {
   const turns: T[][] = [];

@@ -1,6 +1,6 @@
 /** Why the bytes of an uploaded file cannot be read, and checks on them before they are parsed. Pure. */
 
-/** How many bytes of a file are examined at upload; the rest is checked when the document is processed. */
+/** How many bytes of a file are examined at upload; the remaining bytes are checked when the document is processed. */
 export const headBytes = 64 * 1024;
 
 /** Why a file could not be read: the stored code, and the sentence for the file's owner. */

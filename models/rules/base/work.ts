@@ -71,8 +71,8 @@ export const workOf = <Name extends string, Args extends [unknown?], Signal exte
 });
 
 /**
- * The full name of `queue` for a workflow whose `taskQueue` is a prefix followed by `own`. All queues of one deployment
- * share this prefix.
+ * The full name of `queue` in the deployment of a workflow. All queues of one deployment share a prefix: the workflow's
+ * `taskQueue` is this prefix followed by `own`. When `taskQueue` has another form, the result is `taskQueue`.
  */
 export const queueBeside = (taskQueue: string, own: Queue, queue: Queue): string =>
   taskQueue.endsWith(own) ? `${taskQueue.slice(0, -own.length)}${queue}` : taskQueue;

@@ -133,7 +133,9 @@ export const escalationReasons = {
 } as const;
 export type EscalationReason = keyof typeof escalationReasons;
 export const escalationReasonNames = Object.keys(escalationReasons) as EscalationReason[];
-/** The reasons with which the agent escalates although the customer did not ask for a person. */
+/**
+ * The reasons for which the agent escalates because it found no answer, although the customer did not ask for a person.
+ */
 export const calledUnasked: readonly EscalationReason[] = ['no_context', 'failed'];
 
 /** The number of consecutive questions without an answer after which the agent escalates to a person. */

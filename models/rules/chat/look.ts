@@ -6,7 +6,10 @@ export type WidgetLanguage = (typeof widgetLanguages)[number];
 
 /** When the widget asks a visitor for an e-mail address to which replies can be sent. `first`: from the beginning. */
 export const asksForEmail = ['never', 'on_escalation', 'first'] as const;
-/** Outside the team's hours, the widget is shown and says when the team is back, or it is hidden. */
+/**
+ * What the widget does outside the team's hours. `show`: the widget says when the team is back. `hide`: the widget is
+ * not displayed.
+ */
 export const outsideHours = ['show', 'hide'] as const;
 
 export const pictures = ['logo', 'avatar'] as const;

@@ -6,7 +6,7 @@ import { dayMs, kept } from '../base/retention.ts';
 import type { Mode } from '../access/keys.ts';
 
 /**
- * Extra days for customers, who must not expire before their conversations: a customer's last session may last a day
+ * Extra days for customers, who must not expire before their conversations. A customer's last session may last a day
  * and begin a conversation at its end.
  */
 export const customerDays = 2;

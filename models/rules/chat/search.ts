@@ -17,8 +17,8 @@ function foldedSign(sign: string): string {
 }
 
 /**
- * The text with each accent and its letter in one sign. Some programs write accents as signs of their own; the text
- * index ignores them, but `foldedText` keeps them.
+ * The text with each accented letter as one character (NFC). Some programs write an accent as a separate character. The
+ * text index ignores such accents, but `foldedText` keeps them.
  */
 const composed = (text: string): string => text.normalize('NFC');
 

@@ -34,8 +34,8 @@ export type Statistics = Waits & {
   conversations: number;
   escalated: number;
   /**
-   * Conversations that the agent answered, from documents or with a tool, for which no person was called and in which
-   * none replied, and that are resolved or quiet for a day.
+   * Conversations that the agent answered, from documents or with a tool, without an escalation or a member's reply.
+   * Each of them is resolved, or has been quiet for a day.
    */
   deflected: number;
   resolved: number;
@@ -83,7 +83,7 @@ export function summarize(counted: readonly Counted[], now: number, within?: Mea
   return {
     conversations: counted.length,
     escalated: count(({ called }) => called !== undefined),
-    // A member may reply before anybody has called a person.
+    // A member may reply without an escalation, so `replied` is checked, too.
     deflected: count((one) => one.answered && one.called === undefined && one.replied === undefined && isDone(one)),
     resolved: count(({ resolved }) => resolved !== undefined),
     reopened: count(({ reopened }) => reopened > 0),

@@ -4,7 +4,10 @@ import { customerTaskTimeoutMs, workOf } from '../base/work.ts';
 /** The signal that a message, a member's reply or a status change was stored in the conversation. */
 export const attendSignal = 'attend';
 
-/** Signals the conversation's workflow that the conversation has changed. Starts the workflow when none is open. */
+/**
+ * The workflow of a conversation, with the signal that the conversation has changed. The signal starts the workflow
+ * when it is not running.
+ */
 export const conversationWork = (orgId: string, convId: string) =>
   workOf(
     'conversation',
@@ -15,12 +18,15 @@ export const conversationWork = (orgId: string, convId: string) =>
     customerTaskTimeoutMs,
   );
 
-/** The signal that an event of the ticket was stored. */
+/** The signal that an event of a ticket was stored. */
 export const ticketEventSignal = 'ticketEvent';
 /** The signal that makes a workflow in backoff retry its delivery at once. */
 export const tryNowSignal = 'tryNow';
 
-/** Sends the unsent events of a ticket. Starts the workflow when none is open. `now`: skips the backoff of a retry. */
+/**
+ * The workflow that sends the unsent events of a ticket. The signal starts it when it is not running. `now`: whether
+ * the workflow skips the backoff of a retry.
+ */
 export const ticketEventsWork = (orgId: string, convId: string, ticketId: string, { now = false } = {}) =>
   workOf(
     'ticketEvents',
@@ -33,7 +39,7 @@ export const ticketEventsWork = (orgId: string, convId: string, ticketId: string
 /** The signal that a reply to the customer was stored. */
 export const repliedSignal = 'replied';
 
-/** Mails replies to a customer who is not online, some time after the replies were stored. */
+/** The workflow that mails replies to a customer who is not online, some time after the replies were stored. */
 export const mailReplyWork = (orgId: string, convId: string) =>
   workOf('mailReply', 'deliveries', `mailreply:${convId}`, [{ orgId, convId }], repliedSignal);
 
@@ -47,12 +53,12 @@ export type NoticeRef = { orgId: string } & NoticeAbout;
 export const noticedSignal = 'noticed';
 
 /**
- * Sends the pending notifications about one subject. Each subject has one workflow, which looks for pending
- * notifications again at each signal.
+ * The workflow that sends the pending notifications about one subject. Each subject has one such workflow, which looks
+ * for pending notifications again at each signal.
  */
 export const noticesWork = (orgId: string, about: NoticeAbout) =>
   workOf('notices', 'deliveries', `notices:${Object.values(about)[0] as string}`, [{ orgId, ...about }], noticedSignal);
 
-/** Removes a customer and all data about the customer. */
+/** The workflow that removes a customer and all data about the customer. */
 export const eraseCustomerWork = (orgId: string, customerId: string) =>
   workOf('eraseCustomer', 'conversations', `customer:${customerId}:erase`, [{ orgId, customerId }]);

@@ -69,7 +69,8 @@ export function retryAfter(header: string | undefined, now: number): { waitMs: n
 
 /**
  * The backoff before retry `attempt` (1 = the first retry) of a failing host, in ms. It doubles from a second up to a
- * minute. `random` (0 up to 1) spreads it over its upper half, so that several crawls do not retry at the same moment.
+ * minute. The result lies between half of the backoff (`random` 0) and the whole backoff (`random` 1), so that several
+ * crawls do not retry at the same moment.
  */
 export function backOffMs(attempt: number, random: number): number {
   const full = Math.min(backOffBaseMs * 2 ** Math.max(0, attempt - 1), backOffCapMs);
@@ -90,7 +91,8 @@ export function crawlStart(url: string): { url: string; scope: Scope } {
 }
 
 /**
- * A crawl's options as stored. When `segments` or `authority` is absent, pages that are indexed already keep theirs.
+ * A crawl's options as stored. When `segments` or `authority` is absent, pages that are already indexed keep their
+ * stored value.
  */
 export type CrawlOrder = {
   url: string;

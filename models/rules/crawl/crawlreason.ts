@@ -12,10 +12,10 @@ type ReasonRow = {
   retry?: true;
   /**
    * What happens to the version of the page that an earlier crawl indexed. Absent: it is kept, because the reason may
-   * be temporary. Only for a `duplicate` it is removed, because another page has the same text. `taken`: it is removed,
-   * because the site removed the page. `emptied`: it is removed, because the page has no text any more. A replacing
-   * crawl counts the page as missing instead (`missingPages`), because the lack of text may be an error. `elsewhere`:
-   * it is removed once the page that the address leads to is indexed.
+   * be temporary; only the version of a `duplicate` is removed, because another page has the same text. `taken`: it is
+   * removed, because the site removed the page. `emptied`: it is removed, because the page has no text any more. A
+   * crawl with `replace` counts the page as missing instead (`missingPages`), because the lack of text may be an error.
+   * `elsewhere`: it is removed once the page that the address leads to is indexed.
    */
   standing?: 'taken' | 'emptied' | 'elsewhere';
   /** The sentence for members. The detail, if there is one, replaces the words in braces. */
@@ -119,8 +119,8 @@ export const isPageStatus = (status: number): boolean => status === 200 || statu
 
 /**
  * The reason why a response with this status is not indexed; undefined for a page and for an unchanged page (304). Only
- * 204 says that the page has no text. Another success may be a firewall's challenge (202) or a part of the page (206),
- * so it counts as refused, and the indexed version is kept.
+ * 204 says that the page has no text. Any other success status may mean a firewall's challenge (202) or a part of the
+ * page (206). So the page counts as refused, and its indexed version is kept.
  */
 export function reasonOfStatus(status: number): CrawlReason | undefined {
   if (status === 304 || isPageStatus(status)) return undefined;

@@ -65,7 +65,7 @@ export function replacedPages(outcomes: FetchOutcomes): string[] {
 
 /** The keys of pages whose canonical link leads to no page, so that the pages are indexed themselves. */
 export function unresolvedCanonicals(outcomes: FetchOutcomes): string[] {
-  // When two pages name each other as canonical, the first one is indexed and counts as the canonical page of the
+  // When two pages name each other as canonical, the first page is indexed and counts as the canonical page of the
   // second.
   const left = new Map(outcomes);
   for (const [key, { why }] of outcomes) {
@@ -110,9 +110,9 @@ export function defersTo(url: string, canonical: string, start: string): boolean
 
 /**
  * Whether a replacing set of pages is complete enough to go live. `read`: the number of pages read. `lost`: the number
- * of live pages that could not be indexed again. It must be 0, because an outage of the site must not remove pages.
- * `failed`: the number of failed addresses. It may be up to a fifth of `read`, and 1 is always allowed, because many
- * sites have some broken pages.
+ * of live pages that could not be indexed again. `lost` must be 0, because an outage of the site must not remove pages.
+ * `failed`: the number of failed addresses. `failed` may be 1 or up to a fifth of `read`, because many sites have some
+ * broken pages.
  */
 export function isWholeSet({ read, failed, lost }: { read: number; failed: number; lost: number }): boolean {
   return read > 0 && lost === 0 && failed <= Math.max(1, Math.floor(read / 5));

@@ -9,8 +9,8 @@ export const crawlProblem = embedded({ url: string, reason: string });
 export type CrawlProblem = ValueOf<typeof crawlProblem>;
 
 /**
- * The addresses left out for one reason: their number, and the first ones. `why` is undefined when the record of the
- * address holds no reason code.
+ * The addresses left out for one reason: their number, and the first of these addresses. `why` is undefined when the
+ * record of the address holds no reason code.
  */
 export type ProblemGroup = { why: CrawlReason | undefined; count: number; first: readonly CrawlProblem[] };
 
@@ -23,7 +23,7 @@ const order = Object.keys(crawlReasons) as CrawlReason[];
 
 /**
  * The display order: errors, then broken links, then pages that the site or the rules of the crawl do not allow. Pages
- * beyond a limit, and pages of a cancelled crawl, come last.
+ * beyond a limit, pages of a cancelled crawl, and pages without a reason code come last.
  */
 function rankOf(why: CrawlReason | undefined): number {
   if (why === undefined || why === 'limit' || why === 'cancelled') return 3;

@@ -7,9 +7,9 @@ export const maxSchedules = 20;
 const hourMs = 3_600_000;
 
 /**
- * The interval and offset of a schedule in Temporal's terms: it fires `phaseMs` after each multiple of `everyMs` since
- * the epoch. `anchor`, without its milliseconds, is one of these times, so that not all sites are crawled at the full
- * hour.
+ * The interval and offset of a schedule in Temporal's terms: the schedule fires `phaseMs` after each multiple of
+ * `everyMs` since the epoch. `anchor`, without its milliseconds, is one of these times, so that not all sites are
+ * crawled at the full hour.
  */
 export function scheduleInterval(anchor: Date, everyHours: number): { everyMs: number; phaseMs: number } {
   const everyMs = everyHours * hourMs;

@@ -13,8 +13,8 @@ export type RobotsPolicy = 'parse' | 'allow_all' | 'wait';
 /**
  * The policy by RFC 9309, 2.3.1. A file is obeyed. Without a file (4xx), everything is allowed. While the server fails
  * or cannot be reached, nothing is fetched. 429 is an exception: it does not say whether there is a file, so nothing is
- * fetched for now. `status` is that of the last response after redirects; undefined when the server cannot be reached.
- * A redirect that could not be followed (3xx) counts as no file.
+ * fetched for now. `status` is the status of the last response after redirects; undefined when the server cannot be
+ * reached. A redirect that could not be followed (3xx) counts as no file.
  */
 export function robotsPolicy(status: number | undefined): RobotsPolicy {
   if (status === undefined || status === 429 || status >= 500 || status < 200) return 'wait';
@@ -166,7 +166,7 @@ function groupsOf(text: string, token: string): { own: Group | undefined; all: G
 
 type Verdict = Pick<Rule, 'allow' | 'octets'>;
 
-/** The stronger of two matching rules: the longer one, or of equally long ones the one that allows. */
+/** The stronger of two matching rules. The longer rule is stronger; of two equally long rules, the rule that allows. */
 function stronger(a: Verdict | undefined, b: Verdict | undefined): Verdict | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   if (a.octets !== b.octets) return a.octets > b.octets ? a : b;
@@ -185,9 +185,9 @@ function commonLength(a: string, b: string): number {
 }
 
 /**
- * Returns a function that finds the verdict of the strongest prefix of a path. The prefixes are sorted, and each one
- * points to the longest of the other prefixes that it begins with. A binary search and these pointers find all prefixes
- * of a path quickly, also among tens of thousands.
+ * Returns a function that finds the verdict of the strongest prefix of a path. The prefixes are sorted, and each prefix
+ * points to the longest shorter prefix with which it begins. A binary search and these pointers find all prefixes of a
+ * path quickly, also among tens of thousands.
  */
 function prefixLookup(verdicts: ReadonlyMap<string, Verdict>): (path: string) => Verdict | undefined {
   type Prefix = { text: string; verdict: Verdict; shorter: Prefix | undefined };
@@ -212,8 +212,8 @@ function prefixLookup(verdicts: ReadonlyMap<string, Verdict>): (path: string) =>
 }
 
 /**
- * Returns a function that applies the rules to a path. Wildcard rules are tried one by one; all other rules are looked
- * up.
+ * Returns a function that applies the rules to a path. Wildcard rules are tried one by one. All other rules are found
+ * by a fast look-up.
  */
 function judgeBy(rules: readonly Rule[]): (path: string) => Verdict | undefined {
   const exact = new Map<string, Verdict>();
@@ -248,7 +248,7 @@ function comparablePath(url: string): string | undefined {
  * Parses a robots.txt for the crawler `agent` (its product token, with or without version). Never throws: lines that
  * are not rules are skipped, so an HTML page in place of the file forbids nothing. The crawler's own group applies if
  * there is one, else the group for `*`. Within the group the longest matching pattern decides; of two equally long
- * ones, the one that allows.
+ * patterns, the one that allows.
  */
 export function parseRobots(source: Uint8Array | string, agent: string): Robots {
   const { own, all, sitemaps } = groupsOf(decode(source), productToken(agent));

@@ -21,7 +21,7 @@ const maxHostLength = 253;
  */
 const maxRawHostLength = 300;
 
-/** Why an address cannot be that of a page. The sentences are in `crawlReasons` (crawlreason.ts). */
+/** Why an address cannot be the address of a page. The sentences are in `crawlReasons` (crawlreason.ts). */
 export type UrlReason = 'bad_url' | 'bad_scheme' | 'credentials' | 'url_too_long';
 export type Canonical = { url: string; reason?: undefined } | { url?: undefined; reason: UrlReason };
 
@@ -40,8 +40,8 @@ const trackingParameters: ReadonlySet<string> = new Set(
 /** Parameters that always hold a session id, in lower case. */
 const sessionParameter = /^(?:jsessionid|phpsessid|aspsessionid[a-z]*|asp\.net_sessionid|cfid|cftoken|zenid|oscsid)$/;
 /**
- * Parameters that often hold a session id. They are removed only when the value looks like one; `sid=42` may well name
- * an article.
+ * Parameters that often hold a session id. They are removed only when the value looks like a session id, because
+ * `sid=42` may well name an article.
  */
 const maybeSessionParameter = /^(?:sid|sessid|sessionid|session_id)$/;
 const sessionValue = /^(?=.*\d)[\w.,~-]{16,}$/;
@@ -126,9 +126,9 @@ const bareAddress = (href: string): string =>
  * repeated slash. Escapes are normalized, tracking and session parameters are removed, and the other parameters are
  * sorted.
  *
- * Unchanged are the case of the path, a trailing slash, `index.html`, `www.` and the scheme (see `pageKey`).
- * `index.html` is kept because some servers refuse `/`; on a site with both addresses, the canonical link or the
- * content hash shows that they are one page.
+ * The case of the path, a trailing slash, `index.html`, `www.` and the scheme stay unchanged. `pageKey` removes `www.`
+ * and the scheme. `index.html` is kept because some servers refuse `/`; on a site with both addresses, the canonical
+ * link or the content hash shows that they are one page.
  */
 export function canonicalUrl(href: string, base?: string): Canonical {
   const trimmed = bareAddress(href);
@@ -172,7 +172,7 @@ export function pageKey(url: string): string {
   return url.replace(/^https?:\/\/(?:www\.)?/, '');
 }
 
-/** All addresses that have the same `pageKey` as this one. */
+/** All addresses that have the same `pageKey` as `url`. */
 export function spellingsOf(url: string): string[] {
   const key = pageKey(url);
   const all = ['https://', 'http://', 'https://www.', 'http://www.'].map((start) => start + key);
@@ -186,9 +186,9 @@ export type Scope = { site: string; prefix: string };
 const pageEnding = /\.(?:html?|xhtml|shtml|php\d?|aspx?|jspx?|jsf|do|cgi|pl|cfm|md|txt)$/i;
 
 /**
- * The scope of a crawl from its canonical start: the same host and port, with or without `www.`, over http or https,
- * and below the path of the start. `/help`, `/help/` and `/help/index.html` all mean the page `/help` and the pages
- * below it, but not `/helpdesk`.
+ * The scope of a crawl from its canonical start: the same host and port, and paths below the path of the start. The
+ * scope includes addresses with and without `www.`, over http and https. `/help`, `/help/` and `/help/index.html` all
+ * mean the page `/help` and the pages below it, but not `/helpdesk`.
  */
 export function scopeOf(startUrl: string): Scope {
   const { site, path } = partsOf(startUrl) ?? { site: '', path: '/' };

@@ -14,12 +14,12 @@ export const recrawlSiteWork = (orgId: string, scheduleId: string) =>
   workOf('recrawlSite', 'crawl', recrawlScheduleId(scheduleId), [{ orgId, scheduleId }]);
 
 /**
- * Makes the Temporal Schedule match the stored record of the crawl schedule, as the record is when the workflow runs.
- * `change`: the id of the change; each change has its own workflow.
+ * The workflow that makes the Temporal Schedule match the stored record of the crawl schedule, as the record is when
+ * the workflow runs. `change`: the id of the change; each change has its own workflow.
  */
 export const arrangeRecrawlWork = (orgId: string, scheduleId: string, change: string) =>
   workOf('arrangeRecrawl', 'crawl', `${recrawlScheduleId(scheduleId)}:arrange:${change}`, [{ orgId, scheduleId }]);
 
-/** Removes the orphaned knowledge data that a pruning request has found. */
+/** The workflow that removes the orphaned knowledge data that a pruning request has found. */
 export const pruneKnowledgeWork = (orgId: string, pruningId: string) =>
   workOf('pruneKnowledge', 'sources', `pruning:${pruningId}`, [{ orgId, pruningId }]);

@@ -1,5 +1,5 @@
 /**
- * Which incoming mails are ignored: mails written by programs, mails whose sender is not authenticated, and others that
+ * Which incoming mails are ignored: mails written by programs, mails whose sender is not authenticated, and mails that
  * change nothing. Pure.
  */
 import { loopHeader } from './mailout.ts';

@@ -137,7 +137,7 @@ export const messageIdsIn = (value: string | undefined): string[] => [
 const newestReferences = 10;
 const maxReferencesBytes = 2_000;
 
-/** The `References` of a mail: the first id of the thread and the newest ones, within 2 kB. */
+/** The `References` of a mail: the first message id of the thread and the newest ids, within 2 kB. */
 export function referencesOf(ids: readonly string[]): string[] {
   const [first, ...others] = ids;
   if (first === undefined) return [];

@@ -1,6 +1,6 @@
 /**
  * Notifications outside the system: mails about accounts, mails and Slack messages to members, and mails to interview
- * candidates. Pure. Each one is a delivery of the kind `notification`.
+ * candidates. Pure. Each notification is a delivery of the kind `notification`.
  */
 import type { Mailbox } from '../access/mailbox.ts';
 import type { AccountLetter, AccountMailKind } from '../access/accountmail.ts';

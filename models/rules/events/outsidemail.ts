@@ -1,7 +1,8 @@
 /**
- * Mails to outsiders: people who are neither members nor customers who wrote first, and whoever has an address that a
- * visitor gave in a chat. Each mail says who sends it, through which system, why, and how to unsubscribe. Daily limits
- * keep one account from mailing strangers through the server that all organizations share. Pure.
+ * Mails to outsiders. An outsider is neither a member nor a customer who wrote first. The owner of an address that a
+ * visitor gave in a chat counts as an outsider, too. Each mail says who sends it, through which system, why, and how to
+ * unsubscribe. Daily limits keep one account from mailing strangers through the server that all organizations share.
+ * Pure.
  */
 import { shownName } from '../access/accountmail.ts';
 
@@ -15,7 +16,8 @@ export type OutsideReason = keyof typeof reasons;
 
 /**
  * The daily limit of mails to one address, from all senders together. Replies to an address that a visitor gave have a
- * counter of their own with the same limit. Operators cannot raise it, because it protects people from being flooded.
+ * counter of their own with the same limit. Operators cannot raise the limit, because it protects people from being
+ * flooded with mails.
  */
 export const outsideToOnePerDay = 10;
 /** The daily limit of mails from an account whose own address is not proven: enough to invite a first team. */
@@ -63,7 +65,7 @@ export const objectionHeaders = (address: string): Record<string, string> => ({
   'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
 });
 
-/** The scope in an unsubscribe form of a mail program or the page; undefined for anything else. */
+/** The scope in a form that a mail program or the page to unsubscribe submits; undefined for any other form. */
 export function readObjection(text: string): ObjectionScope | undefined {
   const form = new URLSearchParams(text);
   if (form.get('List-Unsubscribe') === 'One-Click') return 'organization';

@@ -23,8 +23,8 @@ export const retryWaits: readonly number[] = [
 const jitter = 0.2;
 
 /**
- * The wait before a retry, in ms: the longer of `ms` and `askedMs` (the receiver's requested delay, counted up to
- * `boundMs`). `random` is from 0 up to 1.
+ * The wait before a retry, in ms: the longer of `ms` and `askedMs`, prolonged at random. `askedMs`: the receiver's
+ * requested delay, of which at most `boundMs` count. `random`: from 0 up to 1, the share of `jitter` that is applied.
  */
 export const waitOf = (ms: number, askedMs: number | undefined, boundMs: number, random: number): number =>
   Math.round(Math.max(ms, Math.min(askedMs ?? 0, boundMs)) * (1 + jitter * random));
@@ -35,8 +35,9 @@ const maxRetryAfterMs = 10 * hour;
 const hopelessAfterMs = 5 * 24 * hour;
 
 /**
- * The wait before the next attempt after `tries` failed ones, in ms; undefined when no retry follows. `retryAfterMs`:
- * the wait that the receiver asks for, obeyed when it is longer. `random`: from 0 up to 1.
+ * The wait before the next attempt after `tries` failed attempts, in ms; undefined when no retry follows.
+ * `retryAfterMs`: the wait that the receiver asks for, obeyed when it is longer than the backoff. `random`: from 0 up
+ * to 1.
  */
 export function nextWaitMs(tries: number, retryAfterMs: number | undefined, random: number): number | undefined {
   const wait = retryWaits[tries];

@@ -2,17 +2,20 @@
 import { workOf } from '../base/work.ts';
 import { tryNowSignal } from '../chat/work.ts';
 
-/** The signal that a delivery of the line was stored. */
+/** The signal that a delivery of a line was stored. */
 export const lineSignal = 'attend';
 
-/** Sends the deliveries of a line that belongs to no ticket. The signal starts the workflow when it is not running. */
+/**
+ * The workflow that sends the deliveries of a line that belongs to no ticket. The signal starts the workflow when it is
+ * not running. `now`: whether the workflow skips the backoff of a retry.
+ */
 export const sendLineWork = (orgId: string, line: string, { now = false } = {}) =>
   workOf('sendLine', 'deliveries', `delivery:${line}`, [{ orgId, line }], now ? tryNowSignal : lineSignal);
 
 /** The signal that an inbound record was stored. */
 export const arrivedSignal = 'arrived';
 
-/** Processes the inbound records of an organization. The signal starts the workflow when it is not running. */
+/** The workflow that processes the inbound records of an organization. The signal starts it when it is not running. */
 export const inboundWork = (orgId: string) =>
   workOf('inbound', 'inbound', `inbound:${orgId}`, [{ orgId }], arrivedSignal);
 
@@ -24,12 +27,12 @@ export type MeetingHappened = {
   event: 'meeting_ended' | 'summary_ready';
   version: number;
 };
-/** The signal that another event of the task was stored. */
+/** The signal that another event of a task was stored. */
 export const happenedSignal = 'happened';
 
 /**
- * Announces events. A task has one workflow, which reads the stored events again after each signal. Each event of a
- * meeting has a workflow of its own.
+ * The workflow that announces events. A task has one such workflow, which reads the stored events of the task again
+ * after each signal. Each event of a meeting has a workflow of its own.
  */
 export const announceWork = (about: TaskRef | MeetingHappened) =>
   workOf(

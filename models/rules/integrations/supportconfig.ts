@@ -32,7 +32,7 @@ export const webhookSecretLength = { min: 16, max: 256 } as const;
  */
 const oldSecretMs = 24 * 3_600_000;
 /**
- * The maximum number of replaced secrets with which events are still signed. Each one makes the signature header
+ * The maximum number of replaced secrets with which events are still signed. Each secret makes the signature header
  * longer.
  */
 const maxOldSecrets = 4;
@@ -232,7 +232,7 @@ export function checkWebhookSecret(secret: string | null | undefined): void {
     refuse(`must hold a key of at least ${minWebhookKeyBytes} bytes`);
 }
 
-/** Why a URL cannot be the webhook's; undefined when it can. */
+/** Why a URL cannot be the URL of the webhook; undefined when it can be. */
 export function webhookUrlProblem(text: string, egressAllow: readonly string[]): string | undefined {
   if (!URL.canParse(text)) return 'must be an address such as https://example.com/hooks';
   const url = new URL(text);

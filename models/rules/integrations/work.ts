@@ -35,6 +35,6 @@ export const givesBack: ReadonlySet<IntegrationProvider> = new Set(['slack']);
 export const releaseTriedForMs = 7 * 86_400_000;
 
 export type ReleaseRef = { orgId: string; releaseId: string };
-/** Revokes a credential at its service. */
+/** The workflow that revokes a credential at its service. */
 export const releaseCredentialWork = (orgId: string, releaseId: string) =>
   workOf('releaseCredential', 'inbound', `release:${releaseId}`, [{ orgId, releaseId } satisfies ReleaseRef]);

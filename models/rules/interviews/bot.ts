@@ -70,10 +70,7 @@ const words: readonly (readonly [RegExp, BotReason])[] = [
   [/meeting_(not_found|link_|password|ended)/, 'bad_link'],
   [/requires_|login_required|locked|meeting_full|blocked|not_invited|^zoom_(sdk|local)|captcha/, 'needs_settings'],
   [/permission_denied/, 'no_recording'],
-  [
-    /call_ended|everyone_left|only_bots|silence_detected|received_leave|max_length|platform_idle|meeting_ended/,
-    'ended',
-  ],
+  [/call_ended|everyone_left|only_bots|silence_detected|received_leave|max_length|platform_idle/, 'ended'],
   [
     /failed_to_launch|errored|internal_error|timeout|connection|terminated|not_launched|unable_to_connect|credits/,
     'service',
@@ -85,7 +82,7 @@ const reasonOf = (word: string | null | undefined): BotReason | undefined =>
 
 function stateOf(phase: BotPhase, word: string | null | undefined): BotState {
   const reason = reasonOf(word);
-  // A reason is kept only for a bot that is no longer in the call. A failed bot always gets one.
+  // A reason is kept only for a bot that is no longer in the call. A failed bot always gets a reason.
   if (!isOver({ phase }) || (reason === undefined && phase !== 'failed')) return { phase };
   return { phase, reason: reason ?? 'unknown' };
 }

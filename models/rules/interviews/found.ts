@@ -6,7 +6,7 @@ export type Someone = { userId: string } | { email: string };
 
 /** A task that was found in one place of a transcript. */
 export type FoundTask = {
-  /** The segment's id. */
+  /** The id of the transcript segment in which the task was found. */
   segment: string;
   /** The words of the transcript that state the task. */
   quote: string;

@@ -102,7 +102,7 @@ export const isAhead = (status: InterviewStatus): boolean => status === 'draft' 
 /** Whether the interview has started and not ended: the bot was sent or the room is open. */
 export const isRunning = (status: InterviewStatus): boolean => running.some((one) => one === status);
 
-/** Whether the status is one that no operation changes. */
+/** Whether no operation changes this status. */
 export const isFinal = (status: InterviewStatus): boolean => status === 'completed' || status === 'cancelled';
 
 /** The error details for a client whose operation is refused. */
@@ -134,7 +134,8 @@ const botKinds = ['room', 'recall', 'attendee'] as const;
 export type BotKind = (typeof botKinds)[number];
 export type BotRef = { kind: BotKind; id: string };
 /**
- * The idempotency key of a request for the next bot after `sent` others, so that a retry does not send a second bot.
+ * The idempotency key of the request for the next bot, when `sent` bots were sent before. With this key, a retry does
+ * not send a second bot.
  */
 export const botKey = (interviewId: string, sent: number): string => `${interviewId}:${sent + 1}`;
 /** `since`: when the bot joined the call, ISO 8601. The times in its transcript are relative to this time. */
@@ -177,7 +178,7 @@ export type InterviewState = {
   joinedAt?: string;
   /** How many times in a row the bot's state was polled without a change. */
   looks: number;
-  /** Whether a new bot must replace a lost one. */
+  /** Whether a new bot must replace a lost bot. */
   rejoin?: true;
   /** Whether phase 1 of the evaluation is done. */
   summarized?: true;

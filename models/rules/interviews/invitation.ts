@@ -40,8 +40,8 @@ function isCalledOff({ status, history }: Pick<Planned, 'status' | 'history'>): 
 }
 
 /**
- * The next mail to send; undefined when the candidate knows everything already, has no address, or the interview has no
- * time ahead. `elsewhere`: the URL of the external call.
+ * The next mail to send; undefined when the latest mail is still right, the candidate has no address, or the interview
+ * has no time in the future. `elsewhere`: the URL of the external call.
  */
 export function nextInvitation(planned: Planned, elsewhere: string | undefined, now: Date): Invitation | undefined {
   const { status, candidate, scheduled_at, invited } = planned;

@@ -1,6 +1,9 @@
 /** The room's own texts by language. The interview questions are in other files. Pure data. */
 
-/** Notices that are shown before anything is recorded: one per mode on what the AI does, and one for all modes. */
+/**
+ * Notices that are shown before anything is recorded: for each mode, a notice that says what the AI does; `all` is
+ * shown in every mode.
+ */
 export const notices = {
   solo: {
     en: 'An AI asks the questions in this interview; no person reads along unless an interviewer joins.',

@@ -4,7 +4,10 @@ import { workOf } from '../base/work.ts';
 /** The signal that the owner has deleted the meeting. */
 export const removeMeetingSignal = 'remove';
 
-/** Removes a meeting when its retention period ends. `removed`: signals the workflow to remove the meeting at once. */
+/**
+ * The workflow that removes a meeting when its retention period ends. `removed`: whether to signal the workflow to
+ * remove the meeting at once.
+ */
 export const meetingWork = (
   { _id, org_id, expires_at }: { _id: string; org_id: string; expires_at: Date },
   { removed = false } = {},
@@ -33,6 +36,9 @@ export const interviewSignals = {
 
 export const interviewWorkflowId = (interviewId: string): string => `interview:${interviewId}`;
 
-/** Starts the workflow that owns an interview's state, or signals the open one. */
+/**
+ * The workflow that owns an interview's state. `signal`: the signal for the workflow, which starts the workflow when it
+ * is not running.
+ */
 export const interviewWork = (orgId: string, interviewId: string, signal?: keyof typeof interviewSignals) =>
   workOf('interview', 'interviews', interviewWorkflowId(interviewId), [{ orgId, interviewId }], signal);

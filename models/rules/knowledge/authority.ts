@@ -2,10 +2,10 @@
 export const sourceTypes = ['document', 'website'] as const;
 export type SourceType = (typeof sourceTypes)[number];
 
-/** Whether a source's id is that of a page of a website rather than of a document. */
+/** Whether a source id belongs to a page of a website rather than to a document. */
 export const isPage = (sourceId: string): boolean => sourceId.startsWith('page_');
 
-/** The tiers, highest first. When sources of one tier can answer, lower tiers are ignored. */
+/** The priority tiers of sources, highest first. When sources of one tier can answer, lower tiers are ignored. */
 export const authorities = ['primary', 'normal', 'background'] as const;
 export type Authority = (typeof authorities)[number];
 

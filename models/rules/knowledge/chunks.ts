@@ -48,13 +48,16 @@ export function countWords(text: string): number {
   return (text.match(/\S+/g)?.length ?? 0) + Math.ceil(unspaced / 2);
 }
 
-/** A number of words and of characters that a text may have. */
+/** The maximum number of words and of characters that a text may have. */
 type Room = { words: number; characters: number };
 const whole: Room = { words: maxWords, characters: maxCharacters };
 
 const fits = (text: string, room: Room): boolean => text.length <= room.characters && countWords(text) <= room.words;
 
-/** Returns a sentence whole, or split at blanks (else between characters) when it exceeds the room. */
+/**
+ * Returns a sentence whole when it fits in `room`, else split at blanks. A word that does not fit is split between
+ * characters.
+ */
 function split(sentence: string, room: Room): string[] {
   if (fits(sentence, room)) return [sentence];
   const words = sentence.split(/\s+/).flatMap((word) => splitWord(word, room));
@@ -63,8 +66,8 @@ function split(sentence: string, room: Room): string[] {
 }
 
 /**
- * Splits text without blanks between characters when it exceeds the room: a long code, or a script without blanks, in
- * which two characters count as a word.
+ * Splits a word that does not fit in `room` between characters. Such a word is a long code, or text in a script without
+ * blanks, in which two characters count as a word.
  */
 function splitWord(word: string, room: Room): string[] {
   if (fits(word, room)) return [word];
@@ -75,7 +78,7 @@ function splitWord(word: string, room: Room): string[] {
   return pieces;
 }
 
-/** A text that is not split, and what separates it from the text before it in the same chunk. */
+/** A text that is not split further. `before` separates it from the previous unit in the same chunk. */
 type Unit = { text: string; before: '\n\n' | '\n' | '; ' | ' ' };
 
 /**

@@ -1,12 +1,12 @@
 /**
- * The texts of a passage that a question is compared with by meaning, and their stored vectors. Pure. The vectors are
- * made when the passage is embedded, so that at search time only the question must be embedded.
+ * Lists the texts of a passage with which a question is compared by meaning, and packs their vectors for storage. Pure.
+ * The vectors are computed when the passage is embedded, so that at search time only the question must be embedded.
  */
 import { unitsOf } from './units.ts';
 
 /**
- * The version of the texts and of the model behind their vectors. Change it whenever `comparedTexts` of any passage or
- * a vector of any text changes.
+ * The version of the compared texts and of their vectors; stored vectors of another version are not used. Change it
+ * whenever `comparedTexts` returns other texts or the embedding model makes other vectors.
  */
 export const sentencesName = 'use-1';
 
@@ -22,12 +22,12 @@ export function comparedTexts(text: string): string[] {
 }
 const maxTexts = 64;
 
-/** The highest absolute value of a signed byte. */
+/** The largest number that a signed byte can hold. */
 const most = 127;
 
 /**
- * Packs vectors of the same length into one byte per number, scaled to each vector's largest number. A cosine does not
- * depend on a vector's length, so the scale is not stored.
+ * Packs vectors with equally many numbers into one byte per number. Each vector is scaled so that its largest absolute
+ * number becomes `most`. The scale is not stored, because a cosine does not depend on it.
  */
 export function packVectors(vectors: readonly Float32Array[]): Int8Array {
   const width = vectors[0]?.length ?? 0;
@@ -44,8 +44,8 @@ export function packVectors(vectors: readonly Float32Array[]): Int8Array {
 }
 
 /**
- * The cosines of a unit vector with the packed vectors; undefined when `packed` does not hold `count` vectors of the
- * same length as `unit`.
+ * The cosines of the unit-length vector `unit` with the packed vectors. Undefined when `packed` does not hold `count`
+ * vectors with as many numbers as `unit`.
  */
 export function packedCosines(unit: Float32Array, packed: Int8Array, count: number): number[] | undefined {
   const width = unit.length;

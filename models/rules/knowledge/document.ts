@@ -193,8 +193,8 @@ function archiveKind(entries: readonly string[]): string {
  * The type of a file, judged by its first bytes (up to `headBytes`) and its name, which must agree. `zipEntries` are
  * the names in the ZIP directory; undefined when the directory is missing or unreadable. `contentTypes` is the text of
  * `[Content_Types].xml`, empty when the archive has none. A protected or damaged office file is accepted here, because
- * reading it later gives its owner a better reason. Throws VALIDATION for an empty file. Throws UNSUPPORTED_FILE_TYPE
- * with the detected kind of file and what to upload instead.
+ * the later processing tells its owner the exact reason. Throws VALIDATION for an empty file. Throws
+ * UNSUPPORTED_FILE_TYPE with the detected kind of file and what to upload instead.
  */
 export function detectFileType(
   head: Uint8Array,

@@ -1,8 +1,8 @@
 /** When pages are embedded. Pure. */
 
 /**
- * How long after the start of a crawl its pages wait to be embedded, in ms, so that embedding does not slow the crawl.
- * A longer crawl spends most of its time waiting for the site, so embedding may run during the rest of the crawl.
+ * The delay between the start of a crawl and the embedding of its pages, in ms. It keeps embedding from slowing a short
+ * crawl. A longer crawl mostly waits for the site, so its pages may be embedded while it runs.
  */
 const crawlFirstMs = 2 * 60_000;
 

@@ -26,7 +26,7 @@ export function gapReason(candidates: number, anywhere: boolean): GapReason {
  */
 const sameQuestion = 0.77;
 
-/** The known questions that are similar enough to be the same question, the nearest first. */
+/** The ids of the known questions that count as the same as the question with this vector, the nearest first. */
 export function sameQuestions(vector: Float32Array, known: ReadonlyMap<string, Float32Array>): string[] {
   const same: { id: string; cosine: number }[] = [];
   for (const [id, other] of known) {
@@ -39,8 +39,8 @@ export function sameQuestions(vector: Float32Array, known: ReadonlyMap<string, F
 }
 
 /**
- * The group of a question that is not near enough to a known question (`sameQuestions`), or has no vector: questions
- * with the same content words, in any order, form one group.
+ * The group key of a question that has no vector or is not near a known question (`sameQuestions`). Questions with the
+ * same content words, in any order, get the same key.
  */
 export function gapGroup(stems: readonly string[], question: string): string {
   return [...new Set(stems)].sort().join(' ') || question.trim().toLowerCase();

@@ -17,8 +17,8 @@ export function missing(there: readonly Told[], live: readonly Told[]): number {
 }
 
 /**
- * Throws when live mode has no room for all missing sources: a partly copied knowledge base would answer worse than
- * people expect.
+ * Throws when the quota of live mode does not allow all missing sources. A partly copied knowledge base would answer
+ * worse than people expect.
  */
 export function checkRoom(
   quotas: Quotas,

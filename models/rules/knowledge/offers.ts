@@ -32,7 +32,10 @@ export const shownOffer = ({ heading, question, says, source }: Offer): Omit<Off
   source,
 });
 
-/** A last heading with fewer words than this is shown with its parent heading: `Cash – In the euro area`. */
+/**
+ * When the last heading of a heading path has fewer words than this, the parent heading is shown before it: `Cash – In
+ * the euro area`.
+ */
 const tellingWords = 3;
 /** The maximum length of a displayed heading, in characters. */
 const maxLabelLength = 160;
@@ -57,7 +60,10 @@ function rowLabel(heading: string, name: string): string {
   return above === '' || terms(name).length >= tellingWords ? name : `${above} – ${name}`;
 }
 
-/** The cells that name the subjects of a passage's rows. A value like "no" or "5 EUR" names none. */
+/**
+ * The first cells of a passage's table rows, which name the subjects of the rows. A first cell like "no" or "5 EUR" is
+ * left out, because it names no subject.
+ */
 const rowNames = (text: string): string[] =>
   rowsIn(text).flatMap(([first]) => (first && !isValue(first.value) ? [first.value] : []));
 
@@ -67,8 +73,8 @@ const oneLine = (text: string): string =>
 const joined = (units: readonly Unit[]): string => units.map(({ text }) => text).join(' ');
 
 /**
- * The text of a unit. When the unit introduces what follows, all units after it are added. A passage without a table is
- * shown whole when it fits in the line.
+ * The text of a unit. When the unit introduces the units after it (`introduces`), those are added. A passage without a
+ * table is shown whole when it has at most `maxLineLength` characters.
  */
 function lineFrom(units: readonly Unit[], unit: Unit | undefined): string {
   if (unit === undefined) return '';
@@ -79,8 +85,9 @@ function lineFrom(units: readonly Unit[], unit: Unit | undefined): string {
 
 /**
  * The offer of a passage. `near`: the text of the sentence, list item or table row that is nearest to the question; by
- * default the first one. A table row alone says little. So when the passage also has sentences, the row is shown only
- * when the question mentions its first cell (`isAsked`); otherwise the first sentence is shown.
+ * default the first of these texts in the passage. A table row alone says little. So when the passage also has
+ * sentences, the row is shown only when the question mentions its first cell (`isAsked`); otherwise the first sentence
+ * is shown.
  */
 export function offerOf(
   { id, type, source_id, name, url, heading, text }: Passage,

@@ -38,7 +38,7 @@ export function freeSlots(limit: number, taken: readonly (number | undefined)[])
   };
 }
 
-/** An organization counts as near its quota when it has used at least this share of it. */
+/** An organization counts as near its quota when it has used at least this share of the quota. */
 export const nearShare = 0.8;
 
 /**

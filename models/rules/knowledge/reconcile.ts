@@ -2,7 +2,7 @@
 import type { Authority } from './authority.ts';
 
 /**
- * The index rows of one batch of a source, as the index has them. A batch holds the rows that one attempt wrote
+ * The rows of one batch of a source in the search index. A batch is the rows that one attempt to index the source wrote
  * (`batchOf`).
  */
 export type IndexedSource = {
@@ -15,7 +15,10 @@ export type IndexedSource = {
   authority: string;
 };
 
-/** Which index rows of a source answer questions now, and which may do so after the next publication. */
+/**
+ * Which index rows of a source answer questions now, and which may answer after the next publication. Each processing
+ * of the source's content makes a new generation of rows.
+ */
 export type Generations = {
   generation: number;
   /**
@@ -24,14 +27,15 @@ export type Generations = {
    */
   claimed?: number;
   /**
-   * The generation whose rows answer questions, or will do so once the whole set of pages that it belongs to goes live.
+   * The generation whose rows answer questions. When the source is a page of a new set of pages, its rows answer once
+   * the whole set goes live.
    */
   live_generation?: number;
   /** The attempt that wrote the live rows; absent when only one attempt ever wrote the generation. */
   live_attempt?: number;
 };
 
-/** A source with its indexing state and tags, as its record has them. */
+/** A source with its indexing state and tags, as its record in MongoDB has them. */
 export type Standing = Generations & {
   source_id: string;
   /** Whether the source may be used in answers now. */
@@ -57,8 +61,8 @@ export const liveBatch = ({ live_generation, live_attempt }: Generations): strin
   live_generation === undefined ? undefined : batchOf(live_generation, live_attempt);
 
 /**
- * Whether a generation is live or may still become live. Older generations cannot, because generation numbers only
- * grow.
+ * Whether a generation is live or may still become live. An older generation cannot become live, because generation
+ * numbers only grow.
  */
 export const isCurrent = (
   source: { generation: number; live_generation?: number | undefined },
@@ -105,8 +109,8 @@ export function compareIndex(standing: readonly Standing[], rows: readonly Index
 }
 
 /**
- * Like `compareIndex`, for the vector table. Vectors belong to a generation, whichever attempt indexed its text. Only
- * the sources in `embedded` must have all their vectors; other sources still wait to be embedded.
+ * Like `compareIndex`, for the vector table. Vectors belong to a generation and not to an attempt, so attempts are
+ * ignored. Only the sources in `embedded` must have all their vectors; other sources still wait to be embedded.
  */
 export function compareVectors(
   standing: readonly Standing[],

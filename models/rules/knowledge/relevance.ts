@@ -5,8 +5,9 @@
 import calibrations from './relevance.json' with { type: 'json' };
 
 /**
- * The parts of the platform's embedding vectors, in order, one per embedding model. `spread`: standard deviation of the
- * cosines. `usual`: the typical cosine of a question with any passage of a help centre, measured on two help centres.
+ * The parts of the platform's embedding vectors, in order; each embedding model makes one part. `spread`: the standard
+ * deviation of the cosines. `usual`: the typical cosine of a question with any passage of a help centre, measured on
+ * two help centres.
  */
 const embeddedParts = [
   { name: 'me5', weight: 1, spread: 0.026, usual: 0.83, englishOnly: false },
@@ -14,22 +15,21 @@ const embeddedParts = [
   { name: 'bge', weight: 1.5, spread: 0.06, usual: 0.54, englishOnly: true },
 ] as const;
 /**
- * The measured `usual` cosines count as much as this many passages of the index table. A small sample alone does not
- * show reliably which cosine is usual in the table.
+ * The weight of the measured `usual` cosines when the usual cosine of an index table is estimated: they count like this
+ * many sampled passages. A small sample alone would be unreliable.
  */
 const priorPassages = 16;
 /**
  * In an index table whose passages all have nearly the same subject, a passage is similar to many questions that it
- * does not answer. So the usual score is raised by this share of a distance: how far the cosine with a passage's
- * nearest neighbour (in another source) usually lies above the passage's mean cosine. Values from 0.5 to 0.9 were tried
- * on the questions of a bank's customers (59 passages) and on questions to public services (435). With 0.8, a single
- * threshold fits both sets best. The value was chosen on these two sets, so no result on them tests it.
+ * does not answer. So the usual score is raised by this share of the usual neighbour distance. The neighbour distance
+ * of a passage is its cosine with the nearest passage of another source, minus its mean cosine. Values from 0.5 to 0.9
+ * were tried on the questions of a bank's customers (59 passages) and on questions to public services (435). With 0.8,
+ * a single threshold fits both sets best. The value was chosen on these two sets, so no result on them tests it.
  */
 const crowded = 0.8;
 /**
- * The standard deviation of how near passages lie to each other, in z-score units, measured on samples of four help
- * centres. From it, `crowdedness` computes how much nearer the nearest neighbour is in the whole index table than in a
- * sample.
+ * The standard deviation of the similarity of two passages, in z-score units, measured on samples of four help centres.
+ * `crowdedness` uses it to estimate how much nearer the nearest neighbour is in the whole index table than in a sample.
  */
 const spreadOfNeighbours = 1.25;
 /**
@@ -117,7 +117,8 @@ const meanOf = (values: readonly number[]): number => values.reduce((sum, value)
 function crowdedness({ near, sampled, rows }: Neighbours = noNeighbours, weights: readonly number[]): number {
   const { distance, passages } = usualNeighbour;
   const distances = near.map((above) => weighted(weights, above)).toSorted((a, b) => a - b);
-  // The expected maximum of n normally distributed values grows like the square root of 2 ln n.
+  // The expected maximum of n normally distributed values grows like the square root of 2 ln n. `grown` is the growth
+  // from the sample to the whole table.
   const grown = sampled > 1 ? Math.sqrt(2 * Math.log(rows)) - Math.sqrt(2 * Math.log(sampled)) : 0;
   const seen = (distances[Math.floor(distances.length / 2)] ?? 0) + spreadOfNeighbours * grown;
   return crowded * ((seen * distances.length + distance * passages) / (distances.length + passages));

@@ -193,7 +193,7 @@ export const chosen = <P extends Passage>(passage: P): Judged<P> => ({
 
 /**
  * Judges the passages against every question and sorts them by relevance. With a scale, passages that have a vector are
- * judged by embeddings, the others by words.
+ * judged by embeddings, and all other passages by words.
  */
 export function judge<P extends Passage>(
   questions: readonly string[],
@@ -230,7 +230,7 @@ export function judge<P extends Passage>(
 export type Tiered<J> = {
   /** The tier whose passages answer; undefined when no passage is relevant. */
   authority: Authority | undefined;
-  /** The best passage of the tier and those nearly as good, most relevant first. */
+  /** The best passage of the tier and the passages nearly as good, most relevant first. */
   hits: J[];
 };
 
@@ -257,8 +257,8 @@ export function selectTier<J extends Judged>(judged: readonly J[], offer = Infin
 }
 
 /**
- * The passages to offer when none answers with certainty, one per heading: `first`, and then the most relevant ones if
- * the best of them has the probability `offer`.
+ * The passages to offer when no passage answers with certainty, one per heading. They are the passages in `first`, and
+ * then the most relevant passages if the best passage has at least the probability `offer`.
  */
 export function selectOffers<J extends Judged>(judged: readonly J[], offer: number, first: readonly J[] = []): J[] {
   const near = judged.filter(({ features }) => features !== undefined).toSorted(byRelevance);
@@ -272,14 +272,17 @@ export function selectOffers<J extends Judged>(judged: readonly J[], offer: numb
   return [...headings.values()].slice(0, maxOffers);
 }
 
-/** The reading of a message for which the best answer was found. `worth` compares readings: a higher one wins. */
+/**
+ * The reading (a possible interpretation) of a message for which the best answer was found. `worth` compares readings:
+ * a higher one wins.
+ */
 export type Answered<P extends Passage> = Omit<Asking, 'readings'> &
   Tiered<Judged<P>> & { reading: Reading; judged: Judged<P>[]; offers: Judged<P>[]; worth: number };
 
 /**
  * Judges the passages for each possible reading of a message, and returns the reading with the highest `worth`.
- * `wordsAnswer`: whether passages that were judged by words alone may answer. Otherwise they are only offered, because
- * half of such answers are wrong.
+ * `wordsAnswer`: whether passages that were judged by words alone may answer. Otherwise such passages are only offered,
+ * because half of the answers from them are wrong.
  */
 export function bestReading<P extends Passage>(
   { readings, ...asking }: Asking,
@@ -305,13 +308,19 @@ function worthOfWords({ text }: Reading, hits: readonly Judged[]): number {
   return Math.max(-1, ...hits.map(({ coverage }) => said * coverage ** 2));
 }
 
-/** The worth of a reading with embeddings: an answer beats none, and of two answers the more probable one wins. */
+/**
+ * The worth of a reading with embeddings: a reading with an answer beats a reading without one, and of two answers the
+ * more probable one wins.
+ */
 function worthOfMeaning(judged: readonly Judged[], hits: readonly Judged[]): number {
   const likely = judged.filter(({ features }) => features !== undefined).map(({ relevance }) => relevance);
   return hits.length > 0 ? 1 + Math.max(...hits.map(({ relevance }) => relevance)) : Math.max(-1, ...likely);
 }
 
-/** Whether the asker may still see a passage, by the passage's current segments. `asked` comes from `askedSegments`. */
+/**
+ * Whether the asker may still see a passage. The check uses the passage's current segments, which may have changed
+ * since the passage was indexed. `asked` comes from `askedSegments`.
+ */
 export const stillReachable = (
   { segments }: Passage,
   { asked, strict }: { asked: readonly string[] | undefined; strict: boolean },
@@ -329,8 +338,8 @@ export const isAbout = (topic: string, id: string): boolean =>
   sourceOf(id) === sourceOf(topic) && Math.abs(ordinalOf(id) - ordinalOf(topic)) <= topicReach;
 
 /**
- * The id of the passage that is nearest to earlier turns of a conversation. `turns`: their number. The search text
- * joins all turns, so the BM25 score is divided by it.
+ * The id of the passage that is nearest to earlier turns of a conversation. `turns`: the number of these turns. The
+ * search text joins all turns, so the BM25 score is divided by their number.
  */
 export function nearestOf(
   { candidates, ...compared }: Proposed,
@@ -347,8 +356,8 @@ export function nearestOf(
 }
 
 /**
- * The higher tiers for which a second search is needed. They are the tiers of which the first search returned nothing.
- * A second search is needed only when the first was cut off at `limit`, and a candidate beyond the limit could still be
+ * The higher tiers that must be searched again, because the first search returned no candidate of them. A second search
+ * is needed only when the first search was cut off at `limit`, and a candidate beyond the limit could still be
  * relevant.
  */
 export function crowdedOut(found: readonly Candidate[], limit: number, scale?: Scale): Authority[] {

@@ -61,8 +61,8 @@ export function askedSegments(values: readonly (string | null | undefined)[]): s
 }
 
 /**
- * Values that `askedSegments` reads as these segments, so that a question can be asked again as it was. The dash is not
- * a tag: it stands for an empty list.
+ * Values from which `askedSegments` makes the segments `asked` again, so that a question can be repeated with the same
+ * segments. The value `-` cannot be a tag, so it stands for an empty list.
  */
 export function segmentsAgain(asked: readonly string[] | undefined): readonly string[] {
   return asked?.length === 0 ? ['-'] : (asked ?? []);

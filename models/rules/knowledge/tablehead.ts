@@ -17,7 +17,7 @@ export type TableHead = { names: string[]; rows: number; values: boolean[]; form
 
 /** The maximum number of rows below the header that are examined. */
 const sampleRows = 50;
-/** The minimum share of a column's cells that must be of one kind; the rest may be totals and remarks. */
+/** The minimum share of a column's cells that must be of one kind; the other cells may be totals and remarks. */
 const most = 0.75;
 const maxNameCharacters = 60;
 /** The maximum length of a column name that is a question or a sentence, allowed only over a column of values. */
@@ -83,7 +83,9 @@ function letterCase(cell: string): 'upper' | 'lower' | 'mixed' {
 const mostly = (values: Row, test: (value: string) => boolean): boolean =>
   values.length > 0 && values.filter(test).length >= values.length * most;
 
-/** Whether a cell clearly differs in kind from the values below it, so that it can hardly be one of them. */
+/**
+ * Whether a cell clearly differs in kind from the values below it, so that the cell can hardly be one of these values.
+ */
 function differs(name: string, values: Row): boolean {
   if (name === '' || values.length === 0) return false;
   if (isYear(name)) return !values.some(isYear);
@@ -117,7 +119,7 @@ function measuresOthers(cell: string, corner: string, values: Row): boolean {
 /** Whether a cell may be a column name. `at` is the column's index, and `values` are the cells below. */
 function canName(cell: string, at: number, values: Row, row: Row): boolean {
   if (isValue(cell)) return at > 0 && (isYear(cell) || (row.length > 2 && measuresOthers(cell, row[0] ?? '', values)));
-  // A leading bullet marks a list item.
+  // A cell without a letter, digit or sign such as `€` names nothing. A leading bullet marks a list item.
   if (!/[\p{L}\p{N}#№%€$£]/u.test(cell) || /^[-–—•·*]\s/.test(cell)) return false;
   const question = cell.endsWith('?');
   // When the first column holds questions, its first cell is a question too, not a column name.
@@ -152,7 +154,10 @@ function resembles(cell: string, values: Row, row: Row): boolean {
   return isLow(cell) && !row.every(isLow) && mostly(values, isLow);
 }
 
-/** Whether the row has three or more short words that resemble no value below them, so that it may be a header. */
+/**
+ * Whether the row has three or more cells that are all short and resemble no value below them, so that it may be a
+ * header.
+ */
 function plainNames(row: Row, below: readonly Row[], columns: readonly Row[]): boolean {
   const isWide = (other: Row): boolean => other.slice(row.length).some((cell) => cell !== '');
   return (
@@ -182,7 +187,10 @@ function namesColumns(row: Row, below: readonly Row[], likely: boolean): boolean
   return crossTable || row.some((cell, at) => differs(cell, values(at))) || (likely && plainNames(row, below, columns));
 }
 
-/** Merges two header rows into one name per column: `Domestic | | Abroad |` over `Call | SMS | Call | SMS`. */
+/**
+ * Merges two header rows into one name per column, such as `Domestic | | Abroad |` over `Call | SMS | Call | SMS`.
+ * Undefined when the two rows are not a header.
+ */
 function twoRowNames(upper: Row, lower: Row, below: readonly Row[]): string[] | undefined {
   const width = Math.max(upper.length, lower.length);
   const above = Array.from({ length: width }, (_, at) => upper[at] ?? '');
@@ -202,8 +210,8 @@ function twoRowNames(upper: Row, lower: Row, below: readonly Row[]): string[] | 
   const distinct = new Set(given.map((name) => name.toLowerCase())).size === given.length;
   const formed = [...above, ...under].every((cell, at) => cell === '' || canName(cell, at % width, [], []));
   if (!grouped || !distinct || !formed) return undefined;
-  // An empty first cell shows that the lower row is a header, because a row of values has a first cell. Otherwise the
-  // rows below must confirm the header.
+  // The lower row is a header when its first cell is empty, because a row of values has a first cell. The lower row is
+  // also a header when both rows have the same first cell. Otherwise the rows below must confirm the header.
   return (corner !== '' && cornerUnder === '') || corner === cornerUnder || namesColumns(names, below, false)
     ? names
     : undefined;
@@ -243,7 +251,10 @@ function isStrange(cell: string, at: number, head: TableHead): boolean {
   );
 }
 
-/** Whether a row fits a header: it has no more cells than names, and values where the column has values. */
+/**
+ * Whether a row fits a header: it has no more cells than names, values where the column has values, and no cell that is
+ * strange in its column (`isStrange`).
+ */
 export const fitsHead = (row: Row, head: TableHead): boolean =>
   row.every((cell, at) => {
     const text = cell.trim();

@@ -40,7 +40,7 @@ function cellsOf(line: string, known: (name: string) => boolean): Cell[] {
 }
 
 /**
- * In rows of the form `name: value`, a name that occurs in only one row may have at most this size. A longer one is
+ * In rows of the form `name: value`, a name that occurs in only one row may have at most this size. A longer name is
  * part of a value.
  */
 const maxRareName = { characters: 30, words: 3 };
@@ -64,7 +64,9 @@ function rowsOf(lines: readonly string[]): Cell[][] {
 const paragraphsOf = (text: string): string[] => text.split(/\n{2,}/u);
 const linesOf = (paragraph: string): string[] => paragraph.split('\n').filter((line) => line.trim() !== '');
 
-/** The table rows of a passage. This is far cheaper than `unitsOf`, because the text is not split into sentences. */
+/**
+ * The table rows of a passage. `rowsIn` is far cheaper than `unitsOf`, because the text is not split into sentences.
+ */
 export const rowsIn = (text: string): Cell[][] =>
   text.includes('; ')
     ? paragraphsOf(text).flatMap((paragraph) => rowsOf(linesOf(paragraph)).filter((cells) => cells.length > 0))

@@ -1,8 +1,8 @@
 /**
- * Judges by words alone whether a passage answers a question. It is used for passages without a vector, and when there
- * is no embedding model. Fixed thresholds are used, because a logistic model over the same numbers was worse: it
- * answered 69 instead of 84 % of the fixtures' questions, and answered 28 instead of 10 % of the bank customers'
- * questions wrongly.
+ * Judges by words alone whether a passage answers a question. These rules apply to passages without a vector, and when
+ * there is no embedding model. Fixed thresholds are used, because a logistic model over the same numbers was worse. The
+ * model answered 69 instead of 84 % of the fixtures' questions, and gave wrong answers to 28 instead of 10 % of the
+ * bank customers' questions.
  */
 import { matcher, terms } from '../language/words.ts';
 import type { Term } from '../language/words.ts';
@@ -22,8 +22,8 @@ export const wordRule = {
    */
   coverageOfBest: 0.75,
   /**
-   * The minimum BM25 score, relative to the best one. It is low because BM25 prefers short passages, and a longer
-   * passage of a higher tier must not be lost.
+   * The minimum BM25 score, relative to the highest score of all passages. It is low because BM25 prefers short
+   * passages, and a longer passage of a higher tier must not be lost.
    */
   strengthOfBest: 0.35,
 } as const;
@@ -58,7 +58,7 @@ export type WordMatch = {
    * questions, the highest share.
    */
   coverage: number;
-  /** The passage's BM25 score relative to the best one: 0 to 1. */
+  /** The passage's BM25 score relative to the highest score of all passages: 0 to 1. */
   strength: number;
   relevant: boolean;
 };

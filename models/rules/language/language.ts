@@ -31,7 +31,7 @@ const letters: Partial<Record<Known, RegExp>> = {
   it: /[àèìòù]/u,
   pt: /[áâãçêíóõú]/u,
 };
-/** The weight of a letter, compared with 1 for a word that only one language has. */
+/** The score that a match of `letters` adds to a language; a word that only this language has adds 1. */
 const letter = 0.75;
 /** The maximum number of characters that are examined; more characters do not improve the result. */
 const charactersRead = 500;
@@ -62,7 +62,10 @@ export function languageOf(text: string): Language | undefined {
 export const interviewLanguageOf = (text: string): InterviewLanguage =>
   interviewLanguages.find((language) => language === languageOf(text)) ?? 'en';
 
-/** The language to answer in: the first detected one among the texts, which come newest first; English by default. */
+/**
+ * The language to answer in: the language of the first text whose language is detected; English by default. `texts` are
+ * newest first.
+ */
 export function languageOfFirst(texts: readonly string[]): Language {
   for (const text of texts) {
     const language = languageOf(text);

@@ -17,8 +17,8 @@ export function sentences(text: string): string[] {
     for (const { segment, index } of sentenceSegmenter.segment(line)) {
       const end = index + segment.length;
       const sentence = line.slice(from, end).trim();
-      // Unicode's rules also end a sentence after "e.g." in "e.g. Visa". A long quotation is better than half a
-      // sentence.
+      // Unicode's rules also end a sentence after "e.g." in "e.g. Visa". Such an end is ignored, because a long
+      // quotation is better than half a sentence.
       if (end < line.length && abbreviation.test(sentence.slice(-longestAbbreviation))) continue;
       if (sentence) found.push(sentence);
       from = end;

@@ -57,8 +57,8 @@ export function stem(word: string): string {
     out = suffix === 'ing' || suffix === 'ed' || suffix === 'ation' ? base.replace(/([^aeiouylsz])\1$/u, '$1') : base;
     break;
   }
-  // `cancelled` becomes `cancel`, and `installed` becomes `install`; `bill` and `call` are too short to have a doubled
-  // ending.
+  // `cancelled` becomes `cancel`, and `installed` becomes `install`; `bill` and `call` keep both letters, because they
+  // are too short to have a doubled ending.
   if (out.endsWith('ll') && out.length > 5) out = out.slice(0, -1);
   return out.length > 3 ? out.replace(/e$/u, '').replace(/y$/u, 'i') : out;
 }
@@ -94,7 +94,10 @@ export function terms(question: string, limit = 64): Term[] {
   return [...found.values()];
 }
 
-/** Splits at everything that is not a letter or digit. Only scripts without blanks use the segmenter, which is slow. */
+/**
+ * Splits a text into words at all characters that are not letters or digits. Only scripts without blanks use the
+ * segmenter, which is slow.
+ */
 function words(folded: string): string[] {
   const split = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u);
   if (!unspaced.test(folded)) return split(folded);

@@ -17,8 +17,8 @@ const maxSentence = 300;
 const isCode = /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$/;
 
 /**
- * Each argument's value, with the name that the tool's schema gives it. Each value of a nested object is an entry of
- * its own.
+ * The value of each argument with its label, which is the argument's title in the tool's schema, or else its name. Each
+ * value of a nested object is an entry of its own.
  */
 export function detailsOf(schema: JsonSchema, given: Given): Detail[] {
   const properties = recordOf(recordOf(schema)['properties']);

@@ -9,7 +9,7 @@ export const auditKinds = ['config', 'discovery', 'invocation', 'approval'] as c
 
 /**
  * `seq` counts an organization's events from 1. `prev` is the `hash` of the previous event, or `chainStart` for the
- * first one.
+ * first event.
  */
 export const linkFields = { seq: number, prev: string, hash: string };
 export type Link = RecordWith<typeof linkFields>;
@@ -20,13 +20,17 @@ export const chainStart = '0'.repeat(64);
 export const linkText = (event: Omit<Link, 'hash'>): string =>
   canonicalJson({ ...event, hash: undefined, mac: undefined });
 
-/** `unsigned`: the signature of the event, or of the checkpoint (`seq` 0), was not made by this system. */
+/**
+ * `missing`: an event is missing. `altered`: an event does not match its own hash. `unlinked`: an event does not follow
+ * the event before it, or does not match a trusted mark. `unsigned`: the signature of the event, or of the checkpoint
+ * (`seq` 0), was not made by this system.
+ */
 export const breakReasons = ['missing', 'altered', 'unlinked', 'unsigned'] as const;
 /** The first event at which the chain is broken, and why. */
 export type Break = { seq: number; reason: (typeof breakReasons)[number] };
-/** The progress of a chain check: the number of checked events and the hash of the last one. */
+/** The progress of a chain check: the number of checked events and the hash of the last checked event. */
 export type Checked = { checked: number; last: string };
-/** A trusted point of the chain: the number of events up to it, and the hash of the last one. */
+/** A trusted point of the chain: the number of events up to this point, and the hash of the last of these events. */
 export type Mark = Pick<Link, 'seq' | 'hash'>;
 
 export const nothingChecked: Checked = { checked: 0, last: chainStart };
@@ -40,7 +44,7 @@ export function checkLink({ checked, last }: Checked, event: Link, sha256: (text
 }
 
 /**
- * Compares the chain with a trusted mark; undefined when the hashes agree, or when the check has not stopped at the
+ * Compares the chain with a trusted mark; undefined when the hashes agree, or when the last checked event is not the
  * event of the mark.
  */
 export function checkMark({ checked, last }: Checked, { seq, hash }: Mark): Break | undefined {

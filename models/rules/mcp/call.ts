@@ -35,8 +35,8 @@ export const awaitedBy: Readonly<Partial<Record<Verdict, Awaited>>> = {
 };
 
 /**
- * The transitions of a call: for each one, the states it is allowed in and the state it leads to. Other states refuse
- * the transition.
+ * The transitions of a call: for each transition, the states in which it is allowed and the state to which it leads.
+ * Other states refuse the transition.
  */
 export const callMoves = {
   ask: { new: 'waiting' },
@@ -52,7 +52,8 @@ export const callMoves = {
    */
   drop: { new: 'ended', waiting: 'ended', agreed: 'ended' },
   /**
-   * The tool asks the customer a question first (`input`). It has done nothing yet, so the call waits for the answer.
+   * The tool asks the customer a question first (`input`). The tool has done nothing yet, so the call waits for the
+   * answer.
    */
   inquire: { calling: 'waiting' },
   finish: { calling: 'ended' },

@@ -66,8 +66,8 @@ export type DiscoveredTool = Findings & {
 };
 
 /**
- * The tools that the server lists now, followed by the approved ones that it no longer lists. Listing a tool does not
- * approve it. `pinOf` computes the pin of a listed tool.
+ * The tools that the server lists now, followed by the approved tools that the server no longer lists. Listing a tool
+ * does not approve it. `pinOf` computes the pin of a listed tool.
  */
 export function discovered(
   approved: readonly ApprovedTool[],

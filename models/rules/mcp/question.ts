@@ -154,7 +154,7 @@ export function openQuestion({ asked }: CallQuestions): { number: number; asked:
   return at < 0 ? undefined : { number: at + 1, asked: asked[at]! };
 }
 
-/** Stores a reply. When the customer declines or cancels one question, the remaining ones are cancelled. */
+/** Stores a reply. When the customer declines or cancels one question, all unanswered questions are cancelled. */
 export function withReply({ asked, ...others }: CallQuestions, id: string, reply: QuestionReply): CallQuestions {
   const isOver = reply.action !== 'accept';
   return {

@@ -54,7 +54,7 @@ export function harmlessText(text: string, max = maxResultLength): string {
   return shortened(plain, max);
 }
 
-/** The text with at most `max` characters. A mark at the end says that the rest is left out. */
+/** The text with at most `max` characters. The mark `[…]` at the end shows that text is left out. */
 export const shortened = (text: string, max: number): string =>
   text.length <= max ? text : text.slice(0, max - cut.length).replace(/[\ud800-\udbff]$/, '') + cut;
 

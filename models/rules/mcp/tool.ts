@@ -72,8 +72,8 @@ export const usableTools = (tools: readonly ApprovedTool[], channel: Channel): A
   tools.filter((tool) => isUsable(tool) && tool.allowed_channels.includes(channel));
 
 /**
- * Whether a server's tools may be used in conversations of this mode: tools of a sandbox server only in test
- * conversations.
+ * Whether a server's tools may be used in conversations of this mode. Tools of a sandbox server may be used only in
+ * test conversations.
  */
 export const servesMode = (
   { enabled, environment }: { enabled: boolean; environment?: Environment | undefined },

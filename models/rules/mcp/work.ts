@@ -4,7 +4,10 @@ import { customerTaskTimeoutMs, workOf } from '../base/work.ts';
 /** The signal that a member has approved or declined a tool call, or that the tool server was disconnected. */
 export const decidedSignal = 'decided';
 
-/** Executes a tool call. `decided`: resumes a call that waits for a decision; otherwise the call starts. */
+/**
+ * The workflow that executes a tool call. `decided`: whether to resume a call that waits for a decision; otherwise the
+ * call starts.
+ */
 export const toolCallWork = (orgId: string, callId: string, { decided = false } = {}) =>
   workOf(
     'toolCall',
@@ -15,14 +18,23 @@ export const toolCallWork = (orgId: string, callId: string, { decided = false } 
     customerTaskTimeoutMs,
   );
 
-/** Lists the tools of a tool server. `request`: the id of the request; each request has its own workflow. */
+/**
+ * The workflow that lists the tools of a tool server. `request`: the id of the request; each request has its own
+ * workflow.
+ */
 export const discoverToolsWork = (orgId: string, request: string) =>
   workOf('discoverTools', 'tools', `discover:${orgId}:${request}`, [{ orgId }]);
 
-/** Starts the OAuth sign-in to a tool server. `request`: the id of the request; each request has its own workflow. */
+/**
+ * The workflow that starts the OAuth sign-in to a tool server. `request`: the id of the request; each request has its
+ * own workflow.
+ */
 export const beginToolGrantWork = (orgId: string, grantId: string, request: string) =>
   workOf('beginToolGrant', 'tools', `tool-grant:${orgId}:${request}`, [{ orgId, grantId }]);
 
-/** Completes the OAuth sign-in to a tool server after the browser has been redirected back to this system. */
+/**
+ * The workflow that completes the OAuth sign-in to a tool server after the browser has been redirected back to this
+ * system.
+ */
 export const finishToolGrantWork = (orgId: string, grantId: string) =>
   workOf('finishToolGrant', 'tools', `tool-grant:${grantId}`, [{ orgId, grantId }]);

@@ -38,7 +38,10 @@ export type Step = {
   trying_at?: Date;
   /** The destination, fixed by the first attempt, so that retries go to the same place. */
   target?: string;
-  /** A digest of what `target` was chosen by. A retry for which the digest differs chooses a destination anew. */
+  /**
+   * A digest of the facts by which `target` was chosen. When these facts have changed, a retry chooses the destination
+   * anew.
+   */
   target_of?: string;
   url?: string;
   error?: string;
@@ -71,7 +74,10 @@ function obstacle(
   return undefined;
 }
 
-/** The steps of a new execution. Steps that succeeded before are kept; all others are taken again where they apply. */
+/**
+ * The steps of a new execution. Steps that succeeded before are kept; all other steps are taken again when nothing
+ * prevents them (`obstacle`).
+ */
 export function planSteps(before: readonly Step[], executable: Executable): Step[] {
   return stepIntegrations.map((integration) => {
     const { url, delivered_at, ...standing } = before.find((step) => step.integration === integration) ?? {
@@ -88,7 +94,10 @@ export function planSteps(before: readonly Step[], executable: Executable): Step
   });
 }
 
-/** The status of an execution. It has failed when a step failed or when no step was carried out. The steps say why. */
+/**
+ * The status of an execution. It has failed when a step failed or when no step was carried out. The `error` of each
+ * step says why.
+ */
 export function executionOutcome(steps: readonly Step[]): ExecutionStatus {
   if (steps.some(({ status }) => status === 'running')) return 'running';
   if (steps.some(({ status }) => status === 'failed')) return 'failed';
@@ -121,8 +130,8 @@ const maxRetryAfterMs = 60 * minute;
 export const unsettledMs = 10 * second;
 
 /**
- * The wait after this many failed attempts, in ms; undefined when no retry follows. `unanswered`: the request may have
- * succeeded. `random`: from 0 up to 1.
+ * The wait after `tries` failed attempts, in ms; undefined when no retry follows. `unanswered`: the request got no
+ * answer, so it may have succeeded. `random`: from 0 up to 1.
  */
 export function stepWaitMs(
   integration: StepIntegration,

@@ -76,8 +76,8 @@ function statusOfGithub(
  * The facts that must be sent to the issue.
  *
  * After an attempt without an answer, it is unknown whether the issue has the value in `sending`. So a wanted value
- * that differs from the value in `sending` is sent again. `held`: true when some facts are not sent yet, because
- * somebody changed them in the issue and that change is still being written into the task. Sending these facts would
+ * that differs from the value in `sending` is sent again. `held`: true when some facts are not sent yet. Somebody has
+ * changed these facts in the issue, and the change is still being written into the task. Sending these facts would
  * overwrite the change. When the change is not written within `inboundTriedForMs`, the facts are sent after all.
  */
 export function differing(
@@ -121,8 +121,8 @@ type Written = Pick<TaskDetails, 'title' | 'priority' | 'due_date'>;
 
 /**
  * The change of a task that a change of its Linear issue causes. Values that were sent to the issue, or received
- * before, are ignored, because Linear reports them back as events. `names`: the task's fields. `facts`: the new content
- * of the issue.
+ * before, are ignored, because Linear reports them back as events. `names`: the changed fields of the task. `facts`:
+ * the changed content of the issue. `changeOf`: returns the change for a given task.
  */
 export function changeByLinear(details: LinearDetails, known: IssueKnown | undefined) {
   const isNews = <F extends keyof IssueFacts>(name: F, value: IssueFacts[F]): boolean =>
@@ -160,10 +160,10 @@ export type LinearStanding = {
 const spaced = (title: string): string => title.trim().replace(/\s+/g, ' ');
 
 /**
- * The change of a task that the current content of its Linear issue causes. This finds a change that somebody made in
- * Linear just before this system updated the issue, whose event may arrive too late. `stateId`: the id of the last
- * known state. An issue in this state brings no new status, because a team may have no state that matches the task's
- * status.
+ * The change of a task that the current content of its Linear issue causes. This comparison also finds a change that
+ * somebody made in Linear just before this system updated the issue. The event of such a change may arrive too late.
+ * `stateId`: the id of the last known state. An issue in this state brings no new status, because a team may have no
+ * state that matches the task's status.
  */
 export function changeByStanding(
   { title, priority, dueDate, state }: LinearStanding,

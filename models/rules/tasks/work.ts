@@ -8,18 +8,18 @@ import type { TaskEventType } from './events.ts';
 import { concernsIssues } from './issues.ts';
 import type { TaskSource } from './task.ts';
 
-/** Runs an execution of a task; each execution has a workflow of its own. */
+/** The workflow that runs an execution of a task; each execution has a workflow of its own. */
 export const taskExecutionWork = (orgId: string, taskId: string, executionId: string) =>
   workOf('taskExecution', 'tasks', `task:${taskId}:execution:${executionId}`, [{ orgId, taskId, executionId }]);
 
 /** The signal that a task with issues has changed. */
 export const taskChangedSignal = 'taskChanged';
 
-/** Updates the issues of a task after the task has changed. */
+/** The workflow that updates the issues of a task after the task has changed. */
 export const taskIssuesWork = (orgId: string, taskId: string) =>
   workOf('taskIssues', 'tasks', `task:${taskId}:issues`, [{ orgId, taskId }], taskChangedSignal);
 
-/** Erases the copies of a removed task's content, such as the text of notifications. */
+/** The workflow that erases the copies of a removed task's content, such as the text of notifications. */
 export const eraseTaskWork = (taskId: string) => workOf('eraseTask', 'tasks', `task:${taskId}:erase`, [{ taskId }]);
 
 /** A change of a task that is decided but not stored yet. */

@@ -25,7 +25,10 @@ export type OperationOf<P extends string, Q, B, R extends z.ZodType> = Operation
   z.output<R>
 >;
 
-/** Like `OperationOf`, for an operation that API keys may call too. Of a member it takes the mode. */
+/**
+ * Like `OperationOf`, for an operation that API keys may call too. A member names the mode in the query, while an API
+ * key has a mode of its own.
+ */
 export type InMode<P extends string, Q, B, R extends z.ZodType> = Operation<
   Record<P, string>,
   OutputOf<Q, unknown> & { mode?: 'test' | 'live' },

@@ -1,7 +1,7 @@
 /** A button that performs an action. */
 type Given = {
   name: string;
-  /** What the action is about, where several buttons have the same name. Only screen readers say it. */
+  /** What the action is about, where several buttons have the same name. Only screen readers announce this text. */
   of?: string | undefined;
   kind?: 'main' | 'danger' | 'plain';
   act: () => unknown;

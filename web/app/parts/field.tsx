@@ -52,8 +52,8 @@ export function Text({ label, hint, of, type = 'text', change, ...more }: Typed)
 type Chosen = { names: Readonly<Record<string, string>>; chosen?: string | undefined };
 
 /**
- * The options of a `select`: a name for each value. `defaultSelected`, which preact's types lack, makes the chosen one
- * the choice after a reset of the form.
+ * The options of a `select`: a name for each value. `defaultSelected`, which preact's types lack, selects the option
+ * `chosen` again after a reset of the form.
  */
 export const Options = ({ names, chosen }: Chosen) => (
   <>
@@ -77,7 +77,7 @@ export const Select = ({ label, hint, of, name, names, chosen, change }: Selecte
 
 type Ticked = { label: string; name?: string; checked?: boolean; change?: (on: boolean) => unknown };
 
-/** A checkbox. With a `name` it is a field of its form; with `change` it reports each change. */
+/** A checkbox. If it has a `name`, it is a field of its form. If it has `change`, it reports each change. */
 export const Tick = ({ label, name, checked, change }: Ticked) => (
   <label>
     {change ? (

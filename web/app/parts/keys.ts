@@ -20,11 +20,11 @@ export function switchSingleKeys(on: boolean): void {
 }
 
 const heard: Keys[] = [];
-/** The first key of a pair such as `g i`, once that key was pressed; empty otherwise. */
+/** The key that was pressed last, if it is the first key of a pair such as `g i`; empty otherwise. */
 let before = '';
 
 export function useKeys(keys: Keys): void {
-  // A layout effect runs before the browser paints, so a key works as soon as its list is visible.
+  // A layout effect runs before the browser paints, so a key works as soon as its component is visible.
   useLayoutEffect(() => {
     heard.unshift(keys);
     return () => void heard.splice(heard.indexOf(keys), 1);

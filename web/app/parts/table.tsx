@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 
 type Given = {
   heads: readonly string[];
-  /** The head of the last column, if that holds buttons. Only screen readers say it. */
+  /** The head of the last column, if this column contains buttons. Only screen readers announce it. */
   acts?: string;
   caption?: string;
   /** The rows. */

@@ -8,7 +8,10 @@ export function wordAt(sign: '/' | '@', body: string, caret: number): Insert | u
   return found ? { from: caret - found[1]!.length - 1, to: caret, word: found[1]! } : undefined;
 }
 
-/** The body with `text` in place of the word that `wordAt` found and its sign, and the new position of the caret. */
+/**
+ * Replaces the word that `wordAt` found, and the sign before it, by `text`. Returns the new body and the new position
+ * of the caret.
+ */
 export function replaced(body: string, { from, to }: Insert, text: string): { body: string; caret: number } {
   return { body: body.slice(0, from) + text + body.slice(to), caret: from + text.length };
 }
@@ -29,7 +32,10 @@ export function mentionsIn(body: string, members: readonly { user_id: string; na
   return members.filter(({ name }) => mentioned.has(name)).map(({ user_id }) => user_id);
 }
 
-/** The most characters of an article's title. The file name is made from it, and gets an extension. */
+/**
+ * The most characters of an article's title. The limit leaves room for an extension, because the article's file name is
+ * made from the title.
+ */
 export const longestTitle = 190;
 
 /** The title that an article gets at first when it answers a question: one line of the question. */

@@ -13,7 +13,7 @@ import { attempt } from './toast.ts';
 
 /**
  * Signs in with the demo's login, which the start page of `npm start` puts behind `#` in the link. Browsers do not send
- * that part to servers.
+ * the part of a URL after `#` to servers.
  */
 async function signInFromLink(): Promise<void> {
   // This works only on the local host. Elsewhere, a link could sign somebody in to another person's account.
@@ -41,8 +41,8 @@ export async function begin(): Promise<void> {
   user.value ??= null;
   let shown = '';
   effect(() => {
-    // What is shown belongs to one organization and mode, so it is cleared when they change. It stays when the same
-    // organization and mode are open after signing in again.
+    // What is shown belongs to one organization and mode, so it is cleared when they change. The content stays when the
+    // same organization and mode are open after signing in again.
     const chosen = `${orgId.value} ${mode.value}`;
     if (!user.value || chosen.startsWith(' ')) return;
     if (chosen !== shown) clear();

@@ -40,7 +40,7 @@ export type Waiting = { id: string; orgId: string; mode: Mode; convId: string; b
 
 export const openId = signal('');
 const opened = signal<Opened | undefined>();
-/** The conversation from the inbox's state, which may be newer than the one that was read. */
+/** The conversation from the inbox's state, which may be newer than the version that `read` returned. */
 export const conversation = computed(() => entryOf(openId.value) ?? opened.value?.conversation);
 export const messages = computed<readonly InboxMessage[]>(() => opened.value?.messages ?? []);
 export const notes = computed<readonly Note[]>(() => opened.value?.notes ?? []);
@@ -86,8 +86,9 @@ export async function open(convId: string): Promise<void> {
 }
 
 /**
- * Tells the server what this member does in the open conversation. A conversation that does not exist is never named,
- * because the server closes the socket upon it. So the conversation is read first, also when a read is `due`.
+ * Tells the server what this member does in the open conversation. A conversation that does not exist must not be
+ * named, because the server then closes the socket. So nothing is told while the conversation is `missing`, or while a
+ * read is still `due`.
  */
 function view(doing = draft.value ? 'writing' : 'reading'): void {
   if (openId.value && !missing.value && !due) tell({ type: 'viewing', conv_id: openId.value, doing });
@@ -125,8 +126,8 @@ export async function readOlder(): Promise<void> {
 
 /**
  * Reads the open conversation again after a change. A change during a read causes one more read afterwards. Reading
- * marks the conversation as read for the whole team, so a page in the background reads only when it is visible again;
- * until then the read is `due`.
+ * marks the conversation as read for the whole team. So a page in the background reads only when it is visible again.
+ * Until then, the read is `due`.
  */
 let reading = false;
 let again = false;
@@ -156,7 +157,7 @@ onFrame('welcome', () => {
 document.addEventListener('visibilitychange', () => {
   if (due) void refresh().then(() => view());
 });
-/** The server forgets after a minute that a member reads or writes, unless the frame is repeated. */
+/** Repeats what the member does every 30 s, because the server forgets it after a minute. */
 setInterval(() => view(), 30_000);
 
 export function type(body: string, convId = openId.value): void {

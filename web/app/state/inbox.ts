@@ -20,7 +20,7 @@ export const total = computed(() => next.value?.count ?? 0);
 export const loading = computed(() => next.value === undefined || next.value.busy);
 
 export const view = computed<View>(() => viewOf(address.value.filters));
-/** Identifies the list of the current view: it belongs to one organization and mode. */
+/** Identifies the list of the current view. The list belongs to one organization and mode. */
 const sought = (): string => JSON.stringify([orgId.value, mode.value, view.value]);
 export const entryOf = (convId: string): InboxConversation | undefined => entries.value.get(convId);
 
@@ -30,7 +30,7 @@ export const shown = computed(() => {
   const me = user.value?.userId ?? '';
   return [...entries.value.values()].filter((one) => fits(one, wanted, me)).sort(order(wanted));
 });
-/** Opens the conversation that is `by` places further down the list; the first one when none is open. */
+/** Opens the conversation that is `by` places further down the list. Opens the first conversation when none is open. */
 export function step(by: number): void {
   const list = shown.value;
   const { id, filters } = address.value;
@@ -46,7 +46,7 @@ export const waiting = computed(
 
 /**
  * Stores conversations, unless a later version is known. A response may arrive after the member has chosen another
- * organization or mode, so conversations of others are ignored.
+ * organization or mode, so conversations of other organizations and modes are ignored.
  */
 export function put(...given: readonly InboxConversation[]): void {
   const all = new Map(entries.value);
@@ -114,7 +114,7 @@ export async function readWaiting(): Promise<void> {
   });
 }
 
-/** Forgets all conversations, before another organization or mode is shown or everything is read again. */
+/** Forgets all conversations, before another organization or mode is shown or all are read again. */
 export function clear(): void {
   entries.value = new Map();
   next.value = undefined;
@@ -123,7 +123,7 @@ export function clear(): void {
 onFrame('conversation', ({ conversation }) => put(conversation));
 onFrame('removed', ({ conv_id }) => forget(conv_id));
 onFrame('reload', () => {
-  // The server's lists do not name a conversation that has left them, so everything known is forgotten first.
+  // The server's lists do not name a conversation that has left them, so all known conversations are forgotten first.
   clear();
   void readWaiting();
   void readView();

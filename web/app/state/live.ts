@@ -50,8 +50,9 @@ export function connect({ anew }: { anew: boolean }): void {
       else link.value = state;
     },
     unreadable: () => undefined,
-    // The server refuses the conversation that this page has named. The next socket names only one that can be read. If
-    // the organization is what is missing, there is no new address either, and the link ends.
+    // The server closes the socket when this page has named a conversation that does not exist. The next socket names
+    // only a conversation that can be read. If the organization itself is missing, `address` throws `Unreachable`, and
+    // the link ends.
     missing: () => true,
   });
 }

@@ -1,4 +1,4 @@
-/** Who is signed in to this browser, and the organization and mode they look at. */
+/** Who is signed in to this browser, and the organization and mode that they have chosen. */
 import { batch, computed, signal } from '@preact/signals';
 import { call, whenSignedOut } from '../api/call.ts';
 import {

@@ -27,8 +27,8 @@ export function readTags(): Promise<boolean> {
 }
 
 /**
- * Changes the tags. A change replaces the whole list on the server, so the list is read directly before, and what
- * others have changed since this page read it stays.
+ * Changes the tags. A change replaces the whole list on the server. So the list is read again right before, to keep
+ * what other members have changed meanwhile.
  * @throws CallError
  */
 export async function changeTags(change: (tags: readonly TeamTag[]) => TeamTag[]): Promise<void> {

@@ -36,7 +36,7 @@ export async function attempt(act: () => Promise<unknown>, done?: string): Promi
     if (done !== undefined) toast(done);
     return true;
   } catch (error) {
-    // When the login has ended, the sign-in dialog over the page says so.
+    // When the login has ended, the sign-in dialog appears over the page, so no message is needed.
     if (!(error instanceof CallError && error.code === 'UNAUTHENTICATED')) toast(said(error), true);
     return false;
   }

@@ -9,7 +9,7 @@ const boilerplateNames =
   /(?:^|[\s_-])(?:cookies?|cookiebar|consent|gdpr|onetrust|usercentrics|breadcrumbs?|sidebar|toc|table-of-contents|pagination|pager|share|sharing|social|skip-link|newsletter|comments|related-(?:posts|articles)|popup|modal)(?:$|[\s_-])/i;
 const inControls = /^(?:h[1-6]|summary|dt)$/;
 const heading = /^h[1-6]$/;
-/** Inline elements, which are part of a sentence, and the elements that contain sentences. */
+/** `inline`: elements that may be part of a sentence. `ofText`: elements that contain sentences. */
 const inline = /^(?:a|abbr|b|cite|code|em|i|kbd|mark|q|s|small|span|strong|sub|sup|u|var)$/;
 const ofText = /^(?:p|li|dd|dt|td|th|blockquote|figcaption|caption|summary|h[1-6]|a|b|em|i|span|strong|u)$/;
 /**
@@ -50,8 +50,9 @@ const isInSentence = ({ name, parent }: Element): boolean =>
 
 /**
  * Whether an element is boilerplate. `total`: the characters of the whole page. An element with most of them is
- * content, whatever its name: a form around a whole page, or a `body class="has-sidebar"`. `inMain`: whether the
- * element is inside the part that the author marked as main, where an id or class alone never removes content.
+ * content, unless it is a `nav`, `menu` or `dialog`. Examples are a form around a whole page, and a `body
+ * class="has-sidebar"`. `inMain`: whether the element is inside the part that the author marked as main, where an id or
+ * class alone never removes content.
  */
 export function isBoilerplate(item: Element, total: number, inMain: boolean): boolean {
   const { name, attributes } = item;

@@ -152,9 +152,9 @@ function writeDom(writer: HtmlWriter, parent: DomNode): void {
 }
 
 /**
- * Readability without steps that the tree has already done: removing hidden parts and styles, and collecting links.
- * Headings keep their level. This class takes a third less time than Readability itself. If a new version of the
- * library renames these steps, they just run again.
+ * Readability without the steps that `parseTree` has already done: removing hidden parts and styles, and collecting
+ * links. Headings keep their level. This class takes a third less time than Readability itself. If a new version of the
+ * library renames the methods that are overridden here, its own steps just run again.
  */
 class LeanReadability extends Readability<DomNode> {
   _isProbablyVisible(): boolean {

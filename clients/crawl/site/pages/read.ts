@@ -31,8 +31,8 @@ const maxUrlCharacters = 2_000;
 const minTextCharacters = 200;
 const maxTitleCharacters = 300;
 /**
- * A redirect of the page itself is ignored if its delay is longer than this, in seconds, because the page is meant to
- * be read.
+ * A redirect in the page's HTML (`<meta http-equiv="refresh">`) is ignored if its delay is longer than this, in
+ * seconds. A page with a longer delay is meant to be read.
  */
 const maxRefreshSeconds = 5;
 

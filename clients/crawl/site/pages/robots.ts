@@ -1,5 +1,6 @@
 /**
- * Parses directives for crawlers in a page's head or in an `X-Robots-Tag` header. Pure; robots.txt is parsed elsewhere.
+ * Parses directives for crawlers in a page's head or in an `X-Robots-Tag` header. Pure. `parseRobots` parses
+ * robots.txt.
  */
 
 export type Directives = { noindex: boolean; nofollow: boolean };

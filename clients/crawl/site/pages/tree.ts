@@ -1,6 +1,7 @@
 /**
- * Parses a page once into the content of its head, all links, and a light tree of the visible elements. Scripts, styles
- * and parts that stay hidden never enter the tree. clients/crawl/site/pages/main.ts finds the main text.
+ * Parses a page once into the content of its head, all links, and a light tree of the visible elements. The tree
+ * contains no scripts, styles or parts that stay hidden. clients/crawl/site/pages/main.ts finds the main text in the
+ * tree.
  */
 import { Parser } from 'htmlparser2';
 import { Unreadable } from '../../../../models/rules/base/unreadable.ts';
@@ -11,8 +12,8 @@ export type Element = {
   children: (Element | string)[];
   parent: Element | undefined;
   /**
-   * Whether the element is hidden until a click or a script shows it. It is removed from the tree if no control opens
-   * it.
+   * Whether the element is hidden until a click or a script shows it. `settle` removes the element from the tree if no
+   * control opens it.
    */
   hidden: boolean;
   /** The number of visible characters inside, with white space collapsed. */
@@ -201,8 +202,8 @@ export function parseTree(html: string): Tree {
 }
 
 /**
- * Removes the elements that stay hidden and counts the characters of the others. It runs last, because a control may
- * come after the element that it opens.
+ * Removes the elements that stay hidden and counts the characters of the others. This function runs after parsing,
+ * because a control may come after the element that it opens.
  */
 function settle(tree: Tree, item: Element, opened: ReadonlySet<string>): void {
   const shown: (Element | string)[] = [];

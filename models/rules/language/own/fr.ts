@@ -24,7 +24,7 @@ export const fr: Own = {
   actionUnknown:
     "Je ne sais pas si cela a été exécuté, je ne réessaie donc pas. J'ai appelé une personne de l'équipe, qui vérifiera et vous répondra ici.",
   actionDeclined: "D'accord, rien n'a été fait.",
-  actionExpired: "Ce n'a pas été confirmé à temps, rien n'a donc été fait. Redemandez si vous le souhaitez toujours.",
+  actionExpired: "Cela n'a pas été confirmé à temps, rien n'a donc été fait. Redemandez si vous le souhaitez toujours.",
   actionRefused: "L'équipe n'a pas donné son accord, rien n'a donc été fait.",
   signInFirst: 'Pour cela, je dois savoir qui vous êtes. Veuillez vous connecter et redemander.',
   personOnly: "Seule une personne peut faire cela, j'en ai donc appelé une de l'équipe. Elle vous répondra ici.",

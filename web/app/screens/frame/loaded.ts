@@ -53,8 +53,8 @@ export function useLoaded<T>(
 }
 
 /**
- * A function that calls `act`, except while its earlier call is pending. A read that begins ends the one before, so
- * reads that are repeated faster than they are answered would never show anything.
+ * A function that calls `act`, except while its earlier call is pending. A new read aborts the read before it. So reads
+ * that are repeated faster than the server answers would never show anything.
  */
 export function oneAtATime(act: () => Promise<void>): () => void {
   let pending = false;

@@ -10,7 +10,7 @@ const pageSize = 50;
 
 /** A page as the server sends it. The name of the field with its entries depends on the list. */
 type Page = { [name: string]: unknown; cursor?: string | null; next_cursor?: string | null };
-/** The pages that were read: the last one, with the entries of all. */
+/** All pages that were read: the fields of the last page, with the entries of all pages. */
 type Pages<R, K extends keyof R> = R & { entries: R[K]; cursor: string | null };
 type Query<Q> = { [N in keyof Q]?: Q[N] | undefined };
 type Given<Q> = { params: { orgId: string }; query?: Query<Q>; signal?: AbortSignal };
@@ -34,7 +34,10 @@ export async function readPages<K extends string, Q extends object, R extends Re
   return { ...page, entries, cursor } as never;
 }
 
-/** Reads a list for the current organization and mode. `more`: a button that reads one page more, if there is one. */
+/**
+ * Reads a list for the current organization and mode. `more`: a button that reads the next page, if there is a next
+ * page.
+ */
 export function usePages<K extends string, Q extends object, R extends Record<K, readonly unknown[]>>(
   operation: Operation<{ orgId: string }, Q, undefined, R>,
   key: K,

@@ -7,7 +7,7 @@ import { texts } from '../../texts/texts.ts';
 
 type Given = {
   screen: Screen;
-  /** What each tab shows, by its id in the address. The first one is open when the address names none of them. */
+  /** What each tab shows, by its id in the address. The first tab is open when the address names no tab. */
   tabs: Readonly<Record<string, ComponentType>>;
   names: Readonly<Record<string, string>>;
   /** Shown in place of the open tab. */

@@ -58,7 +58,7 @@ export function Compose({ one, writing, write, box }: Given) {
     const id = openId.value;
     await attempt(async () => {
       if (!(await suggest())) return toast(t.noSuggestion);
-      // In another conversation that is open by then, the member may be writing a note.
+      // The member may have opened another conversation meanwhile, and may be writing a note there.
       if (openId.value === id) write('reply');
     });
     busy.value = false;

@@ -16,7 +16,9 @@ const moves: Record<Gap['status'], readonly Gap['status'][]> = {
   resolved: ['open'],
 };
 
-/** One id of a gap stands for all its wordings. */
+/**
+ * The id under which a gap is changed. A gap has an id for each of its wordings, and any of them stands for the gap.
+ */
 const idOf = ({ gap_ids }: Gap): string => gap_ids[0]!;
 
 export function Gaps() {

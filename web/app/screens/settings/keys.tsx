@@ -25,7 +25,7 @@ const scopes: readonly Key['scopes'][number][] = [
 export function Keys() {
   const t = texts.value.settings;
   const params = { orgId: orgId.value };
-  // All pages are read, because an active key may stand behind any number of revoked ones, and must be revocable here.
+  // All pages are read, because an active key may come after any number of revoked keys, and must be revocable here.
   const { data, error, again, act } = useLoaded(() =>
     readPages(Infinity, listKeys, 'keys', { params, query: { limit: 100 } }),
   );

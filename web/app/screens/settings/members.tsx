@@ -26,7 +26,7 @@ export function Members() {
   const t = texts.value.settings;
   const params = { orgId: orgId.value };
   const pending = async () => {
-    // All pages are read, because a pending invitation may stand behind any number of others.
+    // All pages are read, because a pending invitation may come after any number of other invitations.
     const { entries } = await readPages(Infinity, listInvitations, 'invitations', { params, query: { limit: 100 } });
     return entries.filter(({ status }) => status === 'pending');
   };

@@ -40,8 +40,8 @@ export function Server() {
     tools?.find(({ source_name }) => source_name === name);
   /**
    * Sends the complete list of approved tools, in which `sent` takes the place of the tool with this name. The list is
-   * read directly before, so that what others have changed since this page read it stays. The other tools are sent back
-   * as they stand there, so that a suspended tool stays suspended.
+   * read again right before, so that changes that other members have made meanwhile are kept. The other tools are sent
+   * back as the server has them, so that a suspended tool stays suspended.
    */
   const replace = async (name: string, sent: (standing: Approved | undefined) => Sent[]) => {
     const tools = (await call(getToolServer, at)).server?.approved_tools ?? [];
@@ -152,8 +152,9 @@ export function Server() {
 }
 
 /**
- * The approval of a tool with the definition that the member has seen. Another one may have been discovered meanwhile;
- * the check before each call then suspends the tool. The settings of an earlier approval stay, such as its limits.
+ * The approval of a tool with the definition that the member has seen. Another definition may have been discovered
+ * meanwhile. Then the check before each call suspends the tool. The settings of an earlier approval stay, such as its
+ * limits.
  */
 function approvalOf(
   { source_name, description, input_schema, output_schema }: Discovered,
