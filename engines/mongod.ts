@@ -5,7 +5,7 @@
 import { chmod, mkdtemp, readFile, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MongoClient } from 'mongodb';
+import { MongoClient, MongoNetworkError } from 'mongodb';
 import { EngineError, cacheRoot, cached, exists, makeFolder, onPath, orSay, platform, run, verify } from './cache.ts';
 import type { Report } from './cache.ts';
 import { lastWords, startServer, untilReady } from './child.ts';
@@ -203,7 +203,9 @@ async function fastFolder(): Promise<string> {
 /** Waits until mongod is the primary. Resolves with the version of the data, which a newer mongod does not change. */
 async function becomePrimary(child: Guarded, port: number, durable: boolean): Promise<string> {
   const began = Date.now();
-  const until = (state: () => Promise<boolean>): Promise<void> => untilReady('mongod', child, 30_000, state, began);
+  // mongod closes connections whenever its role in the replica set changes, so a broken one means: not ready yet.
+  const until = (state: () => Promise<boolean>): Promise<void> =>
+    untilReady('mongod', child, 30_000, () => state().catch(notYet), began);
   // The port is tested first, because the driver does not recover a client whose first connection failed.
   await until(() => accepts(port));
   const client = new MongoClient(`mongodb://127.0.0.1:${port}/`, {
@@ -211,20 +213,31 @@ async function becomePrimary(child: Guarded, port: number, durable: boolean): Pr
     serverSelectionTimeoutMS: 10_000,
   });
   try {
-    await configure(client, `127.0.0.1:${port}`, durable);
-    await until(async () => (await client.db('admin').command({ hello: 1 }))['isWritablePrimary'] === true);
-    const asked = await client.db('admin').command({ getParameter: 1, featureCompatibilityVersion: 1 });
-    return (asked['featureCompatibilityVersion'] as { version: string }).version;
+    await until(() => configure(client, `127.0.0.1:${port}`, durable));
+    const admin = client.db('admin');
+    let version = '';
+    await until(async () => {
+      if ((await admin.command({ hello: 1 }))['isWritablePrimary'] !== true) return false;
+      const asked = await admin.command({ getParameter: 1, featureCompatibilityVersion: 1 });
+      ({ version } = asked['featureCompatibilityVersion'] as { version: string });
+      return true;
+    });
+    return version;
   } finally {
     await client.close();
   }
 }
 
+function notYet(error: unknown): false {
+  if (error instanceof MongoNetworkError) return false;
+  throw error;
+}
+
 /**
  * Configures the node as the only member of its replica set, at its current port. A node whose address is not in its
- * stored configuration serves no requests.
+ * stored configuration serves no requests. Returns true when that is done; it may run again after a failure.
  */
-async function configure(client: MongoClient, host: string, durable: boolean): Promise<void> {
+async function configure(client: MongoClient, host: string, durable: boolean): Promise<boolean> {
   const admin = client.db('admin');
   const stored = await admin.command({ replSetGetConfig: 1 }).catch((error: { codeName?: string }) => {
     if (error.codeName === 'NotYetInitialized') return undefined;
@@ -240,14 +253,15 @@ async function configure(client: MongoClient, host: string, durable: boolean): P
         settings: { electionTimeoutMillis: 1000 },
       },
     });
-    return;
+    return true;
   }
   const config = stored['config'] as { version: number; members: { host: string }[] };
-  if (config.members[0]?.host === host) return;
+  if (config.members[0]?.host === host) return true;
   await admin.command({
     replSetReconfig: { ...config, version: config.version + 1, members: [{ ...config.members[0], host }] },
     force: true,
   });
+  return true;
 }
 
 /** Extracts messages from mongod's JSON log: those of errors, or all when there are no errors. */

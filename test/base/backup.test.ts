@@ -166,7 +166,10 @@ async function bring(dumped: Dump, temporalFrom: string | undefined): Promise<vo
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'support-backup-'));
-  env = systemEnv('backup', { TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` });
+  env = systemEnv('backup', {
+    TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}`,
+    FLEETS: 'documents,backlog,sources,conversations,deliveries,slowdeliveries,crawl,interviews,maintenance',
+  });
   client = await openClient(env['MONGODB_URI']!);
   db = client.db();
   [receiver, site] = await Promise.all([

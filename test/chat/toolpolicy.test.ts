@@ -1,26 +1,19 @@
 /**
- * All combinations of tier, scope and customer, from the customer's message to the tool being called, confirmed or
- * refused.
+ * Tiers, scopes and customers, from the customer's message to the tool being called, confirmed or refused: each tier
+ * once, and each way in which a scope decides. All 63 combinations are rows in test/rules/mcp/policy.test.ts.
  */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { system, until } from '../kit/harness.ts';
 import type { ChatClient } from '../kit/socket.ts';
 import { inputSchema, shopping, type Approved, type Shop } from '../kit/toolshop.ts';
-import type { AuthScope, RiskTier } from '../../models/rules/mcp/tool.ts';
+import { identities, type Identity } from '../../models/rules/mcp/policy.ts';
+import { authScopes, riskTiers, type AuthScope, type RiskTier } from '../../models/rules/mcp/tool.ts';
 
 const api = system();
 const { opened, met, visited } = shopping(api);
 
-type Who = 'anonymous' | 'visitor' | 'verified';
 type Happens = 'called' | 'denied' | 'handed_off' | 'confirm' | 'step_up' | 'member';
-const everybody: readonly Who[] = ['anonymous', 'visitor', 'verified'];
-/** The customers that each scope allows, repeated here so that the rule is not tested against itself. */
-const reached: Readonly<Record<AuthScope, readonly Who[]>> = {
-  public: everybody,
-  verified_visitor: ['visitor', 'verified'],
-  verified_customer: ['verified'],
-};
-const scopes = Object.keys(reached) as AuthScope[];
+/** What happens in each tier if the scope allows it, repeated here so that the rule is not tested against itself. */
 const onceReached: Readonly<Record<RiskTier, Happens>> = {
   read_public: 'called',
   read_private: 'called',
@@ -30,39 +23,46 @@ const onceReached: Readonly<Record<RiskTier, Happens>> = {
   admin_approve: 'member',
   human_only: 'handed_off',
 };
-const tiers = Object.keys(onceReached) as RiskTier[];
-/** The two tiers for which the scope does not matter. */
-const forAll: readonly RiskTier[] = ['read_public', 'human_only'];
 
-/** One noun per tier and scope, so that a message selects exactly one tool. */
-const things: Readonly<Record<RiskTier, readonly [string, string, string]>> = {
-  read_public: ['parcel', 'voucher', 'invoice'],
-  read_private: ['booking', 'insurance', 'flight'],
-  safe_write: ['newsletter', 'reminder', 'appointment'],
-  customer_confirm: ['delivery', 'reservation', 'subscription'],
-  step_up: ['transfer', 'pension', 'rental'],
-  admin_approve: ['refund', 'warranty', 'contract'],
-  human_only: ['donation', 'magazine', 'ticket'],
+const rows: readonly (readonly [RiskTier, AuthScope, Identity, Happens])[] = [
+  ...riskTiers.map((tier) => [tier, 'verified_customer', 'verified', onceReached[tier]] as const),
+  // The scope denies the customer.
+  ['safe_write', 'verified_visitor', 'anonymous', 'denied'],
+  ['safe_write', 'verified_customer', 'anonymous', 'denied'],
+  ['safe_write', 'verified_customer', 'visitor', 'denied'],
+  ['customer_confirm', 'verified_customer', 'visitor', 'denied'],
+  // A lower scope allows less identified customers.
+  ['safe_write', 'public', 'anonymous', 'called'],
+  ['safe_write', 'verified_visitor', 'visitor', 'called'],
+  // In these two tiers the scope does not matter.
+  ['read_public', 'verified_customer', 'anonymous', 'called'],
+  ['human_only', 'verified_customer', 'anonymous', 'handed_off'],
+];
+
+/** One noun for each tier and scope in `rows`, so that a message selects exactly one tool. */
+const things: Readonly<Record<RiskTier, Partial<Record<AuthScope, string>>>> = {
+  read_public: { verified_customer: 'invoice' },
+  read_private: { verified_customer: 'flight' },
+  safe_write: { public: 'newsletter', verified_visitor: 'reminder', verified_customer: 'appointment' },
+  customer_confirm: { verified_customer: 'subscription' },
+  step_up: { verified_customer: 'rental' },
+  admin_approve: { verified_customer: 'contract' },
+  human_only: { verified_customer: 'ticket' },
 };
-const thingOf = (tier: RiskTier, scope: AuthScope) => things[tier][scopes.indexOf(scope)]!;
-const toolOf = (tier: RiskTier, scope: AuthScope) => `cancel_${thingOf(tier, scope)}`;
+const toolFor = (thing: string) => `cancel_${thing}`;
 
-const approved: Approved[] = tiers.flatMap((risk_tier) =>
-  scopes.map((auth_scope) => ({
-    tool: {
-      name: toolOf(risk_tier, auth_scope),
-      description: `Cancels a ${thingOf(risk_tier, auth_scope)}.`,
-      inputSchema,
-    },
-    risk_tier,
-    auth_scope,
-  })),
+const approved: Approved[] = riskTiers.flatMap((risk_tier) =>
+  authScopes.flatMap((auth_scope) => {
+    const thing = things[risk_tier][auth_scope];
+    if (thing === undefined) return [];
+    return [{ tool: { name: toolFor(thing), description: `Cancels a ${thing}.`, inputSchema }, risk_tier, auth_scope }];
+  }),
 );
 
 let shop: Shop;
 let embedSecret: string;
 beforeAll(async () => {
-  shop = await opened(approved, { rate_limit_per_min: 10_000 });
+  shop = await opened(approved);
   const reply = await api.request('POST', `/support/sessions/orgs/${shop.org.orgId}/embed-secret`, {
     token: shop.key,
     body: {},
@@ -70,7 +70,7 @@ beforeAll(async () => {
   embedSecret = reply.body.embed_secret;
 });
 
-const arrives = async (who: Who): Promise<ChatClient> => {
+const arrives = async (who: Identity): Promise<ChatClient> => {
   if (who === 'verified') return (await met(shop)).client;
   return visited(shop, who === 'visitor' ? embedSecret : undefined);
 };
@@ -91,23 +91,15 @@ async function whatHappens(client: ChatClient, name: string): Promise<Happens> {
   return told === 'ok' ? 'called' : (told as Happens);
 }
 
-const rows = tiers.flatMap((tier) =>
-  scopes.flatMap((scope) =>
-    everybody.map((who) => {
-      const may = forAll.includes(tier) || reached[scope].includes(who);
-      return [tier, scope, who, may ? onceReached[tier] : 'denied'] as const;
-    }),
-  ),
-);
-
-describe('every tier, scope and customer', () => {
+describe('a tool’s tier and scope, and who the customer is', () => {
   it.each(rows)(
     'a tool of risk tier %s and auth scope %s, asked for by a customer who is %s, leads to: %s',
     async (tier, scope, who, expected) => {
       const client = await arrives(who);
-      const name = toolOf(tier, scope);
-      const order = `A-${tiers.indexOf(tier)}${scopes.indexOf(scope)}${everybody.indexOf(who)}7`;
-      client.say(`Please cancel my ${thingOf(tier, scope)} ${order}`);
+      const thing = things[tier][scope]!;
+      const name = toolFor(thing);
+      const order = `A-${riskTiers.indexOf(tier)}${authScopes.indexOf(scope)}${identities.indexOf(who)}7`;
+      client.say(`Please cancel my ${thing} ${order}`);
       expect(await whatHappens(client, name)).toBe(expected);
       const calls = shop.mcp.calls.filter(({ arguments: given }) => given['order_number'] === order);
       expect(calls.map((call) => call.name)).toEqual(expected === 'called' ? [name] : []);
@@ -120,5 +112,9 @@ describe('every tier, scope and customer', () => {
     },
   );
 
-  it('all 63 combinations of tier, scope and customer are tested', () => expect(rows).toHaveLength(7 * 3 * 3));
+  it('every risk tier, every auth scope and every kind of customer is tested', () => {
+    expect(new Set(rows.map(([tier]) => tier))).toEqual(new Set(riskTiers));
+    expect(new Set(rows.map(([, scope]) => scope))).toEqual(new Set(authScopes));
+    expect(new Set(rows.map(([, , who]) => who))).toEqual(new Set(identities));
+  });
 });

@@ -57,6 +57,10 @@ async function bank(content = help, at: Api = api): Promise<Bank> {
   return { org, key, publishable: keys.data.test.key };
 }
 
+let shared: Promise<Bank> | undefined;
+/** One organization for all tests that look only at the page of their own customer. */
+const anyBank = (): Promise<Bank> => (shared ??= bank());
+
 /** Opens the demonstration page in a new browser context. */
 async function demo(
   publishable: string,
@@ -153,7 +157,7 @@ const embed = (attributes: string) =>
 
 describe('the widget', () => {
   it('the widget streams an answer visibly, shows its sources, and announces the finished answer once to screen readers', async () => {
-    const { publishable } = await bank();
+    const { publishable } = await anyBank();
     const { chat } = await demo(publishable);
     await chat.open();
     await watchBegun(chat);
@@ -238,7 +242,7 @@ describe('the widget', () => {
   });
 
   it('the widget keeps unsent messages when the page is closed', async () => {
-    const { publishable } = await bank();
+    const { publishable } = await anyBank();
     const wire = await wireTo(api.url);
     cleanups.push(() => wire.close());
     const { page, chat } = await demo(publishable, { url: wire.url });
@@ -279,7 +283,7 @@ describe('the widget', () => {
   });
 
   it('while the chat is open, the widget’s launcher is a button that closes it', async () => {
-    const { publishable } = await bank();
+    const { publishable } = await anyBank();
     const { chat } = await demo(publishable);
     const launcher = () =>
       chat.inside(`[
@@ -297,7 +301,7 @@ describe('the widget', () => {
   });
 
   it('the widget keeps the newest message in view when the rating form appears', async () => {
-    const { publishable } = await bank();
+    const { publishable } = await anyBank();
     const { chat } = await demo(publishable);
     await chat.open();
     for (const _ of [1, 2, 3]) {
@@ -344,7 +348,7 @@ describe('the widget', () => {
   });
 
   it('the widget shows one conversation in all tabs of a customer', async () => {
-    const { publishable } = await bank();
+    const { publishable } = await anyBank();
     const { page, chat } = await demo(publishable);
     await chat.open();
     await chat.say(question);
@@ -475,7 +479,7 @@ describe('the widget', () => {
   });
 
   it('destroy() removes the widget and its connection from the page', async () => {
-    const { publishable } = await bank();
+    const { publishable } = await anyBank();
     const { page, chat } = await demo(publishable);
     const network = await page.createCDPSession();
     await network.send('Network.enable');
@@ -806,7 +810,7 @@ describe('hostile text', () => {
 
 describe('a page of another site', () => {
   it('the widget works in a page with a strict CSP, Trusted Types and styles for every element, and neither affects the other', async () => {
-    const { publishable } = await bank();
+    const { publishable } = await anyBank();
     const html = embed(`data-key="${publishable}" data-locale="en"`).replace(
       '</head>',
       '<link rel="stylesheet" href="/style.css"></head>',
@@ -838,7 +842,7 @@ describe('a page of another site', () => {
   });
 
   it('in a page that may not use the browser’s storage, the widget works as long as the page is open', async () => {
-    const { publishable } = await bank();
+    const { publishable } = await anyBank();
     const context = await browser.createBrowserContext();
     cleanups.push(() => context.close());
     const page = await context.newPage();
@@ -856,9 +860,9 @@ describe('a page of another site', () => {
 describe('an answer that offers sections', () => {
   const headings = ['Opening hours', 'Lost card'];
   /** A conversation whose last answer offers the sections in `headings`, and the widget opened on it. */
-  async function offered(settings: Record<string, string | number> = {}) {
+  async function offered() {
     const lindenbank = await bank();
-    const { page, chat } = await demo(lindenbank.publishable, settings);
+    const { page, chat } = await demo(lindenbank.publishable);
     await chat.open();
     await chat.say(question);
     await shows(chat, [/^customer/, answer]);
@@ -885,12 +889,12 @@ describe('an answer that offers sections', () => {
     await db()
       .collection<{ _id: string }>('conversations')
       .updateOne({ _id: convId }, { $set: { position: 10 } });
-    await reload(page, chat);
+    await page.reload();
+    await showOffers(chat);
     return { page, chat };
   }
-  /** Reloads the page and opens the widget if it is closed: on a phone the widget does not open by itself. */
-  async function reload(page: Page, chat: Chat): Promise<void> {
-    await page.reload();
+  /** Opens the widget of a page that was just loaded if it is closed: on a phone it does not open by itself. */
+  async function showOffers(chat: Chat): Promise<void> {
     await until(async () => chat.inside("root?.querySelector('.panel') != null"), 'the widget');
     if (await chat.inside("root.querySelector('.panel').hidden")) await chat.open();
     await chat.find('.offers button');
@@ -922,29 +926,32 @@ describe('an answer that offers sections', () => {
   });
 
   const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-  it.each([
-    ['light', 'en', 1000],
-    ['dark', 'de', 1000],
-    ['light', 'fr', 320],
-    ['dark', 'es', 320],
-    ['light', 'ar', 1000],
-  ])(
-    'an answer that offers sections has no axe violations (%s, %s, %i pixels), and no button is clipped',
-    async (theme, locale, width) => {
-      const { page, chat } = await offered({ theme, locale, width });
-      await page.setBypassCSP(true);
-      await reload(page, chat);
+  it('an answer that offers sections has no axe violations in light and dark, in five languages, wide and narrow, and no button is clipped', async () => {
+    const { page, chat } = await offered();
+    await page.setBypassCSP(true);
+    for (const [theme, locale, width] of [
+      ['light', 'en', 1000],
+      ['dark', 'de', 1000],
+      ['light', 'fr', 320],
+      ['dark', 'es', 320],
+      ['light', 'ar', 1000],
+    ] as const) {
+      await page.setViewport({ width, height: 760 });
+      const url = new URL(page.url());
+      url.searchParams.set('theme', theme);
+      url.searchParams.set('locale', locale);
+      await page.goto(url.href);
+      await showOffers(chat);
       await page.addScriptTag({ path: axe });
       const found = await page.evaluate(
         "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.map(({ failureSummary }) => failureSummary)]))",
       );
-      expect(found).toEqual([]);
       const wide = await chat.inside(
         "[...root.querySelectorAll('.offers button')].map((button) => button.scrollWidth <= button.clientWidth && button.clientHeight >= 40)",
       );
-      expect(wide).toEqual([true, true]);
-    },
-  );
+      expect({ theme, locale, width, found, wide }).toEqual({ theme, locale, width, found: [], wide: [true, true] });
+    }
+  });
 });
 
 describe('a customer without a mouse', () => {
@@ -992,7 +999,7 @@ describe('a customer without a mouse', () => {
   });
 
   it('on a phone the widget’s panel covers the page, traps the focus, and fits into 320 pixels', async () => {
-    const { publishable } = await bank();
+    const { publishable } = await anyBank();
     const { page, chat } = await demo(publishable, { width: 320, height: 568 });
     await chat.open();
     await chat.say(`${question} ${'unbreakable'.repeat(20)}`);
@@ -1010,7 +1017,7 @@ describe('a customer without a mouse', () => {
   });
 
   it('every control of the widget is visible at 200 % zoom of a small window', async () => {
-    const { publishable } = await bank();
+    const { publishable } = await anyBank();
     const { chat } = await demo(publishable, { width: 640, height: 400 });
     await chat.open();
     const cut = `[...root.querySelectorAll('button, textarea')].filter((each) => each.checkVisibility()).filter((each) => {
@@ -1023,7 +1030,7 @@ describe('a customer without a mouse', () => {
 
 describe('a customer with a screen reader', () => {
   it('a customer with a screen reader finds every element with its name and role', async () => {
-    const { publishable } = await bank();
+    const { publishable } = await anyBank();
     const { page, chat } = await demo(publishable, { title: 'Ask Lindenbank' });
     await chat.open();
     await chat.say(question);
@@ -1055,8 +1062,6 @@ describe('a customer with a screen reader', () => {
   const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
   it.each([
     ['light', 'ltr', 'en'],
-    ['dark', 'ltr', 'de'],
-    ['light', 'rtl', 'ar'],
     ['dark', 'rtl', 'ar'],
   ])('a customer with a screen reader gets a widget without axe violations (%s, %s)', async (theme, dir, locale) => {
     const lindenbank = await bank();

@@ -1,8 +1,9 @@
 /**
- * The command-line tool as people and scripts use it: the real program in its own process, against the system of the
- * test run.
+ * The command-line tool as people and scripts use it, against the system of the test run. Commands run in this process,
+ * and the real program runs where the test is about it: exit codes, a terminal, the stored login.
  */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, it, expect } from '@jest/globals';
 import { run } from '../../cli/program.ts';
 import { freePort } from '../../engines/ports.ts';
+import { runCli } from '../kit/cli.ts';
 import { system, until, type TestOrg } from '../kit/harness.ts';
 import { listening } from '../kit/listening.ts';
 import { page, startSite } from '../kit/sites.ts';
@@ -45,13 +47,10 @@ function start(
   return new Promise((resolve, reject) => {
     const inherited = {
       PATH: process.env['PATH'],
-      HOME: folder,
-      XDG_CONFIG_HOME: join(folder, 'config'),
-      SUPPORT_URL: api.url,
       // The same setting as in `npm run cli`.
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     };
-    const child = spawn(command, args, { cwd, env: { ...inherited, ...env } });
+    const child = spawn(command, args, { cwd, env: { ...inherited, ...envWith(env) } });
     let [stdout, stderr] = ['', ''];
     child.stdout.on('data', (piece: Buffer) => (stdout += piece.toString()));
     child.stderr.on('data', (piece: Buffer) => (stderr += piece.toString()));
@@ -62,8 +61,20 @@ function start(
   });
 }
 
-/** Runs the tool with a configuration that all tests share. Set XDG_CONFIG_HOME for a separate one. */
-const cli = (args: readonly string[], options?: Options) => start(process.execPath, [main, ...args], options);
+/** Runs the tool in its own process, in the same environment as `cli`. */
+const program = (args: readonly string[], options?: Options) => start(process.execPath, [main, ...args], options);
+
+/** The environment of the tool. Set XDG_CONFIG_HOME for a configuration that other tests do not share. */
+const envWith = (env: Record<string, string> = {}) => ({
+  HOME: folder,
+  XDG_CONFIG_HOME: join(folder, 'config'),
+  SUPPORT_URL: api.url,
+  ...env,
+});
+
+/** Runs the tool in this process. */
+const cli = (args: readonly string[], { input, env }: { input?: string; env?: Record<string, string> } = {}) =>
+  runCli(args, envWith(env), input);
 
 /** Runs the tool as a script does that uses the organization's key. */
 const withKey = (...args: string[]) => cli(args, { env: { SUPPORT_API_KEY: key } });
@@ -79,18 +90,6 @@ async function file(name: string, content: string): Promise<string> {
   const path = join(folder, name);
   await writeFile(path, content);
   return path;
-}
-
-/** Runs the program in this process, for commands that end before they send anything. */
-async function inProcess(args: readonly string[]): Promise<Ended> {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const code = await run(args, {
-    env: { HOME: folder, SUPPORT_API_KEY: key },
-    stdin: new PassThrough(),
-    stdout,
-    stderr,
-  });
-  return { code, stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') };
 }
 
 /** A separate configuration folder for a login. */
@@ -109,7 +108,7 @@ describe('support-platform register, login, logout', () => {
     const env = elsewhere('register');
     const email = `cli-${Date.now()}@example.com`;
     const args = ['register', '--email', email, '--name', 'Ada', '--company', 'Ada & Co', '--password-stdin'];
-    const ended = await cli(args, { env, input: `${password}\n` });
+    const ended = await program(args, { env, input: `${password}\n` });
     expect(ended).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining(`Logged in as ${email}`) });
     expect((await stat(loginOf('register'))).mode & 0o777).toBe(0o600);
     const { stdout } = await cli(['org', 'list', '--json'], { env });
@@ -152,7 +151,8 @@ describe('support-platform register, login, logout', () => {
     const database = new URL(process.env['TEST_MONGODB_URI']!);
     database.pathname = '/shared';
     const env = { MONGODB_URI: database.href, DATA_DIR: join(folder, 'operator') };
-    const made = await cli(['password-link', user.email.toUpperCase(), '--json'], { env });
+    // A process of its own shows that nothing keeps it from ending.
+    const made = await program(['password-link', user.email.toUpperCase(), '--json'], { env });
     expect(made).toMatchObject({ code: 0, stderr: '' });
     const { link } = JSON.parse(made.stdout) as { link: string };
     const token = /^http:\/\/127\.0\.0\.1:3000\/account#password_reset=([\w-]{43})$/.exec(link)?.[1];
@@ -453,16 +453,16 @@ describe('every support-platform command', () => {
     ['an identifier that is a path', ['docs', 'rm', '../../orgs'], 'not an identifier'],
     ['an address that is none', ['docs', 'list', '--url', 'localhost'], 'not an address'],
   ])('wrong usage ends with exit code 2: %s', async (_what, args, sentence) => {
-    const text = await inProcess(args);
+    const text = await withKey(...args);
     expect(text).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) });
-    const asJson = await inProcess([...args, '--json']);
+    const asJson = await withKey(...args, '--json');
     expect(asJson).toMatchObject({ code: 2, stdout: '' });
     expect(JSON.parse(asJson.stderr)).toMatchObject({ code: 'USAGE', error: expect.any(String) });
   });
 
   it('a command without a reachable server ends with exit code 1 and says what to do', async () => {
     const url = `http://127.0.0.1:${await freePort()}/v1`;
-    const ended = await cli(['docs', 'list', '--url', url, '--key', key]);
+    const ended = await program(['docs', 'list', '--url', url, '--key', key]);
     expect(ended).toEqual({
       code: 1,
       stdout: '',
@@ -570,6 +570,8 @@ describe('inbox and notifications with a login', () => {
       return (await api.request('POST', path, { token: session.token, body: { body } })).body.conv_id;
     };
     const id = await say('Hello?');
+    const shown = () => api.request('GET', `/support/inbox/orgs/${own.orgId}/${id}`, { token });
+    await until(async () => (await shown()).body.messages.length === 2, 'the agent to have answered');
     const assigned = (to: string) => cli(['inbox', 'assign', id, to], { env });
     expect((await assigned('none')).stdout).toBe(`${id} is nobody’s\n`);
     expect((await assigned('me')).stdout).toBe(`${id} is ${own.owner.userId}’s\n`);
@@ -581,18 +583,15 @@ describe('inbox and notifications with a login', () => {
     for (const what of ['resolve', 'reopen']) expect((await cli(['inbox', what, id], { env })).code).toBe(0);
 
     expect((await cli(['notifications', 'list'], { env })).stdout).toBe('There are no such notifications.\n');
-    const first = cli(['notifications', 'follow', '--count', '1'], { env });
-    // The command shows only what happens after it has started. So the test causes notifications until one is shown.
-    const shown = { ended: false };
-    const following = first.finally(() => (shown.ended = true));
-    await until(async () => {
-      await cli(['inbox', 'escalate', id], { env });
-      await cli(['inbox', 'resolve', id], { env });
-      return shown.ended;
-    }, 'a notification to be shown');
-    const followed = await following;
-    expect(followed).toMatchObject({ code: 0, stdout: expect.stringContaining('conversation_escalated') });
-    expect(followed.stdout).toContain(`\n  Conversation ${id}\n`);
+    const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+    const following = run(['notifications', 'follow', '--count', '1'], { env: envWith(env), stdin, stdout, stderr });
+    // The command shows only what happens after it has said that it waits.
+    expect(String((await once(stderr, 'data'))[0])).toContain('Waiting for notifications');
+    expect((await cli(['inbox', 'escalate', id], { env })).code).toBe(0);
+    expect(await following).toBe(0);
+    const followed = String(stdout.read());
+    expect(followed).toContain('conversation_escalated');
+    expect(followed).toContain(`\n  Conversation ${id}\n`);
 
     const list = async (...args: string[]) =>
       JSON.parse((await cli(['notifications', 'list', '--json', ...args], { env })).stdout);

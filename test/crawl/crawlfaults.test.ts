@@ -26,44 +26,36 @@ const hanging =
     void owed.push(response);
 
 describe('a URL to crawl', () => {
-  it.each([
-    ['javascript:alert(1)', 'http'],
-    ['data:text/html,<h1>x</h1>', 'http'],
-    ['ftp://files.example/', 'http'],
-    ['file:///etc/passwd', 'http'],
-    ['https://user:password@site.example/', 'password'],
-    ['http://user@site.example/', 'password'],
-    [`https://site.example/${'a'.repeat(3_000)}`, '2048'],
-    [`https://site.example/${'ä'.repeat(1_500)}`, 'longer'],
-    ['site.example', 'valid'],
-    ['http://', 'valid'],
-    ['http://[::1', 'valid'],
-    ['http://256.256.256.256/', 'valid'],
-    ['http://www.127.0.0.1/', 'valid'],
-    ['http://site..example/', 'valid'],
-    ['http://site.example:22/', 'port 22,'],
-    ['', ''],
-  ])('a malformed URL is refused with a message on `url` (%#)', async (url, said) => {
-    const { status, body } = await crawler.start(url);
-    expect([status, body.code, body.details?.[0]?.path]).toEqual([400, 'VALIDATION', ['body', 'url']]);
-    expect(body.details[0].message).toContain(said);
-    expect((await crawler.status()).status).toBe('idle');
+  it('a malformed URL is refused with a message on `url`, and starts no crawl', async () => {
+    for (const [url, said] of [
+      ['javascript:alert(1)', 'http'],
+      ['data:text/html,<h1>x</h1>', 'http'],
+      ['ftp://files.example/', 'http'],
+      ['file:///etc/passwd', 'http'],
+      ['https://user:password@site.example/', 'password'],
+      ['http://user@site.example/', 'password'],
+      [`https://site.example/${'a'.repeat(3_000)}`, '2048'],
+      [`https://site.example/${'ä'.repeat(1_500)}`, 'longer'],
+      ['site.example', 'valid'],
+      ['http://', 'valid'],
+      ['http://[::1', 'valid'],
+      ['http://256.256.256.256/', 'valid'],
+      ['http://www.127.0.0.1/', 'valid'],
+      ['http://site..example/', 'valid'],
+      ['http://site.example:22/', 'port 22,'],
+      ['', ''],
+    ] as const) {
+      const { status, body } = await crawler.start(url);
+      expect([url, status, body.code]).toEqual([url, 400, 'VALIDATION']);
+      const detail = { path: ['body', 'url'], message: expect.stringContaining(said) };
+      expect([url, body.details?.[0]]).toEqual([url, detail]);
+      expect([url, (await crawler.status()).status]).toEqual([url, 'idle']);
+    }
   });
 
   it('a URL that spells a private address in another notation is not requested, and the crawl reports that', async () => {
-    for (const host of [
-      '2852039166',
-      '0xa9fea9fe',
-      '0251.0376.0251.0376',
-      '169。254。169。254',
-      '10.1',
-      '[::1]',
-      '[fd00::1]',
-      '[::ffff:127.0.0.1]',
-      '[64:ff9b::7f00:1]',
-      'localhost',
-      'printer.local',
-    ]) {
+    // All other notations are in test/base/http.test.ts.
+    for (const host of ['0xa9fea9fe', 'printer.local']) {
       const done = await crawler.crawl(`http://${host}/`);
       expect([host, done.status, done.error]).toEqual([host, 'failed', expect.stringContaining('private network')]);
     }

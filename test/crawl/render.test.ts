@@ -2,10 +2,10 @@
  * Rendering pages in a real Chromium: a page's text is extracted, no request bypasses the outbound HTTP client, hostile
  * pages harm only themselves, and no process is left behind.
  */
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createSocket } from 'node:dgram';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server as HttpServer } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createHttp } from '../../clients/http/http.ts';
@@ -22,15 +22,19 @@ import { killIfThere } from '../kit/processes.ts';
 jest.setTimeout(180_000);
 
 const chromium = process.env['TEST_CHROMIUM']!;
-const cleanups: (() => Promise<unknown> | void)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-});
+type Cleanups = (() => Promise<unknown> | void)[];
+const cleanups: Cleanups = [];
+const lastCleanups: Cleanups = [];
+const cleanUp = async (list: Cleanups): Promise<void> => {
+  for (const cleanup of list.splice(0).toReversed()) await cleanup();
+};
+afterEach(() => cleanUp(cleanups));
+afterAll(() => cleanUp(lastCleanups));
 
-function listen(server: Server): Promise<string> {
+function listen(server: Server, atEnd = cleanups): Promise<string> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => void sockets.add(socket.on('error', () => undefined)));
-  cleanups.push(() => {
+  atEnd.push(() => {
     for (const socket of sockets) socket.destroy();
     return new Promise((resolve) => server.close(resolve));
   });
@@ -40,16 +44,18 @@ function listen(server: Server): Promise<string> {
 }
 
 type Site = { host: string; url: string; asked: IncomingMessage[]; paths: () => string[] };
-/** A site of HTML pages by path; a function handles the request itself. */
-async function site(pages: Record<string, string | RequestListener>): Promise<Site> {
+/** A site of HTML pages by path; a function handles the request itself. Each site has a host of its own. */
+function site(pages: Record<string, string | RequestListener>): Site {
   const asked: IncomingMessage[] = [];
-  const server = createServer((request, reply) => {
+  const next = unusedServers.pop();
+  if (next === undefined) throw new Error('There are more sites than servers: raise `sitesOfFile`.');
+  const { host, server } = next;
+  server.on('request', (request, reply) => {
     asked.push(request);
     const page = pages[request.url ?? ''];
     if (typeof page === 'function') return page(request, reply);
     reply.writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html; charset=utf-8' }).end(page);
   });
-  const host = await listen(server);
   return { host, url: `http://${host}`, asked, paths: () => asked.map(({ url = '' }) => url) };
 }
 /** A server that must not be reached; it counts connections. */
@@ -60,17 +66,36 @@ async function forbidden(): Promise<{ host: string; connections: () => number }>
 }
 
 const userAgent = 'TestBot/1.0 (+https://bot.example)';
-function renderer(allowed: Site[], options: Partial<RendererOptions> = {}): Renderer {
+function renderer(
+  allowed: readonly { host: string }[],
+  options: Partial<RendererOptions> = {},
+  atEnd = cleanups,
+): Renderer {
   const http = createHttp({ userAgent, egressAllow: allowed.map(({ host }) => host) });
   // The limits are generous, because machines may be busy.
   const limits = { timeoutMs: 60_000, settleMs: 40_000, ...options.limits };
   const made = createRenderer({ executablePath: chromium, http, userAgent, ...options, limits });
-  cleanups.push(async () => {
+  atEnd.push(async () => {
     await made.close();
     await http.close();
   });
   return made;
 }
+
+/** At least as many as the tests of this file have sites. */
+const sitesOfFile = 20;
+/** Servers that no test has used yet. The shared renderer has to know their hosts before the first test. */
+const unusedServers: { host: string; server: HttpServer }[] = [];
+/** The renderer with the usual options, for every page that needs no other, because a browser takes long to start. */
+let shared: Renderer;
+beforeAll(async () => {
+  for (let i = 0; i < sitesOfFile; i += 1) {
+    const server = createServer();
+    unusedServers.push({ host: await listen(server, lastCleanups), server });
+  }
+  shared = renderer(unusedServers, {}, lastCleanups);
+});
+
 const reasonOf = (rendering: Promise<unknown>): Promise<RenderReason | 'rendered'> =>
   rendering.then(
     () => 'rendered' as const,
@@ -108,7 +133,7 @@ const data: RequestListener = (_, reply) => reply.end('Text from a script');
 
 describe('a page without static text', () => {
   it('a page without static text is read once its scripts have run; all its requests are made with our user agent', async () => {
-    const shop = await site({
+    const shop = site({
       '/app':
         '<!doctype html><main></main><script src="/a.js"></script><link rel="stylesheet" href="/a.css"><img src="/a.png">',
       '/a.js': (_, reply) =>
@@ -120,29 +145,27 @@ describe('a page without static text', () => {
         reply.end(`${request.method} ${body} é`);
       },
     });
-    const made = renderer([shop]);
-    expect(await textOf(made, `${shop.url}/app`)).toBe('POST question é');
+    expect(await textOf(shared, `${shop.url}/app`)).toBe('POST question é');
     expect(shop.paths()).toEqual(['/app', '/a.js', '/data']);
     expect(new Set(shop.asked.map(({ headers }) => headers['user-agent']))).toEqual(new Set([userAgent]));
   });
 
   it('a page without static text is read at the target of redirects and script navigation, if the caller allows each URL', async () => {
-    const shop = await site({
+    const shop = site({
       '/old': (_, reply) => reply.writeHead(302, { location: '/middle' }).end(),
       '/middle': `<main></main><script>location.replace('/new')</script>`,
       '/new': scripted(`(await fetch('/private')).text()`),
       '/private': data,
     });
-    const made = renderer([shop]);
     const allow = (url: URL): boolean => url.pathname !== '/private';
-    const { html, url } = await made.render(`${shop.url}/old`, { allow });
+    const { html, url } = await shared.render(`${shop.url}/old`, { allow });
     expect(url).toBe(`${shop.url}/new`);
     expect(html.toString()).toContain('<main>failed: TypeError</main>');
     expect(shop.paths()).toEqual(['/old', '/middle', '/new']);
   });
 
   it('rendering a page without static text reports whether all requests of the page were answered', async () => {
-    const shop = await site({
+    const shop = site({
       '/': scripted(`(await fetch('/data')).text()`),
       '/fails': scripted(`(await fetch('/missing')).text()`),
       '/breaks': scripted(`(await fetch('/broken')).text()`),
@@ -152,16 +175,15 @@ describe('a page without static text', () => {
       '/broken': (_, reply) => reply.destroy(),
       '/never': () => undefined,
     });
-    const made = renderer([shop]);
     const allow = (url: URL): boolean => url.pathname !== '/private';
-    const lacking = async (path: string, from = made) => (await from.render(shop.url + path, { allow })).lacking;
+    const lacking = async (path: string, from = shared) => (await from.render(shop.url + path, { allow })).lacking;
     expect(await lacking('/')).toBe(false);
     for (const path of ['/fails', '/breaks', '/spies']) expect([path, await lacking(path)]).toEqual([path, true]);
     expect(await lacking('/waits', renderer([shop], { limits: { settleMs: 6_000 } }))).toBe(true);
   });
 
   it('a page without static text is taken as it is when its requests never stop', async () => {
-    const shop = await site({
+    const shop = site({
       '/': scripted(`{ setInterval(() => fetch('/poll'), 50); return 'News' }`),
       '/poll': data,
     });
@@ -171,7 +193,7 @@ describe('a page without static text', () => {
   });
 
   it('rendering a page without static text fails with the reason “unavailable” when there is no browser', async () => {
-    const shop = await site({});
+    const shop = site({});
     expect(await reasonOf(renderer([shop], { executablePath: undefined }).render(shop.url))).toBe('unavailable');
     expect(await reasonOf(renderer([shop], { executablePath: '/nowhere' }).render(shop.url))).toBe('unavailable');
   });
@@ -180,7 +202,7 @@ describe('a page without static text', () => {
 describe('what a rendered page can reach', () => {
   it('a rendered page reaches no private address by fetch, script, frame, worker, redirect, WebSocket, EventSource, beacon or popup', async () => {
     const secret = await forbidden();
-    const shop = await site({
+    const shop = site({
       '/': `<main></main><iframe src="http://${secret.host}/frame"></iframe><script src="http://${secret.host}/a.js"></script>
         <link rel="preconnect" href="http://${secret.host}"><link rel="prefetch" href="http://${secret.host}/p">
         <script>
@@ -206,7 +228,7 @@ describe('what a rendered page can reach', () => {
       // This request is never answered, so that the page does not count as settled before its script is done.
       '/held': () => undefined,
     });
-    const text = await textOf(renderer([shop]), shop.url);
+    const text = await textOf(shared, shop.url);
     expect(text).toBe(
       'fetch refused, fetch refused, fetch refused, redirect refused, file refused, websocket refused, own websocket refused, eventsource refused, worker refused',
     );
@@ -216,27 +238,26 @@ describe('what a rendered page can reach', () => {
 
   it('a private address is not rendered as a page, a redirect target or a target of script navigation', async () => {
     const secret = await forbidden();
-    const shop = await site({
+    const shop = site({
       '/away': (_, reply) => reply.writeHead(302, { location: `http://${secret.host}/` }).end(),
       '/go': `<main>Here</main><script>location.href = 'http://${secret.host}/'</script>`,
     });
-    const made = renderer([shop]);
-    expect(await reasonOf(made.render('http://169.254.169.254/latest'))).toBe('blocked_address');
-    expect(await reasonOf(made.render(`http://${secret.host}/`))).toBe('blocked_address');
-    expect(await reasonOf(made.render(`${shop.url}/away`))).toBe('blocked_address');
-    expect(await textOf(made, `${shop.url}/go`)).toBe('Here');
-    expect(await reasonOf(made.render(`${shop.url}/missing`))).toBe('unreachable');
+    expect(await reasonOf(shared.render('http://169.254.169.254/latest'))).toBe('blocked_address');
+    expect(await reasonOf(shared.render(`http://${secret.host}/`))).toBe('blocked_address');
+    expect(await reasonOf(shared.render(`${shop.url}/away`))).toBe('blocked_address');
+    expect(await textOf(shared, `${shop.url}/go`)).toBe('Here');
+    expect(await reasonOf(shared.render(`${shop.url}/missing`))).toBe('unreachable');
     expect(secret.connections()).toBe(0);
   });
 
   it('a rendered page has no WebRTC, nor have its frames', async () => {
-    const shop = await site({
+    const shop = site({
       '/': scripted(`{
         const frame = document.body.appendChild(document.createElement('iframe'));
         return [typeof RTCPeerConnection, typeof frame.contentWindow.RTCPeerConnection, typeof WebTransport].join();
       }`),
     });
-    expect(await textOf(renderer([shop]), shop.url)).toBe('undefined,undefined,undefined');
+    expect(await textOf(shared, shop.url)).toBe('undefined,undefined,undefined');
   });
 
   it('a rendered page reaches nothing outside our proxy: no TCP, not even to loopback, and no UDP', async () => {
@@ -272,7 +293,7 @@ describe('what a rendered page can reach', () => {
   });
 
   it('a rendered page sees no cookies or storage of other pages, and no cookie is sent', async () => {
-    const shop = await site({
+    const shop = site({
       '/': (_, reply) =>
         reply.writeHead(200, { 'content-type': 'text/html', 'set-cookie': 'server=1' }).end(
           scripted(`{
@@ -284,23 +305,22 @@ describe('what a rendered page can reach', () => {
         ),
       '/data': data,
     });
-    const made = renderer([shop]);
-    const texts = await Promise.all([textOf(made, shop.url), textOf(made, shop.url)]);
-    expect([...texts, await textOf(made, shop.url)]).toEqual(['|0', '|0', '|0']);
+    const texts = await Promise.all([textOf(shared, shop.url), textOf(shared, shop.url)]);
+    expect([...texts, await textOf(shared, shop.url)]).toEqual(['|0', '|0', '|0']);
     expect(shop.asked.map(({ headers }) => headers.cookie)).toEqual(Array(6).fill(undefined));
   });
 });
 
 describe('a misbehaving page', () => {
   it('a misbehaving page ends at its time limit when its script never ends, and the next page works', async () => {
-    const shop = await site({ '/': '<main></main><script>for (;;);</script>', '/app': app, '/data': data });
+    const shop = site({ '/': '<main></main><script>for (;;);</script>', '/app': app, '/data': data });
     const made = renderer([shop], { limits: { timeoutMs: 12_000, settleMs: 6_000 } });
     expect(await reasonOf(made.render(shop.url))).toBe('timed_out');
     expect(await textOf(made, `${shop.url}/app`)).toBe('Text from a script');
   });
 
   it('a misbehaving page is refused as too large when its document or its rendered HTML is too large', async () => {
-    const shop = await site({
+    const shop = site({
       '/big': `<main>${'x'.repeat(60_000)}</main>`,
       '/grows': `<main></main><script>document.querySelector('main').textContent = 'é'.repeat(30_000)</script>`,
     });
@@ -310,7 +330,7 @@ describe('a misbehaving page', () => {
   });
 
   it('a misbehaving page stops loading at its limit of bytes, and is read with what has loaded', async () => {
-    const shop = await site({
+    const shop = site({
       '/': scripted(`{
         let got = 0;
         for (let i = 0; i < 6; i += 1) try { got += (await (await fetch('/part')).text()).length; } catch {}
@@ -322,18 +342,17 @@ describe('a misbehaving page', () => {
   });
 
   it('a misbehaving page does not block the next pages with dialogs or a download', async () => {
-    const shop = await site({
+    const shop = site({
       '/': scripted(`{ alert('a'); return String(confirm('b')) }`),
       '/file': (_, reply) => reply.writeHead(200, { 'content-type': 'application/zip' }).end('PK'),
     });
-    const made = renderer([shop]);
-    expect(await textOf(made, shop.url)).toBe('false');
-    const { html } = await made.render(`${shop.url}/file`).catch(() => ({ html: Buffer.alloc(0) }));
+    expect(await textOf(shared, shop.url)).toBe('false');
+    const { html } = await shared.render(`${shop.url}/file`).catch(() => ({ html: Buffer.alloc(0) }));
     expect(html.toString()).not.toContain('PK');
   });
 
   onLinux('a page that takes too much memory is aborted for that reason, and the next page works', async () => {
-    const shop = await site({
+    const shop = site({
       '/': `<main></main><script>const all = []; setInterval(() => all.push(new Uint8Array(32 << 20).fill(1)), 20); fetch('/held')</script>`,
       '/held': () => undefined,
       '/app': app,
@@ -345,21 +364,23 @@ describe('a misbehaving page', () => {
   });
 
   it('rendering a page that never finishes fails with the caller’s abort reason when the caller aborts', async () => {
-    const shop = await site({ '/': () => undefined, '/app': app, '/data': data });
-    const made = renderer([shop]);
+    const shop = site({ '/': () => undefined, '/app': app, '/data': data });
     const stop = new AbortController();
-    const rendering = made.render(shop.url, { signal: stop.signal });
+    const rendering = shared.render(shop.url, { signal: stop.signal });
     rendering.catch(() => undefined);
     await until(() => shop.asked.length === 1);
     stop.abort(new Error('no longer wanted'));
     await expect(rendering).rejects.toThrow('no longer wanted');
-    expect(await textOf(made, `${shop.url}/app`)).toBe('Text from a script');
+    expect(await textOf(shared, `${shop.url}/app`)).toBe('Text from a script');
   });
 });
 
 describe('the browser process', () => {
+  // These tests count processes, and those of the shared browser are not meant.
+  beforeAll(() => shared.close());
+
   onLinux('when the browser process is killed, its page fails, and the next page gets a new browser', async () => {
-    const shop = await site({ '/': () => undefined, '/app': app, '/data': data });
+    const shop = site({ '/': () => undefined, '/app': app, '/data': data });
     const made = renderer([shop]);
     const before = new Set(below());
     const rendering = reasonOf(made.render(shop.url));
@@ -378,7 +399,7 @@ describe('the browser process', () => {
   onLinux(
     'the browser is shared by pages, replaced after a number of them, ended when idle, and gone after the renderer closes',
     async () => {
-      const shop = await site({ '/app': app, '/data': data });
+      const shop = site({ '/app': app, '/data': data });
       const before = new Set(below());
       const mine = (): number[] => below().filter((pid) => !before.has(pid));
       const made = renderer([shop], { pagesPerBrowser: 2, idleMs: 1 });

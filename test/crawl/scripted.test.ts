@@ -1,10 +1,10 @@
 /** Crawling pages whose text is created by scripts, with a real worker and a real Chromium. */
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { processTree } from '../../clients/crawl/render/browser.ts';
 import { newCrawler, reasonsOf, type Crawler } from '../kit/crawling.ts';
 import { apiAt, system, until } from '../kit/harness.ts';
-import { killIfThere, removeDataDir, startProcess, systemEnv, type Running } from '../kit/processes.ts';
+import { killIfThere, removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 import { page, sitesOfTest, type Reply } from '../kit/sites.ts';
 
 const siteOf = sitesOfTest();
@@ -15,9 +15,11 @@ beforeEach(async () => {
   crawler = await newCrawler(shared);
 });
 
+const shell = (script: string) =>
+  `<!doctype html><html lang="en"><title>App</title><body><div id="app"></div><script src="${script}"></script></body></html>`;
+const fees = 'A transfer within the country is free of charge, and one abroad costs three euros and fifty cents.';
+
 describe('a page that needs JavaScript', () => {
-  const shell = (script: string) =>
-    `<!doctype html><html lang="en"><title>App</title><body><div id="app"></div><script src="${script}"></script></body></html>`;
   const script: Reply = (_, response) => {
     response.writeHead(200, { 'content-type': 'text/javascript', 'cache-control': 'no-cache' });
     response.end(`
@@ -25,7 +27,6 @@ describe('a page that needs JavaScript', () => {
         document.getElementById('app').innerHTML = '<main><h1>Fees</h1><p>' + text + '</p><a href="/app/cards">Cards</a></main>';
       });`);
   };
-  const fees = 'A transfer within the country is free of charge, and one abroad costs three euros and fifty cents.';
   const data =
     (text: string): Reply =>
     (_, response) => {
@@ -113,66 +114,73 @@ describe('a page that needs JavaScript', () => {
     const { entries } = await crawler.pages();
     expect(entries.map(({ source_url }: { source_url: string }) => source_url)).toContain(`${site.url}/new`);
   });
+});
+
+describe('a browser that dies or does not start', () => {
+  let env: SystemEnv;
+  let api: Running;
+  let own: Crawler;
+  beforeAll(async () => {
+    env = systemEnv('scripted', { FLEETS: 'crawl' });
+    api = await startProcess('api/server.ts', env);
+  });
+  afterAll(async () => {
+    await api.stop();
+    await removeDataDir(env);
+  });
+  const workers: Running[] = [];
+  beforeEach(async () => {
+    own = await newCrawler(apiAt(api.url));
+  });
+  afterEach(async () => {
+    await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+  });
+  async function startWorker(extra: Record<string, string> = {}): Promise<Running> {
+    const worker = await startProcess('test/kit/worker.ts', { ...env, ...extra });
+    workers.push(worker);
+    return worker;
+  }
 
   it('when a browser dies, its page is rendered again in a new browser, and the pages after it are rendered too', async () => {
-    const env = systemEnv('scripted', { FLEETS: 'crawl' });
-    const running: Running[] = [];
-    try {
-      const [api, worker] = await Promise.all([
-        startProcess('api/server.ts', env),
-        startProcess('test/kit/worker.ts', env),
-      ]);
-      running.push(api, worker);
-      const own = await newCrawler(apiAt(api.url));
-      const browsers = () =>
-        processTree(worker.child.pid!).filter((pid) => {
-          try {
-            return /chrom/.test(readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0')[0]!);
-          } catch {
-            return false;
-          }
-        });
-      let killed = 0;
-      const site = await siteOf({
-        '/': page('Start', 'Where everything begins, and where the other pages are linked.', ['/one', '/two']),
-        '/one': shell('/one.js'),
-        '/one.js': `fetch('/data').then((reply) => reply.text()).then((text) => { document.getElementById('app').textContent = text; });`,
-        '/data': (_, response) => {
-          // Kills the browser that requests the page for the first time.
-          if (killed === 0) for (const pid of browsers()) killIfThere(pid);
-          killed += 1;
-          response.end(fees);
-        },
-        '/two': shell('/two.js'),
-        '/two.js': `document.getElementById('app').textContent = 'The branch in the old harbour opens at nine and closes at five.';`,
+    const worker = await startWorker();
+    const browsers = () =>
+      processTree(worker.child.pid!).filter((pid) => {
+        try {
+          return /chrom/.test(readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0')[0]!);
+        } catch {
+          return false;
+        }
       });
-      expect(await own.crawl(site.url)).toMatchObject({ status: 'completed', pages_processed: 3, problems: [] });
-      expect(killed).toBe(2);
-      await running.pop()!.stop();
-      await until(async () => browsers().length === 0, 'no browser to be left');
-    } finally {
-      await Promise.all(running.map((process) => process.stop()));
-      await removeDataDir(env);
-    }
+    let killed = 0;
+    const site = await siteOf({
+      '/': page('Start', 'Where everything begins, and where the other pages are linked.', ['/one', '/two']),
+      '/one': shell('/one.js'),
+      '/one.js': `fetch('/data').then((reply) => reply.text()).then((text) => { document.getElementById('app').textContent = text; });`,
+      '/data': (_, response) => {
+        // Kills the browser that requests the page for the first time.
+        if (killed === 0) for (const pid of browsers()) killIfThere(pid);
+        killed += 1;
+        response.end(fees);
+      },
+      '/two': shell('/two.js'),
+      '/two.js': `document.getElementById('app').textContent = 'The branch in the old harbour opens at nine and closes at five.';`,
+    });
+    expect(await own.crawl(site.url)).toMatchObject({ status: 'completed', pages_processed: 3, problems: [] });
+    expect(killed).toBe(2);
+    await workers.pop()!.stop();
+    await until(async () => browsers().length === 0, 'no browser to be left');
   });
 
   it('when no browser starts, a page that needs JavaScript is left out, and the crawl reports the reason', async () => {
-    const env = systemEnv('browserless', { FLEETS: 'crawl', PUPPETEER_EXECUTABLE_PATH: '/nowhere/chromium' });
-    const running = await Promise.all([startProcess('api/server.ts', env), startProcess('test/kit/worker.ts', env)]);
-    try {
-      const own = await newCrawler(apiAt(running[0].url));
-      const site = await siteOf({
-        '/': page('Start', 'Where everything begins, and where the other pages are linked.', ['/app']),
-        '/app': shell('/app.js'),
-      });
-      const done = await own.crawl(site.url);
-      expect(reasonsOf(done)).toEqual({
-        '/app': 'The page has too little text without JavaScript: there is no browser here that starts.',
-      });
-      await until(async () => running[1].output().includes('did not start'), 'the log to say so');
-    } finally {
-      await Promise.all(running.map((process) => process.stop()));
-      await removeDataDir(env);
-    }
+    const worker = await startWorker({ PUPPETEER_EXECUTABLE_PATH: '/nowhere/chromium' });
+    const site = await siteOf({
+      '/': page('Start', 'Where everything begins, and where the other pages are linked.', ['/app']),
+      '/app': shell('/app.js'),
+    });
+    const done = await own.crawl(site.url);
+    expect(reasonsOf(done)).toEqual({
+      '/app': 'The page has too little text without JavaScript: there is no browser here that starts.',
+    });
+    await until(async () => worker.output().includes('did not start'), 'the log to say so');
   });
 });

@@ -4,7 +4,7 @@
  */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -75,6 +75,13 @@ async function rememberProcesses(): Promise<number[]> {
   return pids;
 }
 
+/** The processes whose command line names this folder: the engines of a start that has not listed them yet. */
+async function enginesIn(dataDir: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
+  return pids.filter((_, at) => commands[at]!.includes(dataDir));
+}
+
 const curlsOf = (screen: string): string[] => screen.split('\n').filter((line) => line.startsWith('curl '));
 
 /** Runs one of the command lines of the screen in a shell and returns its JSON output. */
@@ -117,7 +124,7 @@ async function startPageWorks(url: string, screen: string): Promise<void> {
   expect(await paste(given + ask)).toMatchObject({ answer: expect.any(String) });
 }
 
-it('npm start shows a screen whose commands and login work, ends on Ctrl-C, finds its data again, and explains failures', async () => {
+it('npm start shows a screen whose commands and login work, refuses a second start on its data, ends on SIGTERM, finds its data again, restarts a dead API or worker and reports it, and ends with a sentence when an engine dies', async () => {
   const first = start({});
   const screen = await ready(first);
   const url = `http://127.0.0.1:${port}`;
@@ -151,22 +158,20 @@ it('npm start shows a screen whose commands and login work, ends on Ctrl-C, find
     expect.stringMatching(/^Another npm start \(process \d+\) uses .*another PORT and DATA_DIR\.\n$/),
   ]);
 
-  first.child.kill('SIGINT');
+  first.child.kill('SIGTERM');
   expect([await first.ended, first.output().trimEnd().split('\n').at(-1)]).toEqual([0, 'stopped']);
   expect(pids.filter(isAlive)).toEqual([]);
 
-  const again = start({});
+  const again = start({ EMBEDDING: 'off' });
   const lines = curlsOf(await ready(again));
   expect(lines).toEqual([upload, list, ask]);
   const { documents } = await paste(list);
   expect(documents.map(({ doc_id }: { doc_id: string }) => doc_id)).toContain(document.doc_id);
-  again.child.kill('SIGTERM');
-  expect([await again.ended, (await rememberProcesses()).filter(isAlive)]).toEqual([0, []]);
+  await outlivesDeaths(again);
 });
 
-it('npm start restarts a dead API or worker and reports it, and ends with a sentence when an engine dies', async () => {
-  const one = start({});
-  await ready(one);
+/** Checks that the start restarts a dead API and worker and reports it, and that it ends when Temporal dies. */
+async function outlivesDeaths(one: Start): Promise<void> {
   const pids = await rememberProcesses();
   const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8')));
   const running = (name: string): number => pids[commands.findIndex((command) => command.includes(name))]!;
@@ -190,6 +195,22 @@ it('npm start restarts a dead API or worker and reports it, and ends with a sent
   expect(await one.ended).toBe(1);
   expect(one.output()).toMatch(/^Temporal stopped with code 137\./m);
   expect((await rememberProcesses()).filter(isAlive)).toEqual([]);
+}
+
+it('npm start that gets Ctrl-C while it starts shows no screen, ends its engines, and exits with 0', async () => {
+  const early = join(folder, 'early');
+  const one = start({ DATA_DIR: early, PORT: String(await freePort()), EMBEDDING: 'off' });
+  const isUp = () => one.child.exitCode !== null || one.output().includes('MongoDB is ready');
+  await until(() => Promise.resolve(isUp()), 'MongoDB');
+  const engines = await enginesIn(early);
+  for (const pid of engines) seen.add(pid);
+  expect(engines).not.toEqual([]);
+  one.child.kill('SIGINT');
+  // If Temporal was ready before MongoDB, the API and the worker start before they are stopped.
+  expect([await one.ended, one.output()]).toEqual([0, expect.stringMatching(/^stopped( while starting)?\n$/m)]);
+  expect(one.output()).not.toMatch(/^ready /m);
+  // A shell that guarded an engine ends right after the engine.
+  await until(async () => (await enginesIn(early)).length === 0, 'the engines to end');
 });
 
 it('a process that keeps dying is restarted after 1, 2, 4 … 30 s, and after 1 s again once it ran for a minute', () => {

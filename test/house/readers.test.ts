@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createReadStream } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createFiles, type Files } from '../../clients/files/files.ts';
+import { defaultLimits } from '../../clients/files/limits.ts';
+import { readers as unbundled } from '../../clients/files/readers.ts';
 import { createPages } from '../../clients/crawl/site/pages.ts';
 import { pdfText } from '../kit/badpdfs.ts';
 import { buildReaders, type Readers } from '../../workers/readers.ts';
@@ -23,23 +24,24 @@ describe('built readers', () => {
     files = createFiles({ program: readers.files, spares: 0 });
   });
   afterAll(() => files.close());
-  const fixture = (name: string) => (): Readable => createReadStream(join(import.meta.dirname, '../fixtures', name));
 
   it.each([
-    ['md', fixture('help.md')],
-    ['csv', fixture('branches.csv')],
-    ['docx', fixture('cards.docx')],
-    ['xlsx', fixture('fees.xlsx')],
-    ['pdf', () => Readable.from(pdfText(['Ana Gomez', 'Led a team at Contoso']))],
-  ] as const)('the bundled reader reads a %s file as the unbundled reader does', async (type, file) => {
-    const sources = createFiles({ spares: 0 });
-    try {
-      const blocks = await files.extract(file(), type);
-      expect(blocks.length).toBeGreaterThan(0);
-      expect(blocks).toEqual(await sources.extract(file(), type));
-    } finally {
-      await sources.close();
-    }
+    ['md', 'help.md'],
+    ['csv', 'branches.csv'],
+    ['docx', 'cards.docx'],
+    ['xlsx', 'fees.xlsx'],
+  ] as const)('the bundled reader reads a %s file as the unbundled reader does', async (type, name) => {
+    const bytes = await readFile(join(import.meta.dirname, '../fixtures', name));
+    const blocks = await files.extract(Readable.from(bytes), type);
+    expect(blocks.length).toBeGreaterThan(0);
+    const read = await unbundled[type]();
+    expect(blocks).toEqual((await read(bytes, defaultLimits)).list);
+  });
+
+  it('the bundled reader reads the lines of a PDF', async () => {
+    const lines = ['Ana Gomez', 'Led a team at Contoso'];
+    const blocks = await files.extract(Readable.from(pdfText(lines)), 'pdf');
+    expect(blocks).toEqual([{ kind: 'text', text: lines.join('\n') }]);
   });
 
   it('the bundled reader reads a mail', async () => {

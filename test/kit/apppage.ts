@@ -1,11 +1,11 @@
 /** The page `/app` in tests: opened in a browser of its own, signed in, and examined. */
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'puppeteer';
 import { visit } from './chromium.ts';
 import { until, type TestUser } from './harness.ts';
 
-const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 export type AppPage = ReturnType<typeof appOn>;
 
@@ -55,11 +55,11 @@ function appOn(page: Page) {
      */
     async violations(): Promise<string[]> {
       const found: string[] = [];
+      await page.evaluate(axe);
       for (const scheme of ['light', 'dark'])
         for (const width of [1280, 390]) {
           await page.setViewport({ width, height: 800 });
           await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
-          await page.evaluate(await readFile(axe, 'utf8'));
           const ids = (await page.evaluate(
             "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 160)).join(' | ')))",
           )) as string[];

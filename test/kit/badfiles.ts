@@ -156,8 +156,11 @@ export const renamedXlsx = (rows: string): Buffer =>
 export const textCell = (reference: string, text: string): string =>
   `<c r="${reference}" t="inlineStr"><is><t>${text}</t></is></c>`;
 
-/** A DOCX of about 1.5 MB with 1.5 GiB of blanks. */
-export function zipBombDocx(): Buffer {
+let zipBomb: Buffer | undefined;
+/** A DOCX of about 1.5 MB with 1.5 GiB of blanks. It is made once, because making it takes seconds. */
+export const zipBombDocx = (): Buffer => (zipBomb ??= makeZipBombDocx());
+
+function makeZipBombDocx(): Buffer {
   const filler = Buffer.alloc(128 * 1024 * 1024, ' ');
   const media = Array.from({ length: 12 }, (_, at): ZipEntry =>
     at === 0

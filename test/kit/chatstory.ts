@@ -42,8 +42,8 @@ const workers: Running[] = [];
 /** The processes that are meant to crash. Those that still run are killed at the end. */
 const spare: Running[] = [];
 const startApi = async (): Promise<void> => void apis.push(await startProcess('api/server.ts', env));
-const startWorker = async (): Promise<void> =>
-  void workers.push(await startProcess('test/kit/worker.ts', { ...env, FLEETS: 'documents,backlog,conversations' }));
+const startWorker = async (fleets = 'conversations'): Promise<void> =>
+  void workers.push(await startProcess('test/kit/worker.ts', { ...env, FLEETS: fleets }));
 
 /**
  * Starts the system of the stories and returns a function that plays one. Call this where hooks may be registered.
@@ -54,7 +54,8 @@ export function chatStories(name: string): (seed: number) => Promise<void> {
     env = systemEnv(name, { LIMITS: 'messages_per_minute=10000,test_replies_per_minute=10000' });
     mongo = await openClient(env['MONGODB_URI']!);
     db = mongo.db();
-    await Promise.all([startApi(), startApi(), startWorker(), startWorker()]);
+    // Each story starts the second API and worker. Only the handbook needs a worker for more than conversations.
+    await Promise.all([startApi(), startWorker('documents,backlog,conversations')]);
     const api = apiAt(apis[0]!.url);
     org = await api.newOrg();
     key = (await api.newKey(org)).token;
@@ -184,10 +185,17 @@ async function play(seed: number): Promise<{ customers: Minted[]; devices: Devic
   const chance: Chance = { random, pick: (from) => from[Math.floor(random() * from.length)]! };
   const { pick } = chance;
   const takeOne = (from: Running[]): Running => from.splice(Math.floor(random() * from.length), 1)[0]!;
-  const [doomedApi, doomedWorker, ...customers] = await Promise.all([
-    startDoomed('test/kit/chatapi.ts', pick(inMessage), chance),
-    startDoomed('test/kit/worker.ts', pick(inAnswer), chance, pick(['SIGKILL', 'sleep', 'sleep'])),
-    ...[0, 1].map(() => mint(apiAt(apis[0]!.url), org, { key })),
+  const missing = [
+    ...Array.from({ length: 2 - apis.length }, () => startApi()),
+    ...Array.from({ length: 2 - workers.length }, () => startWorker()),
+  ];
+  const [[doomedApi, doomedWorker, ...customers]] = await Promise.all([
+    Promise.all([
+      startDoomed('test/kit/chatapi.ts', pick(inMessage), chance),
+      startDoomed('test/kit/worker.ts', pick(inAnswer), chance, pick(['SIGKILL', 'sleep', 'sleep'])),
+      ...[0, 1].map(() => mint(apiAt(apis[0]!.url), org, { key })),
+    ]),
+    ...missing,
   ]);
   const urls = (): string[] => [...apis, ...(doomedApi.fallen ? [] : [doomedApi.running])].map(({ url }) => url);
   const devices = customers.flatMap((minted) => [new Device(minted), new Device(minted)]);
@@ -230,8 +238,7 @@ async function play(seed: number): Promise<{ customers: Minted[]; devices: Devic
       'an answer, or the end of who writes it',
     );
   }
-  const missing = Array.from({ length: 2 - workers.length }, startWorker);
-  await Promise.all([startApi(), ...missing, ...posts]);
+  await Promise.all([startApi(), ...(workers.length === 0 ? [startWorker()] : []), ...posts]);
   for (const device of devices) {
     while (device.unacknowledged().length > 0 || !device.client.isOpen) {
       if (!device.client.isOpen) await device.come(pick(urls()));

@@ -240,11 +240,8 @@ async function callers() {
     of,
     headers: { Authorization: `Bearer ${token}` },
   });
-  return {
-    owner: as(org.owner.token),
-    key: as(key.token, { 'query.mode': ['test'], 'query.environment': ['test'] }),
-    session: as(session.token),
-  };
+  const byKey = as(key.token, { 'query.mode': ['test'], 'query.environment': ['test'] });
+  return { owner: as(org.owner.token), key: byKey, keyAlone: byKey, session: as(session.token) };
 }
 
 /** The text that a failed run shows: the report of schemathesis. A run that left a route out counts as failed. */
@@ -256,15 +253,16 @@ function report({ code, output }: Outcome, fuzzed: readonly Route[]): string {
 /** These routes would end the login of the fuzzer. */
 const endsTheCaller = ['endLogins'];
 
-/** The routes that each kind of caller may call. */
+/** Whether a key may call the route and an owner may not. */
+const isForKeysAlone = ({ auth }: Route): boolean => auth.kind === 'self' || (auth.kind === 'key' && auth.keyOnly);
+
+/** The routes that each kind of caller may call. `keyAlone` is a key on the routes that an owner may not call. */
 const routesOf: Record<Who, readonly Route[]> = {
   owner: routes.filter(
-    ({ auth, name }) =>
-      !['self', 'session'].includes(auth.kind) &&
-      !(auth.kind === 'key' && auth.keyOnly) &&
-      !endsTheCaller.includes(name),
+    (route) => route.auth.kind !== 'session' && !isForKeysAlone(route) && !endsTheCaller.includes(route.name),
   ),
   key: routes.filter(({ auth }) => auth.kind === 'key' || auth.kind === 'self'),
+  keyAlone: routes.filter(isForKeysAlone),
   session: routes.filter(({ auth }) => auth.kind === 'session'),
 };
 export type Who = keyof Awaited<ReturnType<typeof callers>>;

@@ -3,7 +3,7 @@
  * API still serves.
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { apiAt, until, type Api } from '../kit/harness.ts';
+import { apiAt, system, until, type Api } from '../kit/harness.ts';
 import {
   removeDataDir,
   startProcess,
@@ -12,19 +12,6 @@ import {
   type Running,
   type SystemEnv,
 } from '../kit/processes.ts';
-
-let running: Running;
-let env: SystemEnv;
-afterEach(async () => {
-  await running.stop();
-  await removeDataDir(env);
-});
-
-async function start(name: string, settings: Record<string, string>): Promise<Api> {
-  env = systemEnv(name, settings);
-  running = await startProcess('api/server.ts', env);
-  return apiAt(running.url);
-}
 
 /**
  * Returns the health of an API once its models are in this state. Polls until the status is 200, because on a busy
@@ -45,12 +32,26 @@ async function asker(api: Api) {
 }
 const answers = async (api: Api): Promise<number> => (await (await asker(api))('Cards?')).status;
 
-describe('GET /health/ready', () => {
-  it('GET /health/ready reports the embedding state `off` with EMBEDDING=off', async () => {
-    const api = await start('embedding-off', {});
-    expect(await healthOnce(api, 'off')).toMatchObject({ status: 200, body: { status: 'ok' } });
-    expect(await answers(api)).toBe(200);
+it('GET /health/ready reports the embedding state `off` with EMBEDDING=off', async () => {
+  // The API that all tests share runs with EMBEDDING=off.
+  const api = system();
+  expect(await healthOnce(api, 'off')).toMatchObject({ status: 200, body: { status: 'ok' } });
+  expect(await answers(api)).toBe(200);
+});
+
+describe('GET /health/ready of an API with embedding models', () => {
+  let running: Running;
+  let env: SystemEnv;
+  afterEach(async () => {
+    await running.stop();
+    await removeDataDir(env);
   });
+
+  async function start(name: string, settings: Record<string, string>): Promise<Api> {
+    env = systemEnv(name, settings);
+    running = await startProcess('api/server.ts', env);
+    return apiAt(running.url);
+  }
 
   it('GET /health/ready reports the embedding state `ready` once a process has loaded the models', async () => {
     const api = await start('embedding-ready', withEmbedding());

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { useMeter, type Meter } from '../../clients/base/meter.ts';
 import { createEmbedding, type Embedding, type EmbeddingOptions } from '../../clients/embedding/embedding.ts';
 import { createLocal, type Local, type LocalOptions } from '../../clients/embedding/local.ts';
-import { modelNames, models, widths } from '../../clients/embedding/vectors.ts';
+import { modelNames, models } from '../../clients/embedding/vectors.ts';
 import { isAlive } from '../../engines/takelock.mjs';
 import { until } from '../kit/harness.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
@@ -99,25 +99,27 @@ describe('with the embedded models', () => {
   });
 });
 
-describe('the embedding processes', () => {
-  let local: Local;
-  const start = async (options: Partial<LocalOptions> = {}): Promise<Local> => {
-    local = createLocal({ obtain: async () => folder, questionMs: 60_000, ...options });
-    await until(async () => local.state().state === 'ready', 'the models');
-    return local;
-  };
-  afterEach(() => local.close());
-  const ask = (text: string) => local.parts(text, modelNames);
-  /** Everything that is counted from now on. */
-  const counting = () => {
-    const counted: Parameters<Meter['count']>[] = [];
-    useMeter({ count: (...given) => void counted.push(given), observe: () => undefined });
-    return counted;
-  };
-  const passage = { heading: 'Cards', text: 'Order one in the app.' };
+/** The service of the current test, or of the tests that share one. */
+let local: Local;
+const start = async (options: Partial<LocalOptions> = {}): Promise<Local> => {
+  local = createLocal({ obtain: async () => folder, questionMs: 60_000, ...options });
+  await until(async () => local.state().state === 'ready', 'the models');
+  return local;
+};
+const ask = (text: string) => local.parts(text, modelNames);
+/** Everything that is counted from now on. */
+const counting = () => {
+  const counted: Parameters<Meter['count']>[] = [];
+  useMeter({ count: (...given) => void counted.push(given), observe: () => undefined });
+  return counted;
+};
+const passage = { heading: 'Cards', text: 'Order one in the app.' };
+
+describe('the embedding processes, started once', () => {
+  beforeAll(() => start());
+  afterAll(() => local.close());
 
   it('the embedding processes are separate for questions and passages; the process for passages has a lower priority', async () => {
-    await start();
     expect(local.pids()).toEqual({ questions: undefined, passages: undefined });
     await ask('hello');
     await local.sentences(['hello']);
@@ -126,6 +128,38 @@ describe('the embedding processes', () => {
     const { questions, passages } = local.pids();
     expect([getPriority(questions), getPriority(passages)]).toEqual([0, 10]);
   });
+
+  it('a text too long for the cache still gets its vectors', async () => {
+    const long = 'card '.repeat(300);
+    expect(await ask(long)).toHaveLength(modelNames.length);
+    const [vector] = await local.sentences([long]);
+    expect(lengthOf(vector!)).toBeCloseTo(1, 3);
+  });
+
+  it('the embedding processes cache the vectors of sentences, so that only new ones are embedded', async () => {
+    const counted = counting();
+    const [free, rain] = await local.sentences(['The card is free.', 'It rains.', 'It rains.']);
+    const again = await local.sentences(['It rains.', 'The card is free.', 'It snows.']);
+    expect(again.slice(0, 2)).toEqual([rain, free]);
+    expect(await local.sentences(['It snows.'])).toEqual([again[2]]);
+    const made = counted.filter(([name]) => name === 'embedding_texts_total');
+    expect(made.map(([, labels, texts]) => [labels['kind'], texts])).toEqual([
+      ['sentence', 2],
+      ['sentence', 1],
+    ]);
+  });
+
+  // This test is the last one, because it stops the process.
+  it('the embedding processes embed a repeated question only once', async () => {
+    const [together, again] = await Promise.all([ask('Where is my card?'), ask('Where is my card?')]);
+    process.kill(local.pids().questions!, 'SIGSTOP');
+    expect(await ask('Where is my card?')).toEqual(together);
+    expect(again).toEqual(together);
+  });
+});
+
+describe('the embedding processes', () => {
+  afterEach(() => local.close());
 
   it('the embedding process for questions can be started before the first question', async () => {
     const started = createLocal({ obtain: async () => folder, questionMs: 60_000, warm: true });
@@ -136,14 +170,6 @@ describe('the embedding processes', () => {
       await started.close();
     }
     await start();
-  });
-
-  it('the embedding processes embed a repeated question only once', async () => {
-    await start();
-    const [together, again] = await Promise.all([ask('Where is my card?'), ask('Where is my card?')]);
-    process.kill(local.pids().questions!, 'SIGSTOP');
-    expect(await ask('Where is my card?')).toEqual(together);
-    expect(again).toEqual(together);
   });
 
   it('when an embedding process is killed, the failure is reported and the next question starts another process', async () => {
@@ -203,30 +229,6 @@ describe('the embedding processes', () => {
     await expect(ask('Where is my card?')).rejects.toThrow('timeout');
     await until(async () => !isAlive(pid), 'the hung process to be gone');
     expect(await until(() => ask('Where is my card?').catch(() => undefined), 'an answer')).toHaveLength(3);
-  });
-
-  it('the embedding processes cache the vectors of sentences, so that only new ones are embedded', async () => {
-    await start();
-    const counted = counting();
-    const [free, rain] = await local.sentences(['The card is free.', 'It rains.', 'It rains.']);
-    const again = await local.sentences(['It rains.', 'The card is free.', 'It snows.']);
-    expect(again.slice(0, 2)).toEqual([rain, free]);
-    expect(await local.sentences(['It snows.'])).toEqual([again[2]]);
-    const made = counted.filter(([name]) => name === 'embedding_texts_total');
-    expect(made.map(([, labels, texts]) => [labels['kind'], texts])).toEqual([
-      ['sentence', 2],
-      ['sentence', 1],
-    ]);
-  });
-
-  it('the embedding processes accept any question or passage, however long or odd', async () => {
-    await start({ niceness: 0 });
-    for (const text of ['x'.repeat(25 * 2 ** 20), '😀'.repeat(500_000), '\u202e'.repeat(500_000), '\ud800']) {
-      for (const part of await ask(text)) expect(lengthOf(part)).toBeCloseTo(1, 3);
-      const [vector] = await local.passages([{ heading: text, text }]);
-      for (const part of cut(vector!, widths)) expect(lengthOf(part)).toBeCloseTo(1, 3);
-      expect(await local.sentences([text])).toHaveLength(1);
-    }
   });
 });
 

@@ -30,6 +30,7 @@ function embeddingOf(urls: readonly string[]): Embedding {
 }
 
 let env: SystemEnv;
+/** The running services; a test removes the one that it kills. */
 let services: Running[];
 beforeAll(async () => {
   env = systemEnv('embeddingservice', withEmbedding());
@@ -74,6 +75,30 @@ it('any number of texts can be embedded: no call has more texts than a service t
   await close();
 });
 
+it('an API and a worker that have no models answer by the vectors of the embedding services', async () => {
+  const system = systemEnv('remotemodels', { EMBEDDING: urls().join(',') });
+  const [api, worker] = await Promise.all([
+    startProcess('api/server.ts', system),
+    startProcess('workers/main.ts', { ...system, FLEETS: 'documents,backlog,sources,embedding' }),
+  ]);
+  const client = apiAt(api.url);
+  const org = await client.newOrg();
+  const { token } = await client.newKey(org);
+  const content = '# Gannet cards\n\nThe gannet card costs 12 EUR a year.\n';
+  const { body } = await client.upload(org.orgId, token, { name: 'a.md', content });
+  await until(async () => {
+    const reply = await client.request('GET', `/orgs/${org.orgId}/documents/${body.document.doc_id}`, { token });
+    return reply.body.document.embedded_at !== null;
+  }, 'the vectors');
+  const reply = await client.request('POST', `/orgs/${org.orgId}/kb/query`, {
+    token,
+    body: { query: 'What is the annual price of the gannet card?' },
+  });
+  expect(reply.body).toMatchObject({ degraded: false, answer: expect.stringContaining('12 EUR') });
+  await Promise.all([api.stop(), worker.stop()]);
+  await removeDataDir(system);
+});
+
 it('every question still gets its vector when one of two embedding services hangs or is killed', async () => {
   const embedding = embeddingOf(urls());
   const asked = (name: string) =>
@@ -84,7 +109,6 @@ it('every question still gets its vector when one of two embedding services hang
   services[0]!.child.kill('SIGCONT');
   await services.shift()!.kill();
   expect(await asked('while one is away')).toHaveLength(12);
-  services.unshift(await startProcess('workers/embedding.ts', env));
 });
 
 it('questions fail with the reason while the only embedding service is stopped; its next answer restores the state “ready”', async () => {
@@ -140,28 +164,4 @@ describe('the embedding service', () => {
     expect((await call(wanted, '/v1/other')).status).toBe(404);
     expect((await fetch(new URL('/health', service.url))).status).toBe(200);
   });
-});
-
-it('an API and a worker that have no models answer by the vectors of the embedding services', async () => {
-  const system = systemEnv('remotemodels', { EMBEDDING: urls().join(',') });
-  const [api, worker] = await Promise.all([
-    startProcess('api/server.ts', system),
-    startProcess('workers/main.ts', { ...system, FLEETS: 'documents,backlog,sources,embedding' }),
-  ]);
-  const client = apiAt(api.url);
-  const org = await client.newOrg();
-  const { token } = await client.newKey(org);
-  const content = '# Gannet cards\n\nThe gannet card costs 12 EUR a year.\n';
-  const { body } = await client.upload(org.orgId, token, { name: 'a.md', content });
-  await until(async () => {
-    const reply = await client.request('GET', `/orgs/${org.orgId}/documents/${body.document.doc_id}`, { token });
-    return reply.body.document.embedded_at !== null;
-  }, 'the vectors');
-  const reply = await client.request('POST', `/orgs/${org.orgId}/kb/query`, {
-    token,
-    body: { query: 'What is the annual price of the gannet card?' },
-  });
-  expect(reply.body).toMatchObject({ degraded: false, answer: expect.stringContaining('12 EUR') });
-  await Promise.all([api.stop(), worker.stop()]);
-  await removeDataDir(system);
 });

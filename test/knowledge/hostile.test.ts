@@ -9,22 +9,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:f
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import type { MongoClient } from 'mongodb';
 import { openClient } from '../kit/database.ts';
-import {
-  binaryText,
-  germanText,
-  hostileNames,
-  pdf,
-  png,
-  tooLargeText,
-  truncatedXlsx,
-  utf16leWithoutMark,
-  wideCsv,
-  windows1252Text,
-  zipBombDocx,
-} from '../kit/badfiles.ts';
+import { binaryText, germanText, pdf, png, tooLargeText, wideCsv, windows1252Text } from '../kit/badfiles.ts';
 import { system, until, type TestOrg } from '../kit/harness.ts';
 import { sweepUploads } from '../../api/http/upload.ts';
 import { unreadableReasons, type UnreadableReason } from '../../models/rules/base/unreadable.ts';
@@ -91,16 +78,10 @@ describe('POST /orgs/{orgId}/documents refuses at once', () => {
 
 describe('POST /orgs/{orgId}/documents accepts a file whose fault only reading reveals', () => {
   it.each<[string, string, () => Uint8Array | Promise<Uint8Array>, UnreadableReason]>([
-    ['a zip bomb', 'bomb.docx', zipBombDocx, 'bomb'],
     ['a protected DOCX', 'secret.docx', () => fixture('encrypted.docx'), 'encrypted'],
-    ['a cut XLSX', 'fees.xlsx', truncatedXlsx, 'broken'],
     ['100,000 columns', 'wide.csv', wideCsv, 'too_wide'],
   ])('an upload of %s is accepted, and its document fails with the reason', async (_, name, content, reason) => {
-    const made = await content();
-    // Making a bomb blocks for seconds; one turn of the event loop lets `fetch` notice connections that were closed
-    // meanwhile.
-    await setImmediate();
-    const { status, body } = await upload(name, made);
+    const { status, body } = await upload(name, await content());
     expect(status).toBe(201);
     expect(await api.processed(org.orgId, token, body.document.doc_id)).toMatchObject({
       status: 'failed',
@@ -111,13 +92,10 @@ describe('POST /orgs/{orgId}/documents accepts a file whose fault only reading r
 });
 
 describe('a text file in another charset than UTF-8', () => {
-  it.each([
-    ['windows-1252', windows1252Text],
-    ['UTF-16 without a mark', utf16leWithoutMark],
-  ])('a text file in %s is indexed, and its text is decoded correctly', async (_, content) => {
+  it('a text file in windows-1252 is indexed, and its text is decoded correctly', async () => {
     const mine = await api.newOrg();
     const key = (await api.newKey(mine)).token;
-    const { body } = await api.upload(mine.orgId, key, { name: 'gebühren.txt', content: bytes(content()) });
+    const { body } = await api.upload(mine.orgId, key, { name: 'gebühren.txt', content: bytes(windows1252Text()) });
     expect((await api.processed(mine.orgId, key, body.document.doc_id)).status).toBe('indexed');
     const answer = await api.request('POST', `/orgs/${mine.orgId}/kb/query`, {
       token: key,
@@ -131,7 +109,9 @@ describe('a text file in another charset than UTF-8', () => {
 describe('a hostile file name', () => {
   const unsafe = /[\p{Cc}\p{Zl}\p{Zp}<>:"|?*/\\]|(?![\u200c\u200d])\p{Cf}|^[. ]|[. ]$/u;
 
-  it.each(hostileNames.map((name) => [JSON.stringify(name).slice(0, 60), name] as const))(
+  // The test of `cleanFilename` has more names.
+  const names = ['../../etc/passwd.md', `${'a'.repeat(10_000)}.md`, '', 'lpt9', '\ud800lone.md'];
+  it.each(names.map((name) => [JSON.stringify(name).slice(0, 60), name] as const))(
     'the file name %s is sanitized, or refused with a reason',
     async (_, name) => {
       const mine = await api.newOrg();

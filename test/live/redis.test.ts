@@ -7,9 +7,9 @@ import { ChatClient, mint } from '../kit/socket.ts';
 import { StaffClient } from '../kit/staffsocket.ts';
 
 const silent = (): void => undefined;
-const customers = 4;
+const customers = 2;
 /** The messages of each customer; Redis is killed after the first part and runs again before the last. */
-const parts = [4, 4, 4];
+const parts = [3, 3, 3];
 
 let redis: RedisServer;
 let env: SystemEnv;

@@ -1,17 +1,15 @@
 /**
  * Two versions of the workers run side by side, with a workflow of each kind open when the newer one becomes the
- * current one; and a version that could not continue the open workflows is detected before it takes tasks.
+ * current one.
  */
 import { readFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Context } from '@temporalio/activity';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
-import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { plainStories, type Kind } from './plainstories.ts';
 import { until } from '../kit/harness.ts';
-import { replayOpen } from '../../workers/replay.ts';
 import { kindOf } from '../../workflows/base/kinds.ts';
 
 const address = process.env['TEST_TEMPORAL_ADDRESS']!;
@@ -138,43 +136,4 @@ it('short workflows end on the worker version that began them, long ones continu
     const expected = kindOf(kind)!.isShort ? '1' : '2';
     expect([kind, seen[0], seen.at(-1)]).toEqual([kind, '1', expected]);
   }
-});
-
-it('a worker version that cannot continue the open workflows is detected by replay before it takes tasks', async () => {
-  const prefix = `replay-${randomUUID()}-`;
-  const worker = await Worker.create({
-    connection: native,
-    taskQueue: `${prefix}tasks`,
-    workflowBundle: { code },
-    activities: { eraseCopies: async () => undefined },
-  });
-  const ended = worker.run();
-  const handle = await client.workflow.start('eraseTask', {
-    workflowId: `${prefix}1`,
-    taskQueue: `${prefix}tasks`,
-    args: [{ taskId: 'task_1' }],
-  });
-  await until(
-    async () => (await handle.fetchHistory()).events!.some((event) => event.timerStartedEventAttributes),
-    'it to wait',
-  );
-  worker.shutdown();
-  await ended;
-  const config = {
-    temporalAddress: address,
-    temporalNamespace: namespace,
-    taskQueuePrefix: prefix,
-    dataDir: '',
-    encryptsPayloads: false,
-    temporalAccess: {},
-    secretKeys: [Buffer.alloc(32)] as const,
-  };
-  const changed = await bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('./changed/unguarded.ts', import.meta.url)),
-    logger: new DefaultLogger('ERROR'),
-  });
-  // A new workflow is in the list of open workflows only a moment after its start.
-  await until(async () => (await replayOpen(config, changed)) === 1, 'the change to be found');
-  expect(await replayOpen(config, { code })).toBe(0);
-  await handle.terminate();
 });

@@ -477,6 +477,11 @@ describe('a customer’s mail', () => {
     expect(message).toMatchObject({ product_type: 'personal', conv_id: expect.not.stringMatching(convId) });
   });
 
+  /** Mails with a problem change nothing, so they can all answer the same mail. */
+  let problem: Awaited<ReturnType<typeof mailed>>;
+  beforeAll(async () => {
+    problem = await mailed();
+  });
   type Case = [MailReason, (mail: OutgoingMail, email: string) => SesMail];
   it.each<Case>([
     ['automatic', (mail, email) => answering(mail, email, 'I am away.', { 'Auto-Submitted': 'auto-replied' })],
@@ -528,7 +533,7 @@ describe('a customer’s mail', () => {
     ],
     ['unreadable', (mail, email) => ({ ...answering(mail, email, 'x'), mail: nested(email) })],
   ])('a mail with the problem “%s” changes nothing and is listed with the reason', async (reason, make) => {
-    const { convId, email, mail } = await mailed();
+    const { convId, email, mail } = problem;
     const before = await settledConversation(convId);
     const inbound = await arrives(make(mail, email));
     expect([inbound.status, inbound.reason]).toEqual(['ignored', mailReasons[reason]]);
@@ -952,17 +957,18 @@ describe('a worker that dies while it sends a mail', () => {
     const { convId } = await customer({ email: 'killed@customer.example' });
     const [served, worker] = running as [Running, Running];
     await worker.stop();
+    const sending = { ...env, FLEETS: 'deliveries,slowdeliveries' };
     // The fault hits only mails to this customer. A member whom an earlier test invited is notified of this
     // conversation too.
     const dying = await startProcess('test/kit/worker.ts', {
-      ...env,
+      ...sending,
       FAULT: 'delivery sent',
       FAULT_OF: 'mailto:killed@customer.example',
     });
     await reply(convId, 'Once or twice.');
     await aMinuteLater(convId);
     await until(async () => dying.child.signalCode !== null, 'the worker to die');
-    running = [served, await startProcess('workers/main.ts', env)];
+    running = [served, await startProcess('workers/main.ts', sending)];
     const { message_id } = await sentMail(convId);
     const mails = await greenMail.mailsOf('killed@customer.example');
     expect(mails.map((mail) => /^Message-ID:\s+(\S+)/m.exec(mail)?.[1])).toEqual([message_id, message_id]);

@@ -1,7 +1,13 @@
-/** Mails read by the file-reading process: the words of the author in any form and encoding, and hostile mails. */
+/**
+ * What is read from a mail: the words of the author in any form and encoding, and the signing domain. Hostile mails are
+ * read by the file-reading process.
+ */
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { createFiles } from '../../../clients/files/files.ts';
+import { defaultLimits } from '../../../clients/files/limits.ts';
+import { readMail } from '../../../clients/files/mail.ts';
+import { mailContent } from '../../../clients/files/mailformat.ts';
 import { Unreadable } from '../../../models/rules/base/unreadable.ts';
 import { readerProgram } from '../../kit/readerprogram.ts';
 
@@ -10,10 +16,12 @@ afterAll(() => files.close());
 
 const head = 'From: Alice <alice@customer.example>\r\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\nMessage-ID: <a@b>\r\n';
 /** `body` is in Latin-1, one byte for each character. */
-const read = (type: string, body: string) =>
-  files.mail(
-    Readable.from([Buffer.from(`${head}${type === '' ? '' : `Content-Type: ${type}\r\n`}\r\n${body}`, 'latin1')]),
-  );
+const mailOf = (type: string, body: string): Buffer =>
+  Buffer.from(`${head}${type === '' ? '' : `Content-Type: ${type}\r\n`}\r\n${body}`, 'latin1');
+/** As a file process and its caller pass it on. */
+const parsed = async (bytes: Buffer) =>
+  mailContent.parse(JSON.parse(JSON.stringify(await readMail(bytes, defaultLimits))));
+const read = (type: string, body: string) => parsed(mailOf(type, body));
 const utf8 = (text: string): string => Buffer.from(text).toString('latin1');
 const plain = 'text/plain; charset=utf-8';
 
@@ -95,8 +103,7 @@ describe('the words of a mail’s author', () => {
 
 /** A mail of this author whose header begins with these lines. */
 const signedBy = async (lines: readonly string[], from = 'alice@customer.example') =>
-  (await files.mail(Readable.from([Buffer.from([...lines, `From: ${from}`, 'Subject: x', '', 'x'].join('\r\n'))])))
-    .signed_by;
+  (await parsed(Buffer.from([...lines, `From: ${from}`, 'Subject: x', '', 'x'].join('\r\n')))).signed_by;
 /**
  * Authentication results as Amazon SES writes them. They violate the grammar, because the entries after `client-ip` are
  * not methods.
@@ -289,7 +296,7 @@ describe('the signing domain of a mail', () => {
 });
 
 describe('a hostile mail', () => {
-  const quick = async (type: string, body: string) => (await read(type, body)).text;
+  const quick = async (type: string, body: string) => (await files.mail(Readable.from([mailOf(type, body)]))).text;
 
   it('a mail with 20,000 quoted lines is read', async () => {
     expect(await quick(plain, `My answer\n\n${'> q\n'.repeat(20_000)}`)).toBe('My answer');
