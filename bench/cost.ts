@@ -10,7 +10,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../engines/ports.ts';
 import { apiAt } from '../test/kit/harness.ts';
 import { ask, newCustomer, p50, questions } from './chat.ts';
 import { cpuByKind, onStage, processesOf, untilIndexed, type Kind, type Stage } from './stage.ts';
@@ -151,7 +150,8 @@ const idleMs = 6 * 60_000;
  */
 async function whenIdle(): Promise<string[]> {
   const dataDir = await mkdtemp(join(tmpdir(), 'support-bench-'));
-  const env = { ...process.env, PORT: String(await freePort()), DATA_DIR: dataDir };
+  // With the port 0, each start takes a port that is free then.
+  const env = { ...process.env, PORT: '0', DATA_DIR: dataDir };
   const start = async (): Promise<{ ms: number; stop(): Promise<void> }> => {
     const began = performance.now();
     const child = spawn(process.execPath, ['engines/run.mjs', 'engines/start.ts'], {

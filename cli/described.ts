@@ -27,7 +27,10 @@ type Ask<R> = (query?: Given) => Promise<R>;
 type Printed = { value: unknown; lines: readonly string[]; isEmpty?: boolean };
 
 export type Described = {
-  /** The command's name: a verb, or several words of which the last selects the route, as in `connect linear`. */
+  /**
+   * The command's name: a verb, such as `list`, or a verb and further words when several routes share the verb:
+   * `connect linear` has its own route.
+   */
   name: string;
   description: string;
   /** Example commands without the noun; `noun` adds one to a command that has none. */

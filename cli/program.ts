@@ -1,6 +1,6 @@
 /**
  * Sets up the command-line tool and runs one command: global options, errors and exit codes. Commands are in
- * cli/nouns/ and cli/<noun>.ts; the process is main.ts.
+ * cli/nouns/ and cli/<noun>.ts; the entry point of the process is main.ts.
  */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';

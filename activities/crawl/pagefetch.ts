@@ -25,10 +25,10 @@ const pagesAtOnce = 12;
 const charactersARound = 8_000_000;
 
 /**
- * The result of a round. `taken`: the URLs that were started, the delayed ones too. `settled`: the outcomes of URLs
- * without a page to store. `added`: the number of URLs that were added to the frontier. `unasked`: the number of found
- * URLs that are skipped without a request. `waitMs`: how long the site asks the crawler to pause, in ms, or 0; the wait
- * for a single page does not count.
+ * The result of a round. `taken`: the URLs that the round began to process, including those it postponed. `settled`:
+ * the outcomes of URLs that yielded no page to store. `added`: the number of URLs that were added to the frontier.
+ * `unasked`: the number of found URLs that are skipped without a request. `waitMs`: how long the site asks the crawler
+ * to pause all requests, in ms, or 0; a pause for one page only is not included.
  */
 export type Round = {
   taken: Frontier[];

@@ -50,7 +50,7 @@ export type LineLeft =
   | { kind: 'waiting'; waitMs: number; slow: boolean; shown?: Shown };
 
 export type TicketRef = { orgId: string; convId: string; ticketId: string };
-/** `carried`: the lines of the ticket that the workflow is already sending. */
+/** `carried`: the ticket's lines (queues whose deliveries are sent in order) that the workflow is already sending. */
 export type EventsRef = TicketRef & { carried: string[] };
 /** The lines with unsent deliveries, and the id of a delivery that failed. */
 export type EventsOutcome = { lines: { line: string; left: Exclude<LineLeft, { kind: 'done' }> }[]; failed?: string };

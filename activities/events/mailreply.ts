@@ -123,7 +123,7 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
       automatic,
       via,
       // An unverified address may belong to somebody else, who must be able to object to mails.
-      ...(customer.email === undefined ? { outside: { organization: name } } : {}),
+      ...(customer.email === undefined ? { outside: { organization: name, language } } : {}),
       mail: {
         from: from.name === '' ? { ...from, name } : from,
         to: { name: nameOf(customer.name ?? ''), address: to },

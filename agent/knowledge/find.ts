@@ -34,7 +34,7 @@ export type Question = {
   tried?: boolean;
 };
 
-/** The most passages in the answer to a message that equals their heading. */
+/** When a message is the heading or names a table row of several passages, at most this many of them answer it. */
 const maxNamed = 3;
 
 /** The retrieved passages, and how they were found. */

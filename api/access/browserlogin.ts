@@ -17,8 +17,8 @@ const nameOf = ({ publicUrl }: Config): string => (publicUrl.startsWith('https:'
 export const tokenInBrowser = (cookies: Cookies, config: Config): string | undefined =>
   cookies.ownPage ? cookies.get(nameOf(config)) : undefined;
 
-export function keepLogin(cookies: Cookies, config: Config, login: { token: string; expires_at: string }, now: Date) {
-  const seconds = Math.floor((Date.parse(login.expires_at) - now.getTime()) / 1000);
+export function keepLogin(cookies: Cookies, config: Config, login: { token: string; expires_at: Date }, now: Date) {
+  const seconds = Math.floor((login.expires_at.getTime() - now.getTime()) / 1000);
   cookies.set(nameOf(config), login.token, seconds, 'strict');
 }
 

@@ -61,13 +61,7 @@ export async function invite(
 }
 
 export function viewInvitation(invitation: Invitation, now: Date) {
-  const { _id, status, created_at, expires_at, joined_at, ...rest } = invitation;
-  return {
-    ...rest,
-    invitation_id: _id,
-    status: status === 'pending' && expires_at <= now ? ('expired' as const) : status,
-    created_at: created_at.toISOString(),
-    expires_at: expires_at.toISOString(),
-    ...(joined_at ? { joined_at: joined_at.toISOString() } : {}),
-  };
+  const { _id, status, expires_at } = invitation;
+  const isExpired = status === 'pending' && expires_at <= now;
+  return { ...invitation, invitation_id: _id, status: isExpired ? ('expired' as const) : status };
 }

@@ -32,7 +32,7 @@ export async function login(ctx: Context, user: User) {
     ctx.tokens.sign(user._id, user.epoch),
     memberships(user._id),
   ]);
-  return { token, expires_at: expiresAt.toISOString(), user: viewUser(user), organizations };
+  return { token, expires_at: expiresAt, user: viewUser(user), organizations };
 }
 
 export function newUser(

@@ -6,14 +6,7 @@
 import type { TenantPrincipal } from '../access/auth.ts';
 import { startSaved, type Starter } from '../../workflows/start.ts';
 import { actOn, eventIntents, type ActOptions } from '../../models/chat/act.ts';
-import {
-  ConversationModel,
-  findConversation,
-  type Conversation,
-  type Note,
-  type Ticket,
-  type TicketEvent,
-} from '../../models/chat/conversation.ts';
+import { ConversationModel, findConversation, type Conversation, type Ticket } from '../../models/chat/conversation.ts';
 import { findCustomer, findCustomers, type Customer } from '../../models/chat/customer.ts';
 import { tellStaff } from '../../models/live/staff.ts';
 import { findReply, storeReply } from '../../models/chat/saying.ts';
@@ -130,16 +123,7 @@ async function senderName({ kind, orgId, actor }: Caller, given: string | undefi
   return (await findUser(actor))?.name ?? 'Support';
 }
 
-function viewTicket({ ticket_id, status, reason, note, created_at, updated_at }: Ticket) {
-  return {
-    ticket_id,
-    status,
-    reason,
-    description: note ?? escalationReasons[reason],
-    created_at: created_at.toISOString(),
-    updated_at: updated_at.toISOString(),
-  };
-}
+const viewTicket = (ticket: Ticket) => ({ ...ticket, description: ticket.note ?? escalationReasons[ticket.reason] });
 
 /**
  * A conversation as members see it. `customer` is missing after the customer was erased. `reader`: the user id of the
@@ -160,20 +144,10 @@ export function viewConversation(
       ...defined({ name, email, contact_email }),
       verified,
     },
-    last_message_at: conversation.last_message_at?.toISOString() ?? null,
-    assigned_to: conversation.assigned_to ?? null,
-    ticket: conversation.ticket ? viewTicket(conversation.ticket) : null,
-    csat: conversation.csat ?? null,
+    ticket: conversation.ticket && viewTicket(conversation.ticket),
     tags: conversation.tags ?? [],
-    priority: conversation.priority ?? null,
-    snoozed: conversation.snoozed
-      ? { until: conversation.snoozed.until?.toISOString() ?? null, by: conversation.snoozed.by }
-      : null,
-    waiting_since: conversation.waiting_since?.toISOString() ?? null,
     read_position: readPosition(conversation, reader),
     note_count: conversation.notes?.length ?? 0,
-    created_at: conversation.created_at.toISOString(),
-    updated_at: conversation.updated_at.toISOString(),
   };
 }
 
@@ -206,12 +180,4 @@ export async function viewConversations(orgId: string, conversations: readonly C
 }
 
 /** A message as members see it. */
-export const viewMessage = (message: Message) => ({
-  ...message,
-  id: message._id,
-  timestamp: message.at.toISOString(),
-});
-
-export const viewNote = (note: Note) => ({ ...note, at: note.at.toISOString() });
-
-export const viewEvent = (event: TicketEvent) => ({ ...event, at: event.at.toISOString() });
+export const viewMessage = (message: Message) => ({ ...message, id: message._id, timestamp: message.at });

@@ -67,6 +67,8 @@ type Staff = Ticket & {
   socket?: StreamSocket;
   /** The changes since this time are still to be sent; undefined once they were sent. */
   since: Date | undefined;
+  /** The latest time that the page was told; set when it is open. */
+  toldAt?: string;
   /** The conversations that are open on this page, as the page reported. */
   views: Set<string>;
 };
@@ -157,8 +159,9 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
       return (staff) => {
         if (!staff.modes.includes(entry.mode)) return undefined;
         const read_position = readPosition(known.get(entry.conv_id)!, staff.userId);
-        if (read_position === null && staff.since === undefined) return plain;
-        return madeFrame('conversation', { at: resumesAt(staff, at), conversation: { ...entry, read_position } });
+        const from = resumesAt(staff, at);
+        if (read_position === null && from === at) return plain;
+        return madeFrame('conversation', { at: from, conversation: { ...entry, read_position } });
       };
     });
     const removed = convIds.filter((conv_id) => !known.has(conv_id));
@@ -364,9 +367,11 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
     missed() {
       for (const client of [...staffOf.values()].flatMap((those) => [...those])) {
         client.since = new Date(client.since ?? heardAt);
-        // An earlier pong may have told the page a later time. This pong replaces that time before the read can fail.
-        // So a page that reconnects asks for everything that it missed.
-        client.socket!.tell('pong', { at: client.since.toISOString() });
+        // A pong replaces a later time that the page was told, before the read can fail. So a page that reconnects asks
+        // for everything that it missed. While Redis is unreachable, most calls find that the page knows no later time.
+        const { toldAt } = client;
+        const at = resumesAt(client, stamp());
+        if (toldAt === undefined || toldAt > at) client.socket!.tell('pong', { at });
         orRefused(client, catchUp(client));
       }
       heardAt = clock();
@@ -402,9 +407,13 @@ const entriesOf = async (orgId: string, found: readonly Conversation[], reader?:
 
 /**
  * The time that a page sends as `since` when it reconnects. While the socket's own `since` is set, changes after that
- * time may still be unsent, so the page resumes from it. Thus a second break loses nothing.
+ * time may still be unsent, so the page resumes from it. Thus a second break loses nothing. The caller tells the page
+ * this time, so it is kept as `toldAt`.
  */
-const resumesAt = ({ since }: Staff, at: string): string => since?.toISOString() ?? at;
+function resumesAt(staff: Staff, at: string): string {
+  staff.toldAt = staff.since?.toISOString() ?? at;
+  return staff.toldAt;
+}
 
 const connectAnew = (why: string): Problem =>
   new Problem('UNAUTHENTICATED', { message: `${why} Ask for another address, and connect anew.` });

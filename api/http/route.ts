@@ -77,6 +77,7 @@ type Definition<
   status?: number;
   /** Other statuses that the handler may return by `withStatus`. */
   otherStatuses?: number[];
+  /** The schema of the reply. It drops the fields that it does not list, so a handler may return a whole record. */
   reply: R;
   /**
    * The rate limit in `config.rates`; requests count per credential (per address for open routes). The default is

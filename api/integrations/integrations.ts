@@ -36,7 +36,7 @@ export async function viewIntegration(provider: IntegrationProvider, found: Inte
     account: (connected && found?.account) || null,
     settings: connected ? (found?.settings ?? {}) : {},
     receives_events: owner !== null && owner.org_id === found?.org_id,
-    connected_at: (connected && found?.connected_at?.toISOString()) || null,
+    connected_at: (connected && found?.connected_at) || null,
     ...(found?.broken_reason === undefined ? {} : { broken_reason: found.broken_reason }),
   };
 }

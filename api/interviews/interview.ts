@@ -1,5 +1,7 @@
 /** Shows interviews to members, and asks an interview's workflow for status changes. */
 import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
+import type { updateInterviewBody } from './contract/interviews.ts';
 import type { Context } from '../context.ts';
 import { command, earlierAnswer, illegalTransition, isGone, startSaved } from '../../workflows/start.ts';
 import { viewSegment } from './meeting.ts';
@@ -33,7 +35,6 @@ import {
 } from '../../models/rules/interviews/interview.ts';
 import type { NewQuestion } from '../../models/rules/interviews/questions.ts';
 import { interviewWork, interviewWorkflowId } from '../../models/rules/interviews/work.ts';
-import type { InterviewLanguage } from '../../models/rules/language/language.ts';
 import {
   interviewUpdates,
   reloadInterview,
@@ -145,18 +146,7 @@ async function asking<R>(
 export const changedIntent = (ctx: Context, orgId: string, interviewId: string) =>
   intentFor(interviewWork(orgId, interviewId, 'changed'), ctx.clock());
 
-type Given = {
-  role_title?: string | undefined;
-  skills?: string[] | undefined;
-  evaluation_criteria?: string[] | undefined;
-  question_count?: number | undefined;
-  questions?: NewQuestion[] | undefined;
-  questions_signature?: string | undefined;
-  meeting_url?: string | null | undefined;
-  scheduled_at?: string | null | undefined;
-  mode?: Interview['interview_mode'] | undefined;
-  language?: InterviewLanguage | undefined;
-};
+type Given = z.infer<typeof updateInterviewBody>;
 
 const numbered = (questions: readonly NewQuestion[]) =>
   questions.map(({ category, body }) => ({ question_id: newId('question'), category, body }));
@@ -243,8 +233,8 @@ async function questionsAtOnce({ intelligence }: Context, order: QuestionsAsk): 
 }
 
 /**
- * Whether the questions equal those that rules write for this order. This comparison replaces the signature when a
- * caller leaves the signature out.
+ * Whether the questions are exactly those that `questionsAtOnce` writes for this order. Normally a signature proves
+ * that this server wrote the questions. This comparison proves it when the caller leaves the signature out.
  */
 async function isUsual(ctx: Context, { questions }: Given, order: QuestionsAsk): Promise<boolean> {
   if (!questions) return false;
@@ -285,45 +275,24 @@ function readSchedule(text: string, now: Date): Date {
   throw invalid(['body', 'scheduled_at'], `must be in the future, at most ${maxDaysAhead} days from now`);
 }
 
-const iso = (at: Date): string => at.toISOString();
+export const viewItem = (record: Interview) => ({
+  ...record,
+  interview_id: record._id,
+  mode: record.interview_mode,
+  language: record.language ?? ('en' as const),
+  // The score is stored before the interview is completed, but shown only when it is completed.
+  overall_score: record.status === 'completed' ? record.evaluation?.overall_score : null,
+});
 
-export function viewItem(record: Interview) {
-  const { _id, candidate, decision, evaluation, status } = record;
-  return {
-    interview_id: _id,
-    org_id: record.org_id,
-    role_title: record.role_title,
-    status,
-    mode: record.interview_mode,
-    language: record.language ?? 'en',
-    candidate: {
-      name: candidate.name ?? null,
-      email: candidate.email ?? null,
-      resume_parsed: candidate.resume_parsed,
-      ...defined({ resume_error: candidate.resume_error }),
-    },
-    scheduled_at: record.scheduled_at ? iso(record.scheduled_at) : null,
-    // The score is stored before the interview is completed, but shown only when it is completed.
-    overall_score: status === 'completed' ? (evaluation?.overall_score ?? null) : null,
-    decision: decision ? { ...decision, decided_at: iso(decision.decided_at) } : null,
-    created_at: iso(record.created_at),
-    updated_at: iso(record.updated_at),
-  };
-}
-
-function viewEvaluation({ scores, generated_at, ...rest }: Evaluation) {
-  return {
-    ...rest,
-    criteria: Object.fromEntries(scores.map(({ criterion, score }) => [criterion, score])),
-    evidence: scores.map(({ criterion, quote }) => ({ criterion, quote })),
-    generated_at: iso(generated_at),
-  };
-}
-
-const viewScorecard = ({ scores, updated_at, ...rest }: Scorecard) => ({
+const viewEvaluation = ({ scores, ...rest }: Evaluation) => ({
   ...rest,
   criteria: Object.fromEntries(scores.map(({ criterion, score }) => [criterion, score])),
-  updated_at: iso(updated_at),
+  evidence: scores.map(({ criterion, quote }) => ({ criterion, quote })),
+});
+
+const viewScorecard = ({ scores, ...rest }: Scorecard) => ({
+  ...rest,
+  criteria: Object.fromEntries(scores.map(({ criterion, score }) => [criterion, score])),
 });
 
 /** Whether the interview takes place in an external call, to which a service sends a bot. */
@@ -358,22 +327,15 @@ export async function openOwnRoom(ctx: Context, record: Interview): Promise<void
 }
 
 export async function viewInterview(ctx: Pick<Context, 'secrets' | 'config'>, record: Interview) {
-  const { state, status, qa_summary, evaluation } = record;
+  const { state, status, evaluation } = record;
   const { failure } = state;
   const [room, transcript] = await Promise.all([viewRoom(ctx, record), readTranscript(record._id)]);
   return {
     ...viewItem(record),
-    skills: record.skills,
-    evaluation_criteria: record.evaluation_criteria,
-    question_count: record.question_count,
-    questions: record.questions,
-    meeting_url: record.meeting_url ?? null,
     ...room,
     transcript: transcript.map(viewSegment),
-    qa_summary: qa_summary ? { ...qa_summary, generated_at: iso(qa_summary.generated_at) } : null,
     evaluation: status === 'completed' && evaluation ? viewEvaluation(evaluation) : null,
     scorecards: (record.scorecards ?? []).map(viewScorecard),
-    history: record.history.map(({ at, ...rest }) => ({ ...rest, at: iso(at) })),
     failure:
       failure === undefined
         ? null

@@ -30,19 +30,14 @@ import { participantsOf, sizeOf, transcriptFull, type Said } from '../../models/
 
 export const noMeeting = (): Problem => noSuch('meeting');
 
-export const viewSegment = ({ at, ...rest }: Segment) => ({ ...rest, timestamp: at.toISOString() });
+export const viewSegment = (segment: Segment) => ({ ...segment, timestamp: segment.at });
 
-export function viewItem({ _id, title, status, started_at, ended_at, speakers, summaries }: Meeting) {
-  return {
-    meeting_id: _id,
-    title,
-    status,
-    started_at: started_at.toISOString(),
-    ended_at: ended_at?.toISOString() ?? null,
-    participant_count: speakers.length,
-    has_summary: Object.keys(summaries ?? {}).length > 0,
-  };
-}
+export const viewItem = (record: Meeting) => ({
+  ...record,
+  meeting_id: record._id,
+  participant_count: record.speakers.length,
+  has_summary: Object.keys(record.summaries ?? {}).length > 0,
+});
 
 export async function viewMeeting(record: Meeting) {
   const said = await readTranscript(record._id);
@@ -57,11 +52,8 @@ export async function viewMeeting(record: Meeting) {
       character_count: characters,
       duration_seconds: first && last ? Math.round((last.getTime() - first.getTime()) / 1_000) : 0,
       title_generated: !record.title_given,
-      updated_at: record.updated_at.toISOString(),
+      updated_at: record.updated_at,
     },
-    settings: record.settings,
-    ttl_days: record.ttl_days,
-    expires_at: record.expires_at.toISOString(),
   };
 }
 

@@ -1,8 +1,7 @@
 /** The field `embedded_at` in replies about documents and pages. */
 
-/** The time since which the source can be found by embeddings of the current model; null while it cannot. */
+/** The time since which the source can be found by embeddings of the current model; undefined while it cannot. */
 export const embeddedAt = (
   { embedded_by, embedded_at }: { embedded_by?: string; embedded_at?: Date },
   model: string | undefined,
-): string | null =>
-  model !== undefined && embedded_by === model && embedded_at !== undefined ? embedded_at.toISOString() : null;
+): Date | undefined => (model !== undefined && embedded_by === model ? embedded_at : undefined);

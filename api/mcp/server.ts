@@ -225,7 +225,7 @@ function foreignName(value: unknown, depthLeft = 40): string | undefined {
 }
 
 export function viewServer(server: ToolServer) {
-  const { oauth, tools, protocol_version, last_discovered_at, created_at, updated_at } = server;
+  const { oauth, tools } = server;
   const { client_secret, ...shownOauth } = oauth ?? {};
   return {
     server_label: server.server_label,
@@ -235,14 +235,14 @@ export function viewServer(server: ToolServer) {
     has_client_secret: client_secret !== undefined,
     signed_in: server.oauth_state !== undefined,
     oauth: oauth === undefined ? null : shownOauth,
-    protocol_version: protocol_version ?? null,
-    ...defined({ environment: server.environment }),
+    protocol_version: server.protocol_version,
+    environment: server.environment,
     enabled: server.enabled,
     rate_limit_per_min: server.rate_limit_per_min,
     // The reply's schema drops the `pin` of each tool.
     approved_tools: tools.map((tool) => ({ ...tool, suspended: tool.suspended ?? false })),
-    last_discovered_at: last_discovered_at?.toISOString() ?? null,
-    created_at: created_at.toISOString(),
-    updated_at: updated_at.toISOString(),
+    last_discovered_at: server.last_discovered_at,
+    created_at: server.created_at,
+    updated_at: server.updated_at,
   };
 }

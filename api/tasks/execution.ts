@@ -7,7 +7,6 @@ import { findTask, type Task } from '../../models/tasks/task.ts';
 import { findAssignee } from '../../models/tasks/unassigning.ts';
 import { stepIntegrations, type Executable } from '../../models/rules/tasks/execution.ts';
 import { taskExecutionWork } from '../../models/rules/tasks/work.ts';
-import { defined } from '../../models/rules/base/defined.ts';
 
 /** The data that decides which steps an execution of the task has. */
 export async function executableOf(task: Task): Promise<Executable> {
@@ -52,15 +51,4 @@ async function brokenExecution({ temporal }: Starter, task: Task): Promise<strin
 }
 const endedByForce: ReadonlySet<string> = new Set(['TERMINATED', 'CANCELLED', 'FAILED', 'TIMED_OUT']);
 
-export const viewResult = ({ _id, execution_status, steps = [], executed_at }: Task) => ({
-  task_id: _id,
-  execution_status,
-  steps: steps.map(({ integration, status, attempts, url, error, delivered_at }) => ({
-    integration,
-    status,
-    attempts,
-    ...defined({ url, error }),
-    ...(delivered_at === undefined ? {} : { delivered_at: delivered_at.toISOString() }),
-  })),
-  executed_at: executed_at?.toISOString() ?? null,
-});
+export const viewResult = (task: Task) => ({ ...task, task_id: task._id, steps: task.steps ?? [] });

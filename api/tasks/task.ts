@@ -7,39 +7,7 @@ import { invalid, noSuch, type Problem } from '../../models/rules/base/errors.ts
 
 export const noTask = (): Problem => noSuch('task');
 
-export const viewItem = (task: Task) => ({
-  task_id: task._id,
-  org_id: task.org_id,
-  session_id: task.session_id ?? null,
-  title: task.title,
-  description: task.description ?? null,
-  assigned_to: task.assigned_to ?? null,
-  assignee_email: task.assignee_email ?? null,
-  priority: task.priority,
-  task_type: task.task_type ?? null,
-  status: task.status,
-  due_date: task.due_date ?? null,
-  source_quote: task.source_quote ?? null,
-  email_execution_enabled: task.email_execution_enabled,
-  execution_status: task.execution_status,
-  review_status: task.review_status,
-  created_by: task.created_by,
-  created_at: task.created_at.toISOString(),
-  updated_at: task.updated_at.toISOString(),
-  completed_at: task.completed_at?.toISOString() ?? null,
-  external_links: task.external_links,
-});
-
-export const viewTask = (task: Task) => ({
-  ...viewItem(task),
-  history: task.history.map(({ at, source, actor, changed, note }) => ({
-    at: at.toISOString(),
-    source,
-    actor: actor ?? null,
-    changed,
-    note: note ?? null,
-  })),
-});
+export const viewTask = (task: Task) => ({ ...task, task_id: task._id });
 
 /**
  * A position in a list: the last task of the previous page, and the number of all tasks. The tasks are counted only for

@@ -66,6 +66,7 @@ export const interviews = noun({
       name: 'related',
       description: 'list other interviews of the same candidate or role',
       route: `GET ${one}/related`,
+      query: contract.relatedQuery,
       reply: contract.relatedList,
       entries: 'interviews',
       columns: { ...columns, BY: (each) => each.related_by },

@@ -62,10 +62,10 @@ export type Made = { moved: boolean; events: readonly TicketEvent[] };
 
 /**
  * Performs an act in one atomic update. The update writes the status, the ticket with its events, the notices to
- * members, and the intents to send these events and notices. In the returned conversation, `position` is that of the
- * new message. The caller starts the intents at once (see `eventIntents`).
- * @throws Problem NOT_FOUND; Problem CONFLICT when the status or `withinBounds` does not allow the act; what `begin`
- * throws.
+ * members, and the intents to send these events and notices. If the act adds a message, `position` in the returned
+ * conversation is the position of that message. The caller starts the intents at once (see `eventIntents`).
+ * @throws Problem NOT_FOUND; Problem CONFLICT when the status or `withinBounds` does not allow the act; the error that
+ * `begin` throws.
  */
 export async function actOn(orgId: string, convId: string, act: Act, options: ActOptions): Promise<Conversation> {
   for (;;) {

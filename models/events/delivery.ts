@@ -260,7 +260,10 @@ export async function claimDelivery(delivery: Delivery, now: Date): Promise<Deli
   );
 }
 
-/** The result of an attempt. `attempt` is absent when no attempt was made. */
+/**
+ * The new state of a delivery after an attempt, or after the decision to make none. In the second case, `attempt` is
+ * absent.
+ */
 export type Settling = {
   status: DeliveryStatus;
   attempt?: Attempt;

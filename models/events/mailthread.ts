@@ -9,6 +9,7 @@ import { newTokenId } from './replytoken.ts';
 import { modes } from '../rules/access/keys.ts';
 import { keptUntil } from '../rules/chat/retention.ts';
 import type { OutgoingMail } from '../rules/events/mailout.ts';
+import type { Language } from '../rules/language/language.ts';
 
 /** A mail that is written, and whose delivery is not stored yet. */
 export type Outgoing = {
@@ -21,10 +22,10 @@ export type Outgoing = {
   /** True when the mail contains only messages of the agent. */
   automatic: boolean;
   /**
-   * Set for a mail to an address that a visitor gave in a chat: the organization's name. The mail then says who sends
-   * it, why, and how to unsubscribe.
+   * Set for a mail to an address that a visitor gave in a chat: the organization's name and the mail's language. The
+   * mail then says who sends it, why, and how to unsubscribe.
    */
-  outside?: { organization: string };
+  outside?: { organization: string; language?: Language };
 };
 
 /** A reply address stays valid for this many days after the conversation ends. */

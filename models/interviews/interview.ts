@@ -128,13 +128,17 @@ export async function listInterviews(
   return newest(collectionOf(InterviewModel).find(which), limit);
 }
 
-/** Other interviews of the same candidate or for the same role, newest first. */
+/**
+ * Other interviews of the same candidate or for the same role, newest first; `after` is the last id of the previous
+ * page.
+ */
 export async function listRelated(
   { _id, org_id, role_key, candidate }: Interview,
   limit: number,
+  after: string | undefined,
 ): Promise<Interview[]> {
   const same = [{ role_key }, ...(candidate.email === undefined ? [] : [{ 'candidate.email': candidate.email }])];
-  const which = { org_id, removing: { $exists: false }, _id: { $ne: _id }, $or: same };
+  const which = { org_id, removing: { $exists: false }, _id: { $ne: _id, ...olderThan(after)._id }, $or: same };
   return newest(collectionOf(InterviewModel).find(which), limit);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Removals of sources (documents, pages). A removal is the stored decision to delete a source, and is stored before
- * anything is deleted. The removal's workflow deletes the data of the source that is then left, including the source's
+ * Removals of sources (documents, pages). A removal is the stored decision to delete a source. It is stored before
+ * anything is deleted. Its workflow then deletes all data of the source that still exists, including the source's
  * record.
  */
 import type { ClientSession } from 'mongoose';

@@ -59,7 +59,7 @@ export const AuditModel = defineModel(
     { fields: { org_id: 1, conversation_id: 1, seq: -1 } },
   ],
 );
-export type AuditEvent = RecordOf<typeof AuditModel>;
+type AuditEvent = RecordOf<typeof AuditModel>;
 
 /**
  * The signed checkpoint of an organization's audit chain. `head`: the end of the chain after the last event, so that a

@@ -32,11 +32,9 @@ export const ToolCallModel = defineModel(
     mode: oneOf(modes),
     conv_id: string,
     customer_id: string,
-    /**
-     * The customer's message for whose answer the call is made, and the number of the call among the calls for this
-     * message, from 1.
-     */
+    /** The call is made in order to answer this message of the customer. */
     message_id: string,
+    /** Numbers the calls for one message, from 1. */
     ordinal: number,
     /** The session of the message; mails have none. */
     session_id: optional(string),

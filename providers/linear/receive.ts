@@ -51,7 +51,8 @@ export async function handleLinear(inbound: Inbound, deps: LinearDeps, signal: A
     return handled;
   }
   if (event.action !== 'update') return { ignored: 'The issue was made here.' };
-  // The issue was restored, or the key can read it again: Linear reports an issue that a key may not read as missing.
+  // The issue was restored, or the key can read it again: Linear replies "not found" for a deleted issue, and also for
+  // an issue that the key may not read.
   if (link.removed_at && event.updatedAt && event.updatedAt > link.removed_at) await noteRestored(link._id);
   const details = await detailsHandled(event, link, port, inbound, deps);
   if (!event.moves || event.stateId === undefined)

@@ -25,9 +25,11 @@ import {
   outsideUnprovenPerDay,
   type OutsideReason,
 } from '../../models/rules/events/outsidemail.ts';
+import type { Language } from '../../models/rules/language/language.ts';
 
 type Deps = { mail: MailSettings; secrets: SecretBox; publicUrl: string; clock: () => Date };
-type About = { orgId: string; organization: string; why: OutsideReason };
+/** `language`: the language of the mail; English by default. */
+type About = { orgId: string; organization: string; why: OutsideReason; language?: Language };
 
 /**
  * Adds to a mail the text about its sender and reason, and the unsubscribe link. `shown`: the version that members see;
@@ -35,7 +37,7 @@ type About = { orgId: string; organization: string; why: OutsideReason };
  */
 export function inFrame(
   mail: OutgoingMail,
-  { orgId, organization, why }: About,
+  { orgId, organization, why, language = 'en' }: About,
   { secrets, publicUrl }: Deps,
   { shown }: { shown: boolean },
 ): OutgoingMail {
@@ -43,7 +45,7 @@ export function inFrame(
   const link = linkOf(publicUrl, 'mail_stop', token);
   return {
     ...mail,
-    text: framed(mail.text, { organization, host: new URL(publicUrl).host, why, link }),
+    text: framed(mail.text, { organization, host: new URL(publicUrl).host, why, link, language }),
     headers: { ...mail.headers, ...objectionHeaders(`${publicUrl}/v1/mail/objections/${token}`) },
   };
 }

@@ -11,13 +11,18 @@ import type { Delivery } from '../../models/events/delivery.ts';
 import { mailUse } from '../../models/events/outsidemail.ts';
 import { DeliveryRefused, type OutgoingRequest, type Sent } from '../../models/rules/events/delivery.ts';
 import { addressText, type OutgoingMail } from '../../models/rules/events/mailout.ts';
+import type { Language } from '../../models/rules/language/language.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
 /**
  * `outside`: set when a visitor gave the address without proof, so that the address may belong to somebody else. It
- * contains the organization's name.
+ * contains the organization's name and the mail's language.
  */
-export type MailPayload = { mail: OutgoingMail; via: MailVia; outside?: { organization: string } };
+export type MailPayload = {
+  mail: OutgoingMail;
+  via: MailVia;
+  outside?: { organization: string; language?: Language };
+};
 
 /** A mail with its headers, as members see it. */
 export function requestOfMail(mail: OutgoingMail): OutgoingRequest {

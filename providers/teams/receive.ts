@@ -12,7 +12,11 @@ import { maxQuestion, questionIn, readActivity, teamsAnswer } from './rules.ts';
 
 export type TeamsDeps = AgentDeps & { teams: TeamsBot | undefined };
 
-/** `said`: the outcome of a message that was already answered in the response to the webhook. */
+/**
+ * A stored message. `said` is set when the message was already handled when it arrived: it was answered in the response
+ * to the webhook, or its code was used to connect the tenant. `said` states the outcome, and the message is not handled
+ * a second time.
+ */
 export type StoredActivity = { activity: string; said?: string };
 
 /**

@@ -229,7 +229,7 @@ describe('a process that dies while it changes an account', () => {
     return token;
   }
 
-  it('a new password is set together with the notice about it, which is mailed also when the process dies right after that', async () => {
+  it('a new password and the notice about it are stored together or not at all, and a stored notice is mailed even when the process dies right afterwards', async () => {
     const user = await api.newUser();
     const input = { body: { token: await withLink(user, 'password_reset', user.email), password } };
     await expect(call('resetPassword', input, { dies: true })).rejects.toThrow('the process has died');
@@ -239,7 +239,7 @@ describe('a process that dies while it changes an account', () => {
     expect((await mailsTo(user.email, 1)).map(({ subject }) => subject)).toEqual(['Your password was changed']);
   });
 
-  it('a new e-mail address is confirmed together with the notice to the old one, which is mailed also when the process dies right after that', async () => {
+  it('a new e-mail address and the notice to the old one are stored together or not at all, and a stored notice is mailed even when the process dies right afterwards', async () => {
     const user = await api.newUser();
     const fresh = `${randomUUID()}@example.com`;
     const token = await withLink(user, 'email_change', fresh);
@@ -252,7 +252,7 @@ describe('a process that dies while it changes an account', () => {
     expect([notice!.subject, more]).toEqual(['The e-mail address of your account was changed', []]);
   });
 
-  it('the own address that an account proves again is no new one, so nobody is notified', async () => {
+  it('an account that proves its current address again has no new address, and gets no notice', async () => {
     const user = await api.newUser();
     const input = {
       body: { token: await withLink(user, 'email_change', user.email) },
@@ -263,7 +263,7 @@ describe('a process that dies while it changes an account', () => {
   });
 });
 
-describe('a mail whose attempt to send it is repeated', () => {
+describe('a mail that is sent a second time', () => {
   const secrets = createSecretBox([randomBytes(32)]);
   /** A function that sends the mail of a request of this time as the worker does, up to the mail server. */
   function mailOf(letter: AccountLetter, created_at: Date): () => Promise<{ token: string; isGood: boolean }> {
@@ -288,7 +288,7 @@ describe('a mail whose attempt to send it is repeated', () => {
     ],
   ];
   it.each(ways)(
-    'a link that was ended by %s stays so when its mail is sent again, and a link that is requested afterwards is good',
+    'a link that was ended by %s stays invalid when its mail is sent again, and a link that is requested afterwards is valid',
     async (_, kind, end) => {
       const user = await api.newUser();
       const letter: AccountLetter =
@@ -532,7 +532,7 @@ describe('invitations', () => {
     expect(await membersOf(org)).toHaveLength(1);
   });
 
-  it('an invitation that was refused because its inviter lost the role is revoked, and stays so when the role returns', async () => {
+  it('an invitation that was refused because its inviter lost the role is revoked, and stays revoked when the inviter gets the role back', async () => {
     const org = await api.newOrg();
     const [admin, user] = [await api.newUser(), await api.newUser()];
     await proveAddresses(db, admin);
@@ -549,7 +549,7 @@ describe('invitations', () => {
     expect((await membersOf(org)).map(({ email }) => email)).toEqual([org.owner.email, admin.email]);
   });
 
-  it('an invitation that was refused because the organization is full stays open: it can be taken back, and accepted once there is room', async () => {
+  it('an invitation that was refused because the organization is full stays open: it can be revoked, and accepted once there is room', async () => {
     const org = await api.newOrg();
     const [user, other] = [await api.newUser(), await api.newUser()];
     await invite(org, user.email);

@@ -52,7 +52,7 @@ describe('POST /auth/register', () => {
     expect(await db().collection('organizations').countDocuments({ name: company })).toBe(0);
   });
 
-  it('registration lets exactly one of several concurrent registrations of an address succeed', async () => {
+  it('exactly one of several concurrent registrations of an address succeeds', async () => {
     const email = newEmail();
     const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => register({ email, company: `Racer ${i}` })));
     expect(answers.map((a) => a.status).sort()).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);

@@ -72,7 +72,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect((await read(org, id)).assigned_to).toBe(org.owner.userId);
   });
 
-  it('removing a member revokes the keys that the member created, which the answer lists, and no others', async () => {
+  it('removing a member revokes only the keys that the member created, and the answer lists the revoked keys', async () => {
     const { org, bob } = await withMember();
     const [ours, first, second] = [
       await api.newKey(org),
@@ -99,7 +99,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     await until(async () => (await self(token)).status === 401, 'the key to be refused');
   });
 
-  it('a removal with keep_keys transfers the keys to the requesting owner; an admin or the leaving member may not do that', async () => {
+  it('a removal with keep_keys transfers the keys to the requesting owner, and is refused for an admin and for a member who leaves', async () => {
     const { org, bob } = await withMember();
     const admin = await api.join(org, 'admin');
     const { token, keyId } = await api.newKey({ ...org, owner: bob });
@@ -153,7 +153,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     ]);
   });
 
-  it('a removed member who is invited again can accept, also after the steps of the removal were repeated', async () => {
+  it('a removed member who is invited again can accept the invitation, even when the steps of the removal were repeated in between', async () => {
     const { org, bob } = await withMember();
     expect((await call(org, 'DELETE', `/members/${bob.userId}`)).status).toBe(200);
     const invited = await call(org, 'POST', '/invitations', { email: bob.email, role: 'member' });

@@ -96,7 +96,7 @@ describe('writing', () => {
     expect(mentionsIn('@田中さん', [{ user_id: 'u5', name: '田中' }])).toEqual(['u5']);
   });
 
-  it('an article that answers a question has one line of it as its title, as long as a title may be', () => {
+  it('the title of an article that answers a question is the question in one line, cut to the maximum length of a title', () => {
     expect(titleOf('What does\n a card  cost?')).toBe('What does a card cost?');
     expect(titleOf('x'.repeat(2_000))).toHaveLength(longestTitle);
   });
@@ -120,7 +120,7 @@ describe('the texts of the page', () => {
     ['es', es, /cliente volvió a escribir/],
     ['fr', fr, /client a réécrit/],
   ] as const)(
-    'in %s the page says that a customer who wrote back waits, and does not say why an invitation was not mailed',
+    'in %s the page shows the reason “replied” of a ticket as a customer who wrote back, and its text for an invitation link does not mention a mail server',
     (_, { reasons, settings }, wroteBack) => {
       expect(reasons['replied']).toMatch(wroteBack);
       expect(settings.inviteLink).not.toMatch(/serve[ru]|servidor/i);
@@ -137,7 +137,7 @@ describe('times', () => {
     ]);
   });
 
-  it('quiet hours may span midnight, and are in their own time zone', () => {
+  it('quiet hours may span midnight, and are read in the time zone that is set with them', () => {
     const night = { from: '22:00', until: '07:00', timezone: 'Europe/Berlin' };
     const at = (iso: string) => isQuiet(night, new Date(iso));
     expect([at('2026-11-26T21:00:00Z'), at('2026-11-26T05:59:00Z'), at('2026-11-26T06:00:00Z')]).toEqual([

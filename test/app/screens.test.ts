@@ -73,16 +73,19 @@ describe('the page /app', () => {
     ['fr', 'Messagerie', 'Choisissez une conversation.'],
     ['es-MX', 'Bandeja', 'Elija una conversación.'],
     ['nl', 'Inbox', 'Choose a conversation.'],
-  ])('a browser in %s shows the page in its language, or else in English', async (language, inbox, choose) => {
-    const speak = `Object.defineProperty(navigator, 'languages', { get: () => ['${language}'] })`;
-    const { identifier } = await app.page.evaluateOnNewDocument(speak);
-    await app.open('/app/inbox?box=all');
-    await app.shows(inbox);
-    await app.shows(choose);
-    await app.page.removeScriptToEvaluateOnNewDocument(identifier);
-  });
+  ])(
+    'a browser with the language %s shows the page in this language if the page has it, or else in English',
+    async (language, inbox, choose) => {
+      const speak = `Object.defineProperty(navigator, 'languages', { get: () => ['${language}'] })`;
+      const { identifier } = await app.page.evaluateOnNewDocument(speak);
+      await app.open('/app/inbox?box=all');
+      await app.shows(inbox);
+      await app.shows(choose);
+      await app.page.removeScriptToEvaluateOnNewDocument(identifier);
+    },
+  );
 
-  it('a page still gets new conversations after it has shown one that was removed, before it was opened or while it was open', async () => {
+  it('the page still gets new conversations after it has shown one that does not exist, or one that was removed while it was open', async () => {
     const colleague = await StaffClient.open(api, org.orgId, bob);
     /** Has a new customer write, and waits until the list shows that customer. */
     const gets = async (name: string) => {
@@ -141,7 +144,7 @@ describe('the page /app', () => {
     await until(async () => (await listed()) > copies, 'the whole list');
   });
 
-  it('a plain member can approve and deny every tool call that waits, also after the first fifty', async () => {
+  it('a plain member can approve and deny every waiting tool call, also those after the first fifty', async () => {
     const calls = 60;
     await db()
       .collection<ToolCall>('tool_calls')
@@ -179,7 +182,7 @@ describe('the page /app', () => {
     await member.lacks('More');
   });
 
-  it('approving a tool approves the definition that is shown, keeps the tool’s other settings, and leaves the other tools as they stand on the server by then', async () => {
+  it('approving a tool approves the definition that the page shows, keeps the tool’s other settings, and does not undo a concurrent change of another tool', async () => {
     const track = { ...cancel, name: 'track_parcel', description: 'Tracks a parcel.' };
     const shop = await shops.opened([
       { tool: cancel, risk_tier: 'admin_approve', auth_scope: 'verified_visitor', timeout_ms: 5_000 },
@@ -224,7 +227,7 @@ describe('the page /app', () => {
     expect(own.faults).toEqual([]);
   });
 
-  it('a result that a screen shows is gone after a change of the mode', async () => {
+  it('the result of a check of the audit log disappears when the user changes the mode (test or live)', async () => {
     await app.open('/app/tools/audit');
     await app.shows('Check the chain');
     await app.page.evaluate(

@@ -60,6 +60,7 @@ const state = await load('conversation');
 const notices = await load('notices');
 const route = await load('route');
 const tags = await load('tags');
+const { unsavedArticle } = await load('article');
 const { oneAtATime } = await load('../screens/frame/loaded');
 
 /** Takes the first waiting call of this method whose URL contains `part`. */
@@ -118,7 +119,7 @@ beforeEach(async () => {
 });
 
 describe('replies and notes that are being written', () => {
-  it('the agent’s draft is added in the conversation for which it was asked, even when another one is open by then', async () => {
+  it('the agent’s draft is added to the conversation for which it was requested, even when another conversation is open by then', async () => {
     await opened('conv_a');
     state.type('Hello.');
     const drawn = state.suggest();
@@ -132,7 +133,7 @@ describe('replies and notes that are being written', () => {
     });
   });
 
-  it('a note is stored once however often it is sent, and what is typed meanwhile stays', async () => {
+  it('a note that is sent twice is stored once, and text that is typed meanwhile is kept', async () => {
     await opened('conv_a');
     state.typeNote('Watch the post.');
     const saved = Promise.all([state.writeNote(), state.writeNote()]);
@@ -144,7 +145,7 @@ describe('replies and notes that are being written', () => {
     expect(calls).toEqual([]);
   });
 
-  it('the note of a conversation is kept while another one is open, and is put back when it could not be stored', async () => {
+  it('the draft of a note is kept while another conversation is open, and a note that could not be stored is put back into the draft', async () => {
     await opened('conv_a');
     state.typeNote('Watch the post.');
     const saved = state.writeNote();
@@ -157,7 +158,7 @@ describe('replies and notes that are being written', () => {
     expect(state.noteDraft.value).toBe('Watch the post.\n\nAnd the mail.');
   });
 
-  it('a refused reply that is edited again does not replace a newer draft', async () => {
+  it('a refused reply that is taken back for editing is added to a newer draft, and does not replace the draft', async () => {
     await opened('conv_a');
     state.type('Old');
     state.reply();
@@ -184,6 +185,26 @@ describe('replies and notes that are being written', () => {
   });
 });
 
+describe('an article that is being written', () => {
+  it('an unsaved article is kept for its organization, mode and document while others are open', () => {
+    const written = { title: 'Cards', text: 'A card costs 5 EUR.', segments: '', basedOn: 'a1' };
+    const open = unsavedArticle('doc_1');
+    open.keep(written);
+    expect(unsavedArticle('doc_2').get()).toBeUndefined();
+    session.mode.value = 'live';
+    expect(unsavedArticle('doc_1').get()).toBeUndefined();
+    // What is typed in an editor that is still open stays in the mode in which the editor was opened.
+    open.keep({ ...written, title: 'Card fees' });
+    session.organizations.value = [{ org_id: 'org_2', name: 'Shop', role: 'member' }];
+    session.mode.value = 'test';
+    expect(unsavedArticle('doc_1').get()).toBeUndefined();
+    session.organizations.value = [{ org_id: 'org_1', name: 'Bank', role: 'member' }];
+    expect(unsavedArticle('doc_1').get()).toEqual({ ...written, title: 'Card fees' });
+    open.drop();
+    expect(unsavedArticle('doc_1').get()).toBeUndefined();
+  });
+});
+
 describe('a notification', () => {
   it('a notification opens its conversation in the organization and mode that it is about', async () => {
     session.organizations.value = ['org_1', 'org_2'].map((org_id) => ({ org_id, name: org_id, role: 'member' }));
@@ -202,7 +223,7 @@ describe('a notification', () => {
 });
 
 describe('the open conversation', () => {
-  it('a page in the background reads the open conversation only when it is visible again, because reading marks it as read for the team', async () => {
+  it('a page in the background reads the open conversation only once the page is visible again, because reading marks the conversation as read for the team', async () => {
     await connected();
     await opened('conv_a');
     page.hidden = true;
@@ -233,7 +254,7 @@ describe('a conversation that was not found', () => {
 });
 
 describe('the list of the inbox', () => {
-  it('a response for the mode or organization that was chosen before adds nothing to the list', async () => {
+  it('a response for a mode or organization that is no longer selected adds nothing to the list', async () => {
     const test = inbox.readView();
     session.mode.value = 'live';
     inbox.clear();
@@ -247,7 +268,7 @@ describe('the list of the inbox', () => {
     expect(calls).toEqual([]);
   });
 
-  it('after `reload` a conversation that the server does not list any more is in no list, and the open one is read again', async () => {
+  it('after the frame `reload`, a conversation that the server does not list any more disappears from every list, and the open conversation is read again', async () => {
     await connected();
     await opened('conv_a');
     inbox.put(entry('conv_b', { waiting_since: '2026-01-01T00:00:00.000Z' }));
@@ -267,7 +288,7 @@ describe('the team’s tags', () => {
   const reply = (...all: unknown[]) => ({ success: true, data: { tags: all } });
   const add = () => tags.changeTags((all: object[]) => [...all, billing]);
 
-  it('a change of the tags keeps the tags that others have saved since the page read them', async () => {
+  it('a change of the team’s tags keeps the tags that others have saved since the page last read the list', async () => {
     const changed = add();
     await take('GET', '/tags').answer(reply(urgent));
     const saved = take('PUT', '/tags');
@@ -301,7 +322,7 @@ describe('the team’s tags', () => {
 });
 
 describe('a read that is repeated', () => {
-  it('a read that takes longer than the time between two reads is not begun again before it ends', async () => {
+  it('a read that is due again while it still runs is not started a second time', async () => {
     const ends: (() => void)[] = [];
     const tick = oneAtATime(() => new Promise<void>((resolve) => ends.push(resolve)));
     tick();

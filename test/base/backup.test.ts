@@ -229,7 +229,7 @@ it('the backups in these tests contain no record from which a sweeper would star
 });
 
 describe('MongoDB is restored to an earlier time than Temporal', () => {
-  it('the command `ops restart` finishes work that Temporal knows as ended, and no query finds a document that MongoDB lacks', async () => {
+  it('the command `ops restart` finishes work whose workflows have ended in Temporal, and no query finds a document that MongoDB does not have', async () => {
     await bring(before, 'now');
     await start('api', 'worker');
     // Reprocessing would start a workflow under an id that Temporal already knows: that workflow ran after MongoDB's
@@ -250,7 +250,7 @@ describe('MongoDB is restored to an earlier time than Temporal', () => {
     await answered(`Once more: ${price('heron')}`);
   });
 
-  it('with a new Temporal namespace and an empty index, the command `ops restart` also finishes the removals, and the old namespace lists those that have to be repeated', async () => {
+  it('with a new Temporal namespace and an empty index, the command `ops restart` also finishes pending removals, and the old namespace lists the later removals, which have to be repeated', async () => {
     await bring(before, 'now');
     await rm(join(env.DATA_DIR, 'search'), { recursive: true });
     const create = 'operator namespace create --namespace support-2 --retention 72h'.split(' ');
@@ -284,7 +284,7 @@ describe('Temporal is restored to an earlier time than MongoDB', () => {
     ['of an earlier backup', 'before'],
     ['empty', undefined],
   ])(
-    'with a Temporal that is %s, the command `ops restart` starts what Temporal lacks and repeats nothing',
+    'with a Temporal that is %s, the command `ops restart` starts the work that Temporal lacks, and repeats none that is done',
     async (_, from) => {
       await bring(after, from);
       await start('api', 'worker');
@@ -303,7 +303,7 @@ describe('Temporal is restored to an earlier time than MongoDB', () => {
   );
 });
 
-it('the command `ops restart` covers every kind of record that starts workflows, except kinds whose work resumes without it', () => {
+it('the command `ops restart` covers every kind of record that starts workflows, except those whose work resumes without the command', () => {
   const known = new Set(unfinished.map(({ model }) => model.collection.name));
   const others = slices.flatMap(({ launchable }) => launchable.map((model) => model.collection.name));
   expect(others.filter((name) => !known.has(name)).toSorted()).toEqual([

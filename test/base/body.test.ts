@@ -184,7 +184,7 @@ describe('bytes', () => {
 });
 
 describe('a form', () => {
-  it('a form gives its fields, and its file as name, size, hash and a path that only this user may read', async () => {
+  it('a form gives its fields, and its file as name, size, hash and the path of a file that only the user of the process may read', async () => {
     const { body } = await postForm([
       field('segments', 'a,ü'),
       file('größe.md', 'Größe.'),

@@ -1,13 +1,10 @@
 /** A system that encrypts what it gives to Temporal, and the endpoint at which operators read it. */
-import { mkdtemp } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { runCli } from '../kit/cli.ts';
 import { apiAt, type Api } from '../kit/harness.ts';
-import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+import { newFolder, removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 
 const ui = 'https://temporal.example';
 /** This test has a namespace of its own, because other tests that list workflows have no key to decrypt these. */
@@ -36,8 +33,7 @@ afterAll(async () => {
 
 /** The link of `ops login`, at the API of this test. */
 async function loginLink(): Promise<string> {
-  const home = await mkdtemp(join(tmpdir(), 'support-codec-'));
-  const { stdout } = await runCli(['ops', 'login', '--json'], { ...(env as Record<string, string>), HOME: home });
+  const { stdout } = await runCli(['ops', 'login', '--json'], { ...env, HOME: newFolder('home') });
   const { link } = JSON.parse(stdout) as { link: string };
   return link.replace(/^http:\/\/[^/]+/, api.url);
 }

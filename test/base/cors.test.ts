@@ -91,7 +91,7 @@ describe('the answer to a page of another origin', () => {
     },
   );
 
-  it('a page of another origin may read a server error of a route that takes a session, and of no other', async () => {
+  it('a page of another origin may read a server error only of a route that takes a session', async () => {
     const config = readConfig({ MONGODB_URI: 'mongodb://127.0.0.1:1/none', SECRET_KEY: 'a1'.repeat(32) });
     const tokens = {
       verifySession: () => Promise.reject(new Error('broken')),

@@ -13,13 +13,13 @@ const failing =
     return 'written';
   };
 
-it('a write of what is stored already gives nothing, and any other error is thrown', async () => {
+it('unlessDuplicate returns undefined for a write that duplicates a stored record, and throws any other error', async () => {
   expect(await unlessDuplicate(failing())).toBe('written');
   expect(await unlessDuplicate(failing(duplicate))).toBeUndefined();
   await expect(unlessDuplicate(failing(other))).rejects.toBe(other);
 });
 
-it('a write is repeated while another writer is faster, and any other error is thrown', async () => {
+it('againIfDuplicate repeats a write that another writer has overtaken, and throws any other error', async () => {
   expect(await againIfDuplicate(failing(duplicate, duplicate))).toBe('written');
   await expect(againIfDuplicate(failing(duplicate, other))).rejects.toBe(other);
 });

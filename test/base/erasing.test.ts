@@ -124,7 +124,7 @@ describe('deletions', () => {
     await nothingLeft(word, [id]);
   });
 
-  it('the deletion of a meeting leaves no copy of it or of the tasks found in it', async () => {
+  it('the deletion of a meeting leaves no copy of the meeting or of the tasks found in it', async () => {
     const word = newWord();
     const { meeting_id: id } = await ok('POST', '/meetings', { title: `Planning ${word}` });
     const text = `I will send the ${word} report by Friday.`;
@@ -144,7 +144,7 @@ describe('deletions', () => {
     await nothingLeft(word, [id, tasks[0].task_id]);
   });
 
-  it('the deletion of a customer leaves no copy of its data', async () => {
+  it('the deletion of a customer leaves no copy of the customer’s data', async () => {
     const word = newWord();
     const customer = { email: `${word}@customer.example`, name: `Ada ${word}`, externalCustomerId: `u-${word}` };
     const minted = await ok('POST', `/support/sessions/orgs/${org.orgId}/mint`, { customer }, org.key);
@@ -253,7 +253,7 @@ describe('the stored failure of an activity', () => {
     expect(failureOf(error).message).toBe('connect ECONNREFUSED 127.0.0.1:27017');
   });
 
-  it('the failure that Temporal stores says how a model failed, without what its endpoint wrote', () => {
+  it('the failure that Temporal stores says how a model failed, but contains no text from the model’s endpoint', () => {
     const refused = new APIError(429, undefined, 'too much of ada@example.com', new Headers());
     const { message, cause } = failureOf(failed(refused, 'embedding model (OPENAI_EMBEDDING_MODEL)'));
     expect([message, cause]).toEqual([

@@ -262,7 +262,7 @@ describe('DNS rebinding', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('when a connection is refused, each request that waits for it fails with its own URL', async () => {
+  it('when a connection is refused, each request that waits for the connection fails with an error that names the request’s own URL', async () => {
     const { lookup } = names({ 'evil.example': [['127.0.0.1']] });
     const http = client({ lookup, connectionsPerOrigin: 1 });
     const errors = await Promise.all(
@@ -538,7 +538,7 @@ describe('size', () => {
     expect([...body.subarray(299_990)]).toEqual(Array.from({ length: 10 }, (_, i) => (299_990 + i) % 251));
   });
 
-  it('a decoder holds back a body that it cannot keep up with', async () => {
+  it('a body is not read further while its decoder cannot keep up', async () => {
     const packed = gzipSync(randomBytes(3_000_000), { level: 0 });
     let read = 0;
     const pieces = function* () {

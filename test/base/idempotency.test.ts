@@ -63,7 +63,7 @@ describe('Idempotency-Key', () => {
     expect(await once(ctx, request, answered('third'))).toEqual({ status: 201, body: 'second', replayed: true });
   });
 
-  it('a retry takes over the Idempotency-Key of a process that died also when the secret key was changed in between', async () => {
+  it('a retry takes over the Idempotency-Key of a process that died even when the secret key was changed in between', async () => {
     const dead = held('dead');
     const first = once(stopped, request, dead.answer);
     await dead.begun;
@@ -80,7 +80,7 @@ describe('Idempotency-Key', () => {
     expect(await once(ctx, retry, answered('third'))).toEqual({ status: 201, body: 'second', replayed: true });
   });
 
-  it('a retry has a command id in common with its request also when the secret key was changed in between, and another request has none', () => {
+  it('a retry shares a command id with the first request even when the secret key was changed in between, and another request shares none', () => {
     const [id] = commandIdsOf(request);
     const ids = (...fingerprints: string[]) => commandIdsOf({ ...request, fingerprints });
     expect(ids('same with the new key', 'same')[1]).toBe(id);

@@ -33,7 +33,7 @@ describe('a lease', () => {
     expect(await takeLease('sweep', 60_000, holder)).toBe(false);
   });
 
-  it('a process whose clock is ahead keeps its lease no longer than others, and takes none that another process has', async () => {
+  it('a process whose clock is ahead keeps its lease no longer than others, and takes no lease that another process holds', async () => {
     expect(await takeLease('held', 60_000, 'one')).toBe(true);
     setClockAhead();
     expect(await takeLease('held', 60_000, 'ahead')).toBe(false);
@@ -50,7 +50,7 @@ describe('a lease', () => {
     expect(await takeLease('merge', 60_000, 'other')).toBe(true);
   });
 
-  it('of all that want to renew a credential, in one process or in several, one at a time has the turn', async () => {
+  it('of all callers that want to renew a credential, in one process or in several, only one at a time gets the turn', async () => {
     const [one, other] = [renewalTurns('org_1:slack'), renewalTurns('org_1:slack')];
     const claimed = await Promise.all([one, one, one, other, other, other].map((turns) => turns.claim()));
     expect(claimed.filter(Boolean)).toHaveLength(1);

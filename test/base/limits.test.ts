@@ -64,7 +64,7 @@ describe.each(['MongoDB', 'Redis'] as const)('limits counted in %s', (where) => 
       const rates = [createRate(config, 'sign_in'), createRate(config, 'sign_in')];
       const { port } = server!;
       server!.child.kill();
-      await server!.child.exited;
+      await server!.stop();
       await until(async () => redis()?.status !== 'ready', 'the connection to break');
       for (const rate of rates) expect(await passed(10, () => rate.consume('away', 1))).toBe(7);
       server = await startRedis({ port, report: silent });

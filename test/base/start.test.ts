@@ -64,7 +64,7 @@ describe('an act on several workflows', () => {
     expect(await pendingOf(convId)).toEqual(['second']);
   });
 
-  it('a change of a conversation may choose the workflows that it starts by what it has just changed', async () => {
+  it('the workflows that a change of a conversation starts can depend on what the change did', async () => {
     const convId = await begin();
     const made: unknown[] = [];
     const intents: NonNullable<Parameters<typeof actOn>[3]['intents']> = (what) => {
@@ -149,7 +149,7 @@ describe('the sweeper', () => {
     await RemovalModel.deleteMany({ org_id: org });
   });
 
-  it('work counts as waiting for its workflow since it was saved, however often its start fails', async () => {
+  it('work counts as waiting for its workflow from the time it was saved, however often the start of the workflow fails', async () => {
     const org = newId('org');
     const before = await countWaitingIntents(later(-0.5)());
     await waiting(org, idsOf(org, 1));
@@ -164,7 +164,7 @@ describe('the sweeper', () => {
     await RemovalModel.deleteMany({ org_id: org });
   });
 
-  it('a started workflow settles its own intent, and not a signal that waits for the same workflow', async () => {
+  it('the start of a workflow settles the intent to start it, but not a signal that waits for the same workflow', async () => {
     const org = newId('org');
     await waiting(org, idsOf(org, 1));
     const signal = intentFor({ ...working(`${org}:0`), signal: 'attend' }, later(-1)());

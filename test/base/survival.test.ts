@@ -196,7 +196,7 @@ describe('SIGTERM', () => {
     await stopped;
   });
 
-  it('an API that stops still answers a request that has arrived on an idle connection and is not read yet', async () => {
+  it('an API that is stopping still answers a request that has arrived on an idle connection but has not been read yet', async () => {
     const api = await startApi(readConfig(newSystem('unread')));
     const socket = connect(Number(new URL(api.url).port), '127.0.0.1').setEncoding('utf8');
     const ask = 'GET /health/live HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n';

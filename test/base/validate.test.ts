@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { check } from '../../api/http/faults.ts';
 import { parse } from '../../api/http/validate.ts';
 import * as chat from '../../api/chat/contract/chat.ts';
-import { pageQuery } from '../../api/base/contract/common.ts';
+import { orNull, pageQuery, timestamp } from '../../api/base/contract/common.ts';
 import type { Route } from '../../api/http/route.ts';
 import { routeGroups } from '../../api/routes.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
@@ -160,6 +160,23 @@ describe('parse', () => {
 
   it('parse returns the value that the schema produced', () => {
     expect(parse(pageQuery, { limit: '500' }, 'query')).toEqual({ limit: 100 });
+  });
+});
+
+describe('a reply', () => {
+  const reply = z.object({ at: timestamp, ended_at: orNull(timestamp), title: orNull(z.string()) });
+
+  it('a reply has its times as text, whether they were dates or text', () => {
+    const at = '2026-11-22T10:00:00.000Z';
+    expect(reply.parse({ at: new Date(at), ended_at: at, title: 'a' })).toEqual({ at, ended_at: at, title: 'a' });
+    expect(reply.safeParse({ at: new Date(NaN) }).success).toBe(false);
+    expect(reply.safeParse({ at: '2026-11-22' }).success).toBe(false);
+  });
+
+  it('a reply has null for a field that may be left out', () => {
+    const at = new Date();
+    expect(reply.parse({ at, title: undefined })).toEqual({ at: at.toISOString(), ended_at: null, title: null });
+    expect(reply.parse({ at, ended_at: null, title: null })).toMatchObject({ ended_at: null, title: null });
   });
 });
 

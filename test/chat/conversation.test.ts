@@ -131,7 +131,7 @@ describe('a message whose conversation is resolved before a worker takes it', ()
     expect([status, misses, ticket, events]).toEqual(['resolved', 0, undefined, []]);
   });
 
-  it('a message that asks for a person escalates even a conversation that is already resolved, and the answer says so', async () => {
+  it('a message that asks for a person escalates even a conversation that is already resolved, and the answer says that a person was called', async () => {
     const { customer, ids } = asked.get('calling')!;
     expect((await customer.answered(ids[0]!)).body).toBe(ownSentences.called.en);
     expect(await customer.settled()).toMatchObject({ status: 'escalated', ticket: { reason: 'asked' } });

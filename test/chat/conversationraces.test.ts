@@ -244,7 +244,7 @@ describe('marking a conversation as read', () => {
     expect(await unread(convId)).toBe(0);
   });
 
-  it('a conversation that was marked as read counts as changed since then', async () => {
+  it('a conversation counts as changed at the time when it was marked as read', async () => {
     const convId = await begin();
     await act(convId, 'message', said('Hello?'));
     const later = new Date(Date.now() + 3_600_000);
@@ -255,7 +255,7 @@ describe('marking a conversation as read', () => {
     expect(await changed()).toBe(true);
   });
 
-  it('a duplicate that is taken off the unread count after the conversation was read leaves later messages unread', async () => {
+  it('when a repeated message is subtracted from the unread count after the conversation was marked as read, a later message stays unread', async () => {
     const convId = await begin();
     await act(convId, 'message', said('One'));
     const { reads } = await act(convId, 'message', said('One'));
@@ -485,7 +485,7 @@ describe('a note on a conversation that is deleted at the same time', () => {
   });
 });
 
-it('the removed conversations are found among the streams of a process’s sockets, whichever organizations they belong to', async () => {
+it('of the streams that a process’s sockets follow, those of removed conversations are found in every organization', async () => {
   const convId = await begin();
   const [otherOrg, removed, gone] = [newId('org'), newId('conversation'), newId('conversation')];
   const { _id: other } = await provideConversation(otherOrg, 'live', newId('customer'), new Date());

@@ -219,7 +219,7 @@ describe('a page that embeds the chat', () => {
 describe('a signed e-mail address', () => {
   const email = 'ada@example.com';
 
-  it('a signed e-mail address identifies the verified customer with that address, not the customer that the visitor was anonymously before', async () => {
+  it('a signed e-mail address identifies the verified customer with that address, not the anonymous customer that the visitor was before', async () => {
     const secret = await secretOf('test');
     const visitorId = randomUUID();
     const anonymous = await visit({ visitorId });

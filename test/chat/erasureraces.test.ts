@@ -208,7 +208,7 @@ describe('the deletion of a customer', () => {
     expect(erasure!.verified_at! >= erasure!.erased_at!).toBe(true);
   });
 
-  it('a customer’s deletion also deletes when the customer was last connected to each conversation', async () => {
+  it('a customer’s deletion also deletes the times at which the customer was last connected to each conversation', async () => {
     const customerId = await customerToErase();
     const convIds = await convIdsOf(customerId);
     const seen = convIds.map((personId) => ({ orgId, personId, present: true }));
@@ -347,7 +347,7 @@ describe('a customer whose question has no answer', () => {
   const erased = (customerId: string) =>
     until(async () => (await erase(customerId)).body.data.status === 'erased', 'the removal');
 
-  it('a customer who is deleted while a model answers their question leaves no trace once that attempt has ended', async () => {
+  it('a customer who is deleted while a model answers their question leaves no trace after the attempt to answer has ended', async () => {
     await startWorker({ OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'm' });
     const file = { name: 'a.md', content: '# Gannet cards\nThe gannet card costs 12 EUR a year.\n' };
     const { body } = await client.upload(org.orgId, key, file);

@@ -120,7 +120,7 @@ describe('chooseFunction', () => {
     expect(await choose({ problemOf: () => undefined })).toEqual(expected);
   });
 
-  it('chooseFunction fails with MODEL_FAILED on a reply that it cannot read at all, so that the rules can choose instead', async () => {
+  it('chooseFunction fails with MODEL_FAILED on a reply that it cannot read at all', async () => {
     server.script({ kind: 'body', body: null });
     await expect(choose()).rejects.toMatchObject({ code: 'MODEL_FAILED' });
   });
@@ -137,7 +137,7 @@ describe('chooseFunction', () => {
     await expect(choose()).rejects.toMatchObject({ code: 'MODEL_FAILED' });
   });
 
-  it('chooseFunction accepts an answer that tells the customer their own e-mail address in the words of the facts', async () => {
+  it('chooseFunction does not mistake an answer with the customer’s own e-mail address for a repetition of the instructions', async () => {
     const content = 'Your own e-mail address is ada@customers.example.';
     server.script({ kind: 'reply', content });
     expect(await choose()).toEqual({ text: content });

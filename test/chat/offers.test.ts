@@ -236,7 +236,7 @@ describe('in a conversation', () => {
     await chat.close();
   });
 
-  it('the first answer that only offers passages does not count as unanswered, each later one after an ignored offer does, and the second such one escalates', async () => {
+  it('the first question that gets only an offer of passages does not count as unanswered; each question after an ignored offer does, and the second of these escalates', async () => {
     const { chat, says } = await customer();
     await says(near[0]!);
     const second = await says(near[1]!);

@@ -41,7 +41,7 @@ describe('the tables of sentences', () => {
     ['calls in a clause', 0.2],
     ['no calls in a clause', 0.2],
   ])(
-    'in the table “%s”, on which no weight was fitted, at most a share of %d of the sentences is misclassified',
+    'of the sentences in the table “%s”, to which no weight was fitted, at most a share of %d is misclassified',
     (name, most) => {
       const { size, wrong } = tables[name]!;
       expect({ name, wrong: wrong.length <= most * size ? [] : wrong }).toEqual({ name, wrong: [] });

@@ -69,7 +69,7 @@ describe('GET /support/search/orgs/{orgId}', () => {
     expect(await found()).toEqual([[convId, 'hopper@home.example']]);
   });
 
-  it('of more than 200 customers whose names have the words, the conversations of those who were seen last are found', async () => {
+  it('when more than 200 customers match by name, a search finds the conversations of the 200 who were seen last', async () => {
     const { org, say, hits } = await fresh();
     const { convId } = await say('Hello', { name: 'Quentin Quetzal', email: 'quentin@home.example' });
     const seenAt = (last_seen_at: Date) =>

@@ -21,7 +21,7 @@ const numbers = async (org: TestOrg, query = '') => {
   return reply.body;
 };
 
-it('the statistics count the conversations and those that the agent answered alone, and tell how long customers waited for people', async () => {
+it('the statistics count all conversations and those that the agent answered without a person, and tell how long customers waited for people', async () => {
   const org = await api.newOrg();
   const key = (await api.newKey(org)).token;
   const hours = { timezone: 'Europe/Berlin', week: {}, closed: [], away_message: null };

@@ -175,7 +175,7 @@ describe('the widget', () => {
     expect(await chat.inside("root.querySelector('.begun').textContent")).toBe('');
   });
 
-  it('the widget loses no message when the connection is lost: what is written meanwhile is sent once after reconnecting', async () => {
+  it('the widget loses no message when the connection is lost: messages that are written meanwhile are sent once after reconnecting', async () => {
     const lindenbank = await bank();
     const wire = await wireTo(api.url);
     cleanups.push(() => wire.close());
@@ -258,7 +258,7 @@ describe('the widget', () => {
     await shows(chat, [/^customer/, answer, 'customer: When is the branch in Rostock open?', /8:30/]);
   });
 
-  it('the widget shows an escalation and a member’s reply under the member’s name, and the customer’s rating reaches the inbox, also when the server fails to take it for a moment', async () => {
+  it('the widget shows an escalation and a member’s reply under the member’s name, and the customer’s rating reaches the inbox even when the server temporarily fails to accept the rating', async () => {
     const lindenbank = await bank();
     const { page, chat } = await demo(lindenbank.publishable);
     await chat.open();
@@ -567,7 +567,7 @@ describe('the look that an organization chose', () => {
     expect(await hidden.inside("root.querySelector('.launcher').checkVisibility()")).toBe(false);
   });
 
-  it('a visitor who waits for a person can give an e-mail address by keyboard, is thanked, and is not asked again, also when the server fails to take the address for a moment', async () => {
+  it('a visitor who waits for a person can give an e-mail address by keyboard, is thanked, and is not asked again, even when the server temporarily fails to accept the address', async () => {
     const lindenbank = await bank();
     // The widget asks for an address only when the organization can send mails. This integration allows that; no mail
     // is sent here.
@@ -809,7 +809,7 @@ describe('hostile text', () => {
 });
 
 describe('a page of another site', () => {
-  it('the widget works in a page with a strict CSP, Trusted Types and styles for every element, and neither affects the other', async () => {
+  it('the widget works in a page with a strict CSP, Trusted Types and styles for every element; page and widget do not affect each other', async () => {
     const { publishable } = await anyBank();
     const html = embed(`data-key="${publishable}" data-locale="en"`).replace(
       '</head>',

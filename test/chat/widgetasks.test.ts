@@ -202,7 +202,7 @@ describe('a customer who is asked to confirm a tool call', () => {
     expect(mcp.calls).toHaveLength(1);
   });
 
-  it('a confirmation that the server fails to take for a moment is sent again, although the socket stays open', async () => {
+  it('a confirmation is sent again when the server temporarily fails to accept it, although the socket stays open', async () => {
     const { publishable, mcp } = await shop('customer_confirm');
     const { page, chat } = await demo(publishable);
     await askedIn(chat);

@@ -142,7 +142,7 @@ describe('a request for confirmation in the widget', () => {
     expect(asks(refused)).toEqual(['agreed', 'declined']);
   });
 
-  it('a notice that says what an answer waits for is shown among the messages until the answer arrives', () => {
+  it('a notice that explains why an answer takes time is shown among the messages until the answer arrives', () => {
     const notice = { type: 'notice', message_id: 'r1', body: 'Somebody of the team has to agree.' };
     const told = after([...fresh, { type: 'reply_start', message_id: 'r1' }, notice]);
     expect(told.entries.map(({ role, body }) => [role, body])).toContainEqual(['system', notice.body]);
@@ -419,7 +419,7 @@ describe('the team’s hours in the widget', () => {
     expect(said(new Date(2027, 0, 4, 9))).toMatch(/^Back Monday, January 4\b/);
   });
 
-  it('a stored look says nothing about the hours, and keeps the widget hidden that is hidden outside them', () => {
+  it('the widget’s look is stored without the team’s hours; a widget that is to be hidden outside these hours stays hidden while they are not known', () => {
     const stored = { agent_name: 'Linda', outside: 'hide', open: true, next_opening: '2026-12-31T08:00:00.000Z' };
     const look = (given: unknown) => readLook(given, 'en', 'https://example.com/');
     const unknown = { open: undefined, back: undefined };

@@ -1,8 +1,5 @@
 /** `npm run doctor` at the system of the test run, with one thing wrong at a time. */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { beforeAll, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import type { Finding } from '../../cli/operator/doctor.ts';
@@ -12,9 +9,9 @@ import { ensureSchedules } from '../../workers/schedules.ts';
 import { encryptionOf } from '../../workflows/encryption.ts';
 import { runCli } from '../kit/cli.ts';
 import { system } from '../kit/harness.ts';
-import { systemEnv } from '../kit/processes.ts';
+import { newFolder, systemEnv } from '../kit/processes.ts';
 
-const home = await mkdtemp(join(tmpdir(), 'support-doctor-'));
+const home = newFolder('doctor');
 let nowhere: string;
 beforeAll(async () => {
   nowhere = `127.0.0.1:${await freePort()}`;

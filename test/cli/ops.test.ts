@@ -2,9 +2,7 @@
  * The situations that operators meet, and the commands `ops`. The real workflows with scripted activities bring about
  * each situation on the Temporal of the test run. Each test has organizations of its own.
  */
-import { mkdtemp, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
@@ -20,7 +18,7 @@ import { searchAttributes } from '../../workflows/attributes.ts';
 import { introduced } from '../../workflows/base/introduced.ts';
 import type { WorkflowKind } from '../../workflows/base/kinds.ts';
 import { runCli } from '../kit/cli.ts';
-import { systemEnv } from '../kit/processes.ts';
+import { newFolder, systemEnv } from '../kit/processes.ts';
 import { system, until } from '../kit/harness.ts';
 import { world } from '../workflows/interviews/interviewworld.ts';
 
@@ -132,7 +130,7 @@ beforeAll(async () => {
   running = worker.run();
   const { MONGODB_URI, DATA_DIR, SECRET_KEY } = systemEnv('shared') as Record<string, string>;
   env = {
-    HOME: await mkdtemp(join(tmpdir(), 'support-ops-')),
+    HOME: newFolder('home'),
     MONGODB_URI: MONGODB_URI!,
     DATA_DIR: DATA_DIR!,
     SECRET_KEY: SECRET_KEY!,
@@ -359,7 +357,7 @@ describe('ops', () => {
     env = own;
   });
 
-  it('the documents for operators have every situation with its query, what it means and what to do', async () => {
+  it('the operators’ page lists every situation that the ops command reports, with its query, its meaning and what to do', async () => {
     const text = await readFile(new URL('../../docs/operating.md', import.meta.url), 'utf8');
     for (const { title, query, means, mend } of situations) {
       // The document has `…` in place of each time.

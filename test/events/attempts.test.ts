@@ -217,7 +217,7 @@ describe('a destination', () => {
     expect(await destinations(orgId)).toMatchObject([{ status: 'failing' }]);
   });
 
-  it('a destination that is gone is disabled and members are notified, also when the process dies before it has stored that', async () => {
+  it('a destination that is gone is disabled and members are notified, even when the first attempt cannot store the destination’s state', async () => {
     const { orgId, newMessage } = await withSlack(await newReceiver(status(410)));
     const line = await newMessage();
     // MongoDB refuses to store the destination's state, so the attempt ends at this point.
@@ -233,7 +233,7 @@ describe('a destination', () => {
     expect(await toldOf(orgId)).toEqual(['destination_disabled']);
   });
 
-  it('a Slack webhook that is gone is reported again once it was saved again, and saving other settings does not enable it', async () => {
+  it('a Slack webhook that is gone is reported again after its URL was saved again, while saving other settings does not enable the webhook', async () => {
     const receiver = await newReceiver(status(410));
     const { orgId, save, newMessage } = await withSlack(receiver);
     /** Sends a message, which fails; returns the number of requests to Slack and of notifications so far. */
@@ -251,7 +251,7 @@ describe('a destination', () => {
     expect(await sent()).toEqual([2, 2]);
   });
 
-  it('a destination that is gone again, after its service was connected again, is reported again', async () => {
+  it('a destination whose service was connected again is reported again when the destination is still gone', async () => {
     const { orgId, newMessage } = await withSlack(await newReceiver(status(410)));
     await sendSome(orgId, await newMessage());
     expect(await toldOf(orgId)).toEqual(['destination_disabled']);
@@ -458,7 +458,7 @@ describe('a mail to somebody outside the organization', () => {
     });
   };
 
-  it('a reply to an address that a visitor gave says how to stop such mails, and members see it without the link', async () => {
+  it('a mailed reply to an address that a visitor gave says how to stop such mails, and members see the mail with the secret of its link masked', async () => {
     const [orgId, address] = [newId('org'), `${randomUUID()}@out.example`];
     const { request } = await (await replyTo(orgId, address)).send();
     const token = objectionToken(secrets, orgId, address);
@@ -480,7 +480,7 @@ describe('a mail to somebody outside the organization', () => {
     expect(JSON.stringify(await deliveries(orgId))).not.toContain(token);
   });
 
-  it('a reply to an address that a visitor gave is sent ten times a day at most, each redelivery counts, and an invitation can still be sent to the address', async () => {
+  it('an address that a visitor gave gets at most ten replies a day from all organizations, redeliveries included, and can still get an invitation', async () => {
     const [orgId, address] = [newId('org'), `${randomUUID()}@out.example`];
     const { send, redelivered } = await replyTo(orgId, address);
     expect((await send()).status).toBe('delivered');

@@ -131,7 +131,7 @@ describe('processInbound', () => {
     expect(seen).toEqual(['b1', 'a1']);
   });
 
-  it('when as many events wait as one run may claim, processInbound for all parts processes these and reports a backlog', async () => {
+  it('when as many events wait as one run may claim, processInbound for all parts processes these events and reports a backlog', async () => {
     const orgId = newId('org');
     now = start;
     await Promise.all(Array.from({ length: 201 }, (_, n) => stored(orgId, `lane ${n}`, 'x')));
@@ -234,7 +234,7 @@ describe('a signed event of an undocumented form', () => {
     ['email', 'mail', ses({ notificationType: 'Received', receipt: null })],
     ['email', 'mail', ses({ notificationType: 42 })],
   ])(
-    'a signed event of an undocumented form from %s (%s) is ignored at its first attempt: %j',
+    'a signed event from %s (%s) in an undocumented form is ignored when it is first processed, and is not retried: %j',
     async (provider, type, body) => {
       const record: Inbound = {
         _id: newId('inbound'),

@@ -126,7 +126,7 @@ describe('a conversation that is escalated', () => {
     ]);
   });
 
-  it('a conversation that is escalated again notifies again, and only the assignee if there is one', async () => {
+  it('each further escalation of a conversation notifies the members again, or only the assignee if there is one', async () => {
     const org = await newOrg({ notify_on: [] });
     const bob = await joined(org);
     const { convId } = await newConversation(org);
@@ -277,7 +277,7 @@ describe('the notices of a member', () => {
     expect(socket.faults).toEqual([]);
   });
 
-  it('a member who wants no mails gets none, and a mail in quiet hours waits until they end, or is dropped once read', async () => {
+  it('a member who wants no mails gets none; a mail that is due in quiet hours waits until these end, and is dropped when the member reads the conversation first', async () => {
     const org = await newOrg({ slack_webhook_url: null });
     const [quiet, none] = [await joined(org), await joined(org)];
     const now = new Date();
@@ -302,7 +302,7 @@ describe('the notices of a member', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('a mail that becomes due before the member’s quiet hours, but would go out in them, waits until they end', async () => {
+  it('a mail that becomes due before the member’s quiet hours, but would be sent during them, waits until the quiet hours end', async () => {
     const org = await newOrg({ slack_webhook_url: null });
     const bob = await joined(org);
     const socket = await StaffClient.open(api, org.orgId, bob);

@@ -107,7 +107,7 @@ describe('a request to S3', () => {
     ['', {}],
     [' with the token of a session', { sessionToken: 'FwoGZXIvYXdzEBYaDHqa0AP+/=' }],
   ])(
-    'the signature of a request to S3%s equals that of another implementation, whatever the object key',
+    'the signature of a request to S3%s equals the one that another implementation computes, whatever the object key',
     async (_, session) => {
       const store = await startStore({ ...right, ...session });
       const settings = { endpoint: store.url, region, sessionToken: undefined, ...right, ...session };

@@ -102,7 +102,7 @@ describe('POST …/recover', () => {
     ).toBe(13);
   });
 
-  it('recovering deliveries leaves out what went to a disabled Slack webhook, and sends the failed mails of the same kind again', async () => {
+  it('recovering deliveries skips those to a disabled Slack webhook, and sends the failed mails of the same kind again', async () => {
     const other = await api.newOrg();
     const { orgId } = other;
     const notification = { kind: 'notification', version: 0 } as const;

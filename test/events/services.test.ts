@@ -238,7 +238,7 @@ describe('a credential that is refused while sending', () => {
     ['slack', { body: { ok: false, error: 'invalid_auth' } }],
     ['linear', { status: 401, body: { errors: [{ message: 'Authentication required' }] } }],
   ])(
-    'a refused credential of %s marks the connection as broken, notifies members once, and stops attempts there',
+    'a refused credential of %s marks the connection as broken, notifies members once, and stops all requests to that service',
     async (provider, fault) => {
       const own = await connected([provider]);
       const service = system[provider]();

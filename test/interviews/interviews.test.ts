@@ -434,7 +434,7 @@ describe('starting an interview', () => {
     expect((await mine.call('POST', `/${await mine.create()}/start`, { meeting_link: 'ftp://x' })).status).toBe(400);
   });
 
-  it('a meeting link given at the start reaches the workflow, so that the clock starts an interview whose bot cannot join', async () => {
+  it('a meeting link given at the start reaches the workflow, which from then on knows the time at which to start the interview automatically', async () => {
     const scheduled_at = future(2);
     const id = await mine.create({ scheduled_at });
     const body = { meeting_link: 'https://meet.example/4' };
@@ -473,7 +473,7 @@ describe('GET /interviews', () => {
 });
 
 describe('GET /interviews/{id}/related', () => {
-  it('GET …/related lists other interviews of the same candidate or for the same role', async () => {
+  it('GET …/related lists other interviews of the same candidate or for the same role, page by page', async () => {
     const other = kit.of(await api.newOrg());
     const first = await other.create({ role_title: 'Chef', candidate_email: 'ada@example.com' });
     const round = await other.create({ role_title: 'chef ', candidate_email: 'ADA@example.com' });
@@ -490,6 +490,12 @@ describe('GET /interviews/{id}/related', () => {
       [rival, ['role']],
       [round, ['candidate', 'role']],
     ]);
+    expect(body.data.cursor).toBeNull();
+    const page = async (query: string) => (await other.call('GET', `/${first}/related?limit=2${query}`)).body.data;
+    const newest = await page('');
+    const oldest = await page(`&cursor=${newest.cursor}`);
+    expect([newest.interviews.length, oldest.cursor]).toEqual([2, null]);
+    expect([...newest.interviews, ...oldest.interviews]).toEqual(body.data.interviews);
   });
 });
 

@@ -134,7 +134,7 @@ describe('an interview in an external call', () => {
     expect(history.at(-1)).toMatchObject({ operation: 'no_show', actor: 'bot', cause: 'candidate_no_show' });
   });
 
-  it('after the service has refused a bot, a rejoin request gets a bot, which leaves when the interview is cancelled', async () => {
+  it('after the service has refused a bot, a request to rejoin sends another bot, which leaves when the interview is cancelled', async () => {
     service.refusals.push(507);
     const id = await mine.create({ meeting_url: 'https://meet.example/1' });
     await mine.call('POST', `/${id}/start`);
@@ -180,7 +180,7 @@ describe('DELETE /orgs/{orgId}/interviews/{interviewId}', () => {
     await until(async () => (await records(id)) === 0, 'the record to be forgotten');
   });
 
-  it('deleting an interview removes a bot’s recording although the service does not let an earlier bot leave yet', async () => {
+  it('deleting an interview removes the last bot’s recording while the service does not yet let an earlier bot leave, and that bot’s recording later', async () => {
     const { id, bot } = await called();
     await report(bot, 'in_call_recording');
     await mine.reached(id, 'in_progress');

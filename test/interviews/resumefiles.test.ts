@@ -61,7 +61,7 @@ async function watching<T>(work: Promise<T>): Promise<{ result: T; peakMb: numbe
   }
 }
 
-it('the API reads resumes by the built program, which it looks for once, when the first resume arrives', async () => {
+it('the API reads resumes with the built reader program, and looks for this program once, when the first resume arrives', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'resumefiles-'));
   const program = join(folder, 'files.mjs');
   const reply = JSON.stringify({ ok: true, result: [{ kind: 'text', text: 'Read by the built program' }] });
@@ -83,7 +83,7 @@ it('the API reads resumes by the built program, which it looks for once, when th
   }
 });
 
-it('the API reads resumes by the sources of the program when none can be built', async () => {
+it('the API reads resumes with the source files of the reader program when there is no built program', async () => {
   const resumes = createResumeFiles(async () => undefined);
   try {
     const text = resumeText(await resumes.extract(Readable.from([pdfs.pdfText(['Ana Gomez'])]), 'pdf'));
@@ -124,7 +124,7 @@ describe('a PDF', () => {
     ['180 MB of operators', () => pdfs.operators(), ['out_of_memory', 'timed_out', 'too_much_text']],
     ['forms that draw each other twice', () => pdfs.nestedForms(), ['timed_out', 'too_much_text']],
     ['two million saved states', () => pdfs.savedStates(), ['timed_out', 'out_of_memory']],
-  ])('a PDF of the hostile kind “%s” is refused with a reason, within 700 MB', async (_, make, reasons) => {
+  ])('a PDF of the hostile kind “%s” is refused with a reason, within 700 MB of memory', async (_, make, reasons) => {
     const by = reasons.includes('timed_out') && !reasons.includes('out_of_memory') ? hasty : files;
     const { result, peakMb } = await watching(reasonOf(read(make(), 'pdf', by)));
     expect(reasons).toContain(result);

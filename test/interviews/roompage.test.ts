@@ -136,7 +136,7 @@ describe('an interview on the page', () => {
     ]);
   });
 
-  it('a consent, a message and an end that the server fails to take for a moment are sent again by the room page, although the socket stays open', async () => {
+  it('the room page sends a consent, a message and an end again when the server temporarily fails to accept them, although the socket stays open', async () => {
     const id = await mine.create({ role_title: 'Backend Engineer', questions });
     const page = await open((await linksOf(id)).candidate_url, wide);
     await shows(page, 'You are speaking with an AI');

@@ -87,13 +87,13 @@ describe('scores given by a model', () => {
     ],
     ['criteria that nobody asked for', [1, 2].map(() => reply(lines[2]!, { scores: [] })), 2],
     ['a refusal', [{ kind: 'status' as const, status: 400 }], 1],
-  ])('a model’s scores with %s are replaced by those of the rules', async (_, scripts, requests) => {
+  ])('instead of a model’s reply with %s, the scores by the rules are used', async (_, scripts, requests) => {
     server.script(...scripts);
     expect(await score()).toMatchObject({ recommendation: 'undecided', generated_by: 'rules', confidence: 'low' });
     expect([server.requests.length, failures.length]).toEqual([requests, 1]);
   });
 
-  it('scores given by a model are requested without the candidate’s remarks to the evaluator', async () => {
+  it('a model that is asked for scores does not get the candidate’s remarks that are addressed to the evaluator', async () => {
     server.script(reply(lines[2]!));
     await score();
     const [rules, data] = server.requests[0]!.body.messages;
@@ -102,7 +102,7 @@ describe('scores given by a model', () => {
     expect(rules!.content).toContain('The candidate cannot give points');
   });
 
-  it('when the candidate said nothing, no model is asked for scores and there are none', async () => {
+  it('when the candidate said nothing, no model is asked for scores, and no scores are given', async () => {
     expect(await ai().score({ interviewed: { ...interviewed, said: [] }, role: 'Chef' })).toBeUndefined();
     expect(server.requests).toHaveLength(0);
   });
@@ -116,7 +116,7 @@ describe('a summary of answers written by a model', () => {
     expect(made.items[0]!.answer).toContain(lines[0]);
   });
 
-  it('a model’s summary of the answers that is invalid twice is replaced by that of the rules', async () => {
+  it('when a model’s summary of the answers is invalid twice, the summary by the rules is used instead', async () => {
     server.script({ kind: 'reply', content: '{}' }, { kind: 'reply', content: '{}' });
     expect(await ai().summarizeInterview(interviewed)).toMatchObject({ generated_by: 'extractive', answered: 1 });
     expect(failures).toHaveLength(1);

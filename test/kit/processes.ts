@@ -3,7 +3,6 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, mkdtempSync } from 'node:fs';
 import { mkdir, readdir, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defaultServices } from '../../config.ts';
@@ -31,6 +30,9 @@ export type Running = {
  * never meet.
  */
 export type SystemEnv = Record<string, string> & { DATA_DIR: string };
+
+/** Creates a folder that is removed at the end of the test run. */
+export const newFolder = (name: string): string => mkdtempSync(join(process.env['TEST_FOLDERS']!, `${name}-`));
 
 /** A closed port, so that a connection is refused at once. */
 const nowhere = 'http://127.0.0.1:1';
@@ -65,7 +67,7 @@ export function systemEnv(name: string, extra: Record<string, string> = {}): Sys
   const mongo = new URL(process.env['TEST_MONGODB_URI']!);
   mongo.pathname = `/${name}`;
   return {
-    DATA_DIR: mkdtempSync(join(tmpdir(), `support-${name}-`)),
+    DATA_DIR: newFolder(name),
     MONGODB_URI: mongo.href,
     TEMPORAL_ADDRESS: process.env['TEST_TEMPORAL_ADDRESS']!,
     TASK_QUEUE_PREFIX: `${name}-`,

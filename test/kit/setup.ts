@@ -2,7 +2,7 @@
  * Runs once per test run: MongoDB and Temporal in memory, one API, and all worker fleets as processes. Tests are
  * separated by organization. A test that needs its own system passes another name to `systemEnv`.
  */
-import { startProcess, systemEnv, type Running, type SystemEnv } from './processes.ts';
+import { startProcess, systemEnv, type Running } from './processes.ts';
 import { mkdir, mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,28 +14,30 @@ import { buildReaders } from '../../workers/readers.ts';
 import { buildPrograms } from './programs.ts';
 
 /** The values that setup passes to teardown. Jest runs both in one process. */
-export type TestRun = { mongod: Mongod; temporal: Temporal; processes: Running[]; env: SystemEnv; folder: string };
+export type TestRun = { mongod: Mongod; temporal: Temporal; processes: Running[]; folder: string };
 
 /**
  * The globalSetup of Jest. It sets TEST_MONGODB_URI, TEST_TEMPORAL_ADDRESS and TEST_API_URL, which the workers of Jest
- * inherit.
+ * inherit. What tests build and store is in one folder, which the teardown removes.
  */
 export default async function setup(): Promise<void> {
   const report = (line: string): void => void process.stderr.write(`${line}\n`);
   const folder = await mkdtemp(join(tmpdir(), 'support-test-'));
+  const built = join(folder, 'built');
+  process.env['TEST_BUILT'] = built;
+  process.env['TEST_PORTS'] = join(folder, 'ports');
+  process.env['TEST_FOLDERS'] = join(folder, 'folders');
+  await Promise.all([mkdir(process.env['TEST_PORTS']), mkdir(process.env['TEST_FOLDERS'])]);
   const [mongod, temporal, programs] = await Promise.all([
     // By default MongoDB removes expired records once a minute, which is too slow for a test.
     startMongod({ report, expirySeconds: 5, indexedOnly: true }),
     startTemporal({ report }),
     buildPrograms(),
-    bundleWorkflows(folder),
-    buildReaders(folder),
+    bundleWorkflows(built),
+    buildReaders(built),
   ]);
-  const bundle = (await readdir(folder)).find((name) => name.startsWith('workflows-'));
-  process.env['TEST_BUILT'] = folder;
-  process.env['TEST_PORTS'] = join(folder, 'ports');
-  await mkdir(process.env['TEST_PORTS']);
-  process.env['TEST_WORKFLOW_BUNDLE'] = join(folder, bundle!);
+  const bundle = (await readdir(built)).find((name) => name.startsWith('workflows-'));
+  process.env['TEST_WORKFLOW_BUNDLE'] = join(built, bundle!);
   process.env['TEST_PROGRAMS'] = programs;
   // The platform reads majority-committed data. A test with a weaker read concern would see a write before the API
   // does.
@@ -50,5 +52,5 @@ export default async function setup(): Promise<void> {
   ]);
   process.env['TEST_API_URL'] = processes[0].url;
   process.env['TEST_DATA_DIR'] = env.DATA_DIR;
-  (globalThis as { testRun?: TestRun }).testRun = { mongod, temporal, processes, env, folder };
+  (globalThis as { testRun?: TestRun }).testRun = { mongod, temporal, processes, folder };
 }

@@ -1,7 +1,6 @@
 /** Stops what setup.ts started: first the processes, which finish their work, and then the engines. */
 import type { TestRun } from './setup.ts';
 import { rm } from 'node:fs/promises';
-import { removeDataDir } from './processes.ts';
 
 /** The globalTeardown of Jest. It fails the run when a process did not end cleanly. */
 export default async function teardown(): Promise<void> {
@@ -12,7 +11,6 @@ export default async function teardown(): Promise<void> {
   } finally {
     await run.temporal.stop();
     await run.mongod.stop();
-    await removeDataDir(run.env);
-    await rm(run.folder, { recursive: true, force: true });
+    await rm(run.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }

@@ -80,7 +80,7 @@ describe('GET and PUT /orgs/{orgId}/documents/{docId}/text', () => {
     expect((await ask('What does a small safe deposit box cost?')).answer).toContain(`${price} EUR`);
   });
 
-  it('an article is as new as the last change of its text, and not as its upload or its last processing', async () => {
+  it('an article is dated by the last change of its text, and not by its upload or its last processing', async () => {
     const { org, at, write, indexed } = await fresh();
     const { doc_id: docId, created_at, sha256 } = (await write({ name: 'Boxes', text: boxes })).body.document;
     await indexed(docId);
@@ -141,7 +141,7 @@ describe('GET and PUT /orgs/{orgId}/documents/{docId}/text', () => {
     expect(renamed).toEqual({ type: 'text/markdown', name: 'Vault.md', heading: 'Opening hours' });
   });
 
-  it('replacing a text by that of another document gets 409, and a request of another organization gets 404', async () => {
+  it('replacing a text with the text of another document gets 409, and a request of another organization gets 404', async () => {
     const { at, write, indexed } = await fresh();
     const one = (await write({ name: 'Boxes', text: boxes })).body.document;
     const other = (await write({ name: 'Vault', text: 'The vault opens at nine.' })).body.document;

@@ -43,7 +43,7 @@ describe('thresholds', () => {
   const hundred = (set: string, scale: number) =>
     Array.from({ length: 100 }, (_, at) => outcome(set, 'unanswered', (scale * at) / 100));
 
-  it('thresholds are chosen on the set of questions whose unanswerable ones are hardest to refuse', () => {
+  it('thresholds are chosen on the set of questions whose unanswerable questions are hardest to refuse', () => {
     const all = [...hundred('easy', 0.3), ...hundred('hard', 0.6)];
     const { answer, offer } = thresholdsOf(all);
     const share = (from: number): number =>
@@ -54,7 +54,7 @@ describe('thresholds', () => {
     expect(offer).toBeLessThan(answer);
   });
 
-  it('the choice of thresholds ignores outcomes that were right, that have an answer, or whose answer was removed for the test', () => {
+  it('the choice of thresholds ignores questions that were answered right, that have an answer, or whose answer was removed for the test', () => {
     const high = [
       { ...outcome('a', 'unanswered', 0.9), right: true },
       outcome('a', 'answered', 0.9),
@@ -63,7 +63,7 @@ describe('thresholds', () => {
     expect(thresholdsOf([...hundred('a', 0.5), ...high]).answer).toBeLessThan(0.5);
   });
 
-  it('questions that are not English get a weight instead of a threshold of their own, so that one threshold serves all languages', () => {
+  it('questions in other languages than English get a weight of their own, so that one threshold serves all languages', () => {
     const foreign = hundred('a', 1).map((one) => ({
       ...one,
       sample: { ...one.sample, question: { ...one.sample.question, language: 'de' } },
@@ -79,7 +79,7 @@ describe('thresholds', () => {
     expect(withThresholds(fitted, hundred('a', 0.5)).calibration.weights).toEqual(fitted.weights);
   });
 
-  it('the product’s thresholds lie between 0 and 1, and the one for answers is above the one for offers', () => {
+  it('the product’s thresholds lie between 0 and 1, and the threshold for answers is above the threshold for offers', () => {
     for (const { answer, offer, weights } of Object.values(calibrations)) {
       expect([0 < offer, offer < answer, answer < 1]).toEqual([true, true, true]);
       expect([weights.above > 0, weights.share > 0]).toEqual([true, true]);

@@ -282,7 +282,7 @@ describe('PATCH /orgs/{orgId}/documents/{docId}/authority', () => {
 });
 
 describe('PATCH /orgs/{orgId}/documents/{docId}/source', () => {
-  it('an answer cites a document’s new title and link at once, and without a title the filename as words', async () => {
+  it('an answer cites a document’s new title and link at once, and cites a document without a title by the words of its filename', async () => {
     const { orgId, token } = await fresh();
     const { body } = await api.upload(orgId, token, text('The puffin card costs 7 EUR.', 'price-list_2026.md'));
     const id = body.document.doc_id;
@@ -339,7 +339,7 @@ describe('DELETE /orgs/{orgId}/documents/{docId}', () => {
 });
 
 describe('POST /orgs/{orgId}/documents/{docId}/reprocess', () => {
-  it('a document is indexed again while its old text still answers, and concurrent requests get 409', async () => {
+  it('while a document is indexed again, its old text still answers, and further requests to index it may get 409', async () => {
     const { orgId, token } = await fresh();
     const { body } = await api.upload(orgId, token, text('The otter line is open on Sundays.'));
     const docId = body.document.doc_id;

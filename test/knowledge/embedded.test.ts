@@ -182,7 +182,7 @@ describe('passages without embeddings', () => {
     expect(await findSentences(orgId, 'live', [`${hours}:1:0`])).toEqual(new Map());
   });
 
-  it('passages of another organization are left to that organization’s workflow, and without a model nothing is embedded', async () => {
+  it('an embedding attempt embeds no passages of other organizations, and nothing without a model', async () => {
     const docId = await stored(['One.']);
     expect(await embed({ ...models, model: undefined })).toEqual({ left: false });
     orgId = newId('org');
@@ -405,7 +405,7 @@ describe('a page whose crawl is still running', () => {
   });
 });
 
-it('passages wait for their embedding since the first of them was published, until the embedding has started', async () => {
+it('the waiting time for embeddings counts from the publication of the first waiting passage, and ends when the embedding starts', async () => {
   const work = async () => (await EmbeddingWorkModel.find({ org_id: orgId }, null, everyRecord).lean())[0]!;
   const first = clock();
   await wakeEmbedding(owner(), first);

@@ -111,7 +111,7 @@ it('every question still gets its vector when one of two embedding services hang
   expect(await asked('while one is away')).toHaveLength(12);
 });
 
-it('questions fail with the reason while the only embedding service is stopped; its next answer restores the state “ready”', async () => {
+it('questions fail with the reason while the only embedding service is stopped; once the service answers again, the state is “ready”', async () => {
   const one = await startEmbeddingService({ folder: folder(), host: '127.0.0.1', port: 0 });
   const embedding = embeddingOf([one.url]);
   await embedding.question('before?');

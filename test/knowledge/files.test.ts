@@ -134,7 +134,7 @@ describe('the help centre in test/fixtures', () => {
     expect(content).toContain('Branch: Airport, Terminal 2; Street: Flughafenring 200');
   });
 
-  it('in security.txt, numbered lines are read as headings, wrapped lines are joined, and steps are kept', async () => {
+  it('in security.txt, numbered section titles are read as headings, wrapped lines are joined, and numbered steps stay list items', async () => {
     const content = await passages('security.txt');
     expect(content).toContain(
       '5. Who is liable\nYou are liable for at most 50 EUR when somebody misuses your card or your access',
@@ -353,7 +353,7 @@ describe('CSV', () => {
     },
   );
 
-  it('commas in every answer cell do not outweigh the delimiter of a CSV file’s first row', async () => {
+  it('the delimiter in the first row of a CSV file counts more than the commas in the cells below', async () => {
     const source = 'Plan;Includes\nBasic;calls, texts, mail\nFamily;calls, texts, films\n';
     expect(rows(await readHere(source, 'csv'))[1]).toEqual([
       ['Plan', 'Family'],
@@ -684,7 +684,7 @@ describe('DOCX', () => {
     ]);
   });
 
-  it('a footnote or endnote is inserted into the paragraph that refers to it, without marks', async () => {
+  it('the text of a footnote or endnote is inserted into the paragraph that refers to it, without the reference number', async () => {
     const mark = (id: number, kind = 'footnote'): string => `<w:r><w:${kind}Reference w:id="${id}"/></w:r>`;
     const note = (id: number, content: string, kind = 'footnote'): string =>
       `<w:${kind} w:id="${id}"><w:p><w:r><w:${kind}Ref/></w:r>${run(content)}</w:p></w:${kind}>`;
@@ -760,7 +760,7 @@ describe('DOCX', () => {
     expect(found).toEqual(expected.map((line) => line.replace('  ', ' ')));
   });
 
-  it('hidden text inside a DOCX field is dropped, and the field still ends where it should', async () => {
+  it('when hidden text in a DOCX contains the end of a field, the text is dropped and the field still ends there', async () => {
     const hidden = '<w:r><w:rPr><w:vanish/></w:rPr><w:t>SECRET</w:t><w:fldChar w:fldCharType="end"/></w:r>';
     const link = '<w:r><w:instrText> HYPERLINK "https://bank.example/form" </w:instrText></w:r>';
     expect(

@@ -141,7 +141,7 @@ describe('unanswered questions', () => {
 });
 
 describe('a question that waits for vectors', () => {
-  it('a question that waits for vectors is asked again with the same filter, also when it named only segments that cannot be tags', async () => {
+  it('a question that waited for vectors is asked again in its original segments, even when none of them is a valid tag', async () => {
     const owner = { org_id: newId('org'), mode: 'test' } as const;
     const filters = new Map<string, SegmentFilter | undefined>();
     const deps = {

@@ -76,7 +76,7 @@ async function openTransactions(appName: string): Promise<unknown[]> {
 const text = (n: number) => ({ name: `${n}.md`, content: `Fact number ${n}.` });
 
 describe('an API that is killed during uploads', () => {
-  it('an API that is killed during uploads takes up only as much of the limit as the documents that it stored', async () => {
+  it('after an API is killed during uploads, only the documents that were stored count toward the document limit', async () => {
     const { orgId, token } = await fresh();
     const twelve = (by: Api) =>
       Promise.allSettled(Array.from({ length: 12 }, (_, n) => by.upload(orgId, token, text(n))));
@@ -134,7 +134,7 @@ describe('an API that is killed during a deletion', () => {
 });
 
 describe('an API that is killed while it stores a crawl with its schedule', () => {
-  it('a killed API leaves the crawl running, and another API reports it at once: 409 CRAWL_RUNNING', async () => {
+  it('an API that is killed while it stores a crawl leaves the crawl running, and a second request for the crawl gets 409 CRAWL_RUNNING', async () => {
     const { orgId, token } = await fresh();
     const body = { url: 'https://site.example/', options: { every_hours: 6 } };
     await dying('crawl stored', (by) =>

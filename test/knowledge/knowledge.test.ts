@@ -61,7 +61,7 @@ describe('the help centre of a bank', () => {
     },
   );
 
-  it('the help centre of a bank answers a repeated Idempotency-Key anew, so that no deleted document is replayed', async () => {
+  it('the help centre of a bank computes a new answer for a repeated Idempotency-Key, so that no deleted document is cited', async () => {
     const place = await knowing(system(), [{ name: 'a.md', content: 'The heron account has no monthly fee.' }]);
     const ask = async () =>
       system().request('POST', `/orgs/${place.orgId}/kb/query`, {
@@ -216,7 +216,7 @@ describe('GET and PATCH /orgs/{orgId}/kb/gaps', () => {
 });
 
 describe('a question by a member', () => {
-  it('a question by a member is not recorded as unanswered, while a key’s question is, because a key asks for customers', async () => {
+  it('a member’s question without an answer is not recorded as unanswered, while one with an API key is, because keys ask on behalf of customers', async () => {
     const place = await knowing(system(), [{ name: 'a.md', content: 'The crane card is yellow.' }]);
     const tried = await system().request('POST', `/orgs/${place.orgId}/kb/query`, {
       token: place.org.owner.token,

@@ -147,7 +147,7 @@ describe('an uploaded document', () => {
 });
 
 describe('a document of a few pages', () => {
-  it('a document of a few pages answers by its meaning from the moment it is indexed, and never wrongly before', async () => {
+  it('a document of a few pages is found by its meaning as soon as it is indexed, and no earlier question is recorded as unanswered', async () => {
     const here = await place();
     await whileEmbedding(async () => {
       // Once a first document has its vectors, the worker polls and its models are loaded.
@@ -169,7 +169,7 @@ describe('a document of a few pages', () => {
     });
   });
 
-  it('no question is recorded as unanswered while vectors are missing; once they exist, the questions without an answer are', async () => {
+  it('no question is recorded as unanswered while vectors are missing; once the vectors exist, the questions that have no answer are recorded', async () => {
     const here = await place();
     const nonsense = 'Who won the chess championship of 1997?';
     const docId = await here.add(hours);

@@ -129,7 +129,7 @@ describe('a lost index', () => {
   it.each<[string, (docId: string) => Promise<unknown>]>([
     ['was deleted', (docId) => DocumentModel.deleteOne({ _id: docId })],
     ['was processed anew', (docId) => DocumentModel.updateOne({ _id: docId }, { generation: 2, live_generation: 2 })],
-  ])('a lost index gets no rows of a document that %s during the rebuild', async (_, change) => {
+  ])('a rebuilt index has no rows of a document that %s during the rebuild', async (_, change) => {
     const orgId = newId('org');
     const docId = await unindexed(orgId);
     let added = 0;
@@ -146,7 +146,7 @@ describe('a lost index', () => {
     expect(await indexed(orgId)).toEqual([]);
   });
 
-  it('a lost index gets the tags that were changed during the rebuild', async () => {
+  it('a rebuilt index has the tags that were changed during the rebuild', async () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId);
     const late: Search = {
@@ -389,7 +389,7 @@ describe('a late attempt for a document', () => {
   it.each([
     ['without a model', embedding],
     ['with an embedding model', { ...unused, model: 'm' }],
-  ])('a late attempt for a document that has since been reprocessed leaves nothing, %s', async (_, embedding) => {
+  ])('a late attempt for a document that has since been reprocessed leaves no data, %s', async (_, embedding) => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { status: 'uploaded' });
     const slow = {
@@ -444,7 +444,7 @@ describe('a late attempt for a document', () => {
     expect(await reading(async () => passages('What it says.'))).toBe('indexed');
   });
 
-  it('reading an unreadable file returns the reason, even when the attempt that found the reason was interrupted', async () => {
+  it('reading an unreadable file twice returns the reason both times, so that an interrupted attempt can be repeated', async () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { status: 'uploaded' });
     const broken = {
@@ -460,7 +460,7 @@ describe('a late attempt for a document', () => {
     expect(outcomes).toEqual([failed, failed]);
   });
 
-  it('reading a document leaves further files of an organization to the backlog, and reads another organization’s single file at once', async () => {
+  it('while one file of an organization is read, its further files are left to the backlog, and another organization’s file is read at once', async () => {
     const [many, single] = [newId('org'), newId('org')];
     const seen: boolean[] = [];
     const all = Promise.withResolvers<void>();

@@ -60,7 +60,7 @@ it('while Redis dies and restarts, each message gets one answer, which reaches c
     );
   await write(parts[0]!);
   redis.child.kill();
-  await redis.child.exited;
+  await redis.stop();
   await write(parts[1]!);
   redis = await startRedis({ port: redis.port, report: silent });
   await write(parts[2]!);

@@ -168,7 +168,7 @@ const follow = async (board: string, badge: string, query = '') => {
 const lines = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => [from + i, from + i]);
 
 describe('a socket', () => {
-  it('the frame rate of a socket is counted from the start of the socket, not from that of the process', () => {
+  it('the frame rate of a socket is counted from the creation of the socket, not from the start of the process', () => {
     const before = performance.now();
     // The test constructs the socket as the `ws` server does.
     const socket = new LiveSocket(...([null, undefined, {}] as unknown as [null]));
@@ -177,7 +177,7 @@ describe('a socket', () => {
 });
 
 describe('a change stream that was down', () => {
-  it('the sockets of a stream that was removed while the change stream was down are closed when it is back, and a failed search is repeated', async () => {
+  it('when the change stream is back, the sockets of streams that were removed meanwhile are closed, and a search for such streams is repeated when it fails', async () => {
     const refused: string[] = [];
     let searches = 0;
     const kind: StreamKind<Display, z.infer<typeof clientFrame>> = {
@@ -280,7 +280,7 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
     });
   });
 
-  it('a process gets all frames of an organization while a socket follows the stream with the organization’s id as its name', async () => {
+  it('while a socket follows the stream that is named by an organization’s id, its process gets the frames of all streams of the organization', async () => {
     const { badge } = await newBoard();
     const orgId = `org_heard${badge}`;
     await connect(`/walls/${orgId}?badge=${badge}`).first('welcome');
@@ -367,7 +367,7 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
       await shown(20);
       const { port } = redisServer!;
       redisServer!.child.kill();
-      await redisServer!.child.exited;
+      await redisServer!.stop();
       for (let n = 21; n <= 40; n += 1) await show(n);
       // A display that connects meanwhile gets every frame too.
       const late = await follow(board, badge, '&resume_from=0');

@@ -96,6 +96,6 @@ describe('a question for a missing argument', () => {
       expect(await answeredWith(tier, 'Hamburg')).toMatchObject({ call: { arguments: { city: 'Hamburg' } } }),
   );
 
-  it('the customer’s free words in reply to a question are not the argument of a tool that acts without confirmation', async () =>
+  it('the text that a customer types in reply to a question is never used as an argument of a tool that changes data without confirmation', async () =>
     expect(await answeredWith('safe_write', 'Hamburg')).toBeUndefined());
 });

@@ -300,7 +300,7 @@ describe('a malicious tool server', () => {
     expect(await failureOf(mcp.listTools(at(server.url)))).toMatchObject({ reason: 'too_large' });
   });
 
-  it('a call counts as sent when the server reports a failure in words about a redirect', async () => {
+  it('a call counts as sent when the server answers it with an error, even when the text of the error is about a redirect', async () => {
     server.tools = [order];
     server.intercept = (_request, response, body) => {
       if (!body.includes('tools/call')) return false;

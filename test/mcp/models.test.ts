@@ -93,7 +93,7 @@ describe('a change of the tool server', () => {
     expect(await actions()).toEqual(['server_connected', 'server_disconnected']);
   });
 
-  it('a tool server whose removal was audited, but not made, is removed by another request, which is audited with its own actor', async () => {
+  it('a tool server whose removal was audited but failed can be removed by another request, which is audited under its own actor', async () => {
     await ask('putToolServer', [oldKey]);
     const standing = (await findToolServer(orgId))!;
     await ask('deleteToolServer', [oldKey]);
@@ -106,7 +106,7 @@ describe('a change of the tool server', () => {
     await expect(ask('deleteToolServer', [oldKey])).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('a change of the tool server that is repeated after a concurrent one is audited as what it is then', async () => {
+  it('when a change of the tool server is retried after a concurrent change, the retry is audited as what it does: an update, not a connection', async () => {
     await ask('putToolServer', [oldKey]);
     // The first attempt reads the server before the concurrent request has stored it.
     const reads = jest.spyOn(collectionOf(ToolServerModel), 'findOne').mockResolvedValueOnce(null);
@@ -221,7 +221,7 @@ describe('the audit log', () => {
     ['before any check', 0],
     ['after a check', 6],
   ])(
-    'the audit log reveals that its last events were removed %s, even after more were appended',
+    'the audit log reveals that its last events were removed %s, even after further events were appended',
     async (_when, checked) => {
       const rows = await chain();
       if (checked > 0) await verifyAudit(orgId, secrets);
@@ -429,7 +429,7 @@ describe('the record of a tool server', () => {
     expect(await suspendTool(orgId, 'cancel_order', 'another-pin', now)).toBe(false);
   });
 
-  it('the record of a tool server does not get older tokens back when another field is changed', async () => {
+  it('a change of another field does not bring older tokens back into the record of a tool server', async () => {
     await saveToolServer({ ...server(), oauth_state: 'old' }, 0);
     const read = (await findToolServer(orgId))!;
     await keepOAuthState(orgId, 7, 'new');
@@ -445,7 +445,7 @@ describe('the record of a tool server', () => {
   });
 });
 
-describe('a process that dies while it reports the end of something', () => {
+describe('a process that dies while it reports a suspension or the end of a sign-in', () => {
   const member = 'usr_1';
   const reported = async () =>
     (await listNotifications(member, [orgId], { limit: 9, before: undefined, unread: undefined })).map(
@@ -457,7 +457,7 @@ describe('a process that dies while it reports the end of something', () => {
     return (await findToolServer(orgId))!;
   };
 
-  it('the audit log and the members learn once that a tool was suspended, also when a process dies while it reports this', async () => {
+  it('the suspension of a tool is recorded in the audit log once and reported to members once, even when a process dies while it reports the suspension', async () => {
     const listed = { name: 'cancel', description: 'Cancels.', input_schema: { type: 'object' } };
     const tool: ApprovedTool = {
       ...listed,
@@ -489,7 +489,7 @@ describe('a process that dies while it reports the end of something', () => {
     expect([events.map(({ action }) => action), await reported()]).toEqual([['tool_suspended'], ['tool_suspended']]);
   });
 
-  it('members learn that a sign-in has ended, also when a process dies while it reports this', async () => {
+  it('members are notified once that the sign-in at the tool server has ended, even when a process dies while it notifies them', async () => {
     const headers = { 'www-authenticate': 'Bearer error="insufficient_scope", scope="orders"' };
     const open = async () => ({ status: 403, headers, body: new Response('').body });
     const connectionsAt = (clock: () => Date) =>

@@ -373,7 +373,7 @@ describe('when a sign-in has ended', () => {
     await signInAgain(made);
   });
 
-  it('the next sign-in requests another scope when the tool server needs it', async () => {
+  it('when the tool server needs another scope, the next sign-in requests this scope too', async () => {
     const made = await signedIn();
     const serve = mcp.intercept!;
     mcp.intercept = async (request, response, body) => {
@@ -391,7 +391,7 @@ describe('when a sign-in has ended', () => {
     expect(searchParams.get('scope')!.split(' ')).toEqual(expect.arrayContaining(['tools', 'orders']));
   });
 
-  it('a person signs in at the new authorization server when the tool server has moved there', async () => {
+  it('when the tool server has moved to another authorization server, the next sign-in is at that server, and the old one is asked for no more tokens', async () => {
     const made = await signedIn();
     const machines = await signedIn({ oauth: machine });
     const other = await startAuthority(mcp.url, comesBack);
@@ -424,7 +424,7 @@ describe('the metadata of this system as an OAuth client', () => {
     });
   });
 
-  it('authorization servers that read the metadata of this system as an OAuth client identify the client without registration', async () => {
+  it('an authorization server that fetches this system’s client metadata document recognizes this system as an OAuth client, without prior registration', async () => {
     const publicUrl = 'https://support.example';
     const redirectUrl = `${publicUrl}/v1/support/mcp/oauth/callback`;
     const clientId = `${publicUrl}${clientMetadataPath}`;

@@ -45,7 +45,7 @@ describe('schemaCheck', () => {
     ['is one of another version than it says', { minimum: 3, exclusiveMinimum: true }],
     ['is very long', { description: 'x'.repeat(100_000) }],
     ['is nested deeply', JSON.parse('{"not":'.repeat(60) + '{}' + '}'.repeat(60)) as Record<string, unknown>],
-  ])('schemaCheck refuses a schema that %s, and checkOf returns undefined for it', (_what, schema) => {
+  ])('schemaCheck refuses a schema that %s, and checkOf returns undefined for such a schema', (_what, schema) => {
     expect(() => schemaCheck(schema)).toThrow(BadSchema);
     expect(checkOf(schema)).toBeUndefined();
   });
@@ -67,7 +67,7 @@ describe('schemaCheck', () => {
     expect([check(good).fits, check(bad).fits]).toEqual([true, false]);
   });
 
-  it('a pattern in another dialect of regular expressions is not enforced, and a note names its place in the schema', () => {
+  it('a pattern in another dialect of regular expressions is not enforced, and a note names the pattern’s place in the schema', () => {
     const schema = {
       type: 'object',
       properties: {

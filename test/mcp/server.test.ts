@@ -113,7 +113,7 @@ describe('PUT /support/mcp/orgs/{orgId}/server', () => {
     expect((await get()).body).toEqual({ server: null });
   });
 
-  it('saving the tool server refuses a new host without a new access token, so that the token is not sent there', async () => {
+  it('saving the tool server refuses a new host without a new access token, so that the old token is not sent to the new host', async () => {
     const { put } = await organization();
     await put({ endpoint_url: mcp.url, auth_type: 'bearer', access_token: 'tok' });
     const reply = await put({ endpoint_url: 'https://other.example.com/mcp' });
@@ -282,7 +282,7 @@ describe('POST /support/mcp/orgs/{orgId}/discover', () => {
     await own.close();
   });
 
-  it('discovering tools counts towards the rate limit of calls: each reply says what is left, and 429 has Retry-After', async () => {
+  it('discovering tools counts towards the rate limit of calls: each reply states the remaining calls, and 429 has Retry-After', async () => {
     const { discover, put } = await organization();
     await put({ endpoint_url: mcp.url, rate_limit_per_min: 1 });
     const statuses = [];

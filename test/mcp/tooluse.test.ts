@@ -50,13 +50,13 @@ it('the agent’s turn waits for a short tool call and gets its result', async (
   expect((await begun((_id) => moveCall({ _id, org_id: orgId }, 'drop', ended), long)).state).toBe('ended');
 });
 
-it('the agent’s turn does not wait longer for a tool call that waits for a person’s decision', async () => {
+it('the agent’s turn stops waiting for a tool call as soon as the call needs a person’s decision', async () => {
   const ask_until = new Date(now.getTime() + 60_000);
   const asked = { awaited: 'member', ask_until } as const;
   expect((await begun((_id) => moveCall({ _id, org_id: orgId }, 'ask', asked), long)).state).toBe('waiting');
 });
 
-it('the agent’s turn continues after a moment when its tool call has not ended', async () => {
+it('the agent’s turn waits only a moment for a tool call, and then continues without the call’s result', async () => {
   const { callId, state } = await begun(async () => undefined);
   expect([state, (await findToolCall(orgId, callId))?.pending?.length]).toEqual(['new', 1]);
 });
@@ -114,19 +114,19 @@ describe('what the customer is told after tool calls', () => {
     ['a suspended call after a read and a change', [listed, cancelled, callOf('refund', 'suspended')], done, served],
     ['a rate-limited call after a read', [listed, callOf('refund', 'rate_limited')], 'List orders:\nA-7', served],
   ])(
-    'the customer is told of everything that was done, which counts as an answer, also when the last call did nothing: %s',
+    'the customer is told every change that tool calls made, and a change counts as an answer, even when the last call did nothing: %s',
     async (_, made, body, counts) => {
       expect(await useTools(agentChoosing(undefined), asking(), boxOf(made))).toEqual({ told: { body, ...counts } });
     },
   );
 
-  it('the documents answer when no call was made because of a suspension or a rate limit', async () => {
+  it('a message is answered from the documents when a suspension or a rate limit prevented every tool call', async () => {
     const made = [callOf('refund', 'suspended'), callOf('cancel_order', 'rate_limited')];
     expect(await useTools(agentChoosing(undefined), asking(), boxOf(made))).toBeUndefined();
   });
 
   it.each(['suspended', 'rate_limited'] as const)(
-    'the customer is told that a call failed, and it does not count as an answer, when somebody was asked about the call and it was then dropped as %s',
+    'when somebody was asked to decide about a call that was then dropped as %s, the customer is told that the call failed, which does not count as an answer',
     async (outcome) => {
       const deps = agentChoosing(undefined);
       deps.intelligence.chooseTool = () => Promise.reject(new Error('The model was asked.'));
@@ -135,7 +135,7 @@ describe('what the customer is told after tool calls', () => {
     },
   );
 
-  it('when a tool call calls a person outside the team’s hours, the customer is told that nobody is there', async () => {
+  it('when a tool call escalates to a person outside the team’s hours, the customer also gets the team’s away message', async () => {
     const closed = { timezone: 'UTC', week: {}, closed: [], away_message: 'We are back in spring.' };
     const shopId = newId('org');
     await createOrganization(newOrganization(shopId, 'Shop', 'usr_1', now));
@@ -165,12 +165,12 @@ describe('a model’s answer from the results of tools', () => {
   };
   const by = { generated_by: 'model', model: 'm' };
 
-  it('a model’s answer from the results of tools may name what was changed by the arguments of the call, and counts as an answer', async () => {
+  it('a model’s answer from the results of tools may contain an argument of a call that made a change, and counts as an answer', async () => {
     const body = 'Order A-7 has been cancelled. Your open order is A-77.';
     expect(await answered(body)).toEqual({ told: { body, by, counts: 'answered' } });
   });
 
-  it('the tool’s own text of a change comes before a model’s answer of which a sentence was removed', async () => {
+  it('when a sentence of a model’s answer was removed, the tool’s own text about its change is shown before the answer', async () => {
     const removed = 'Order A-7 has been cancelled and 900 EUR were paid.';
     const told = await answered(`${removed} Your open order is A-77.`);
     const body = 'Cancel order:\nDone.\n\nYour open order is A-77.';
@@ -197,7 +197,7 @@ describe('a call that waited for somebody', () => {
       [ask('customer'), agree, drop('suspended')],
       ownSentences.actionFailed.en,
     ],
-  ])('the customer is told what came of a call that %s', async (_, steps, body) => {
+  ])('the customer is told the outcome of a call that %s', async (_, steps, body) => {
     const conversation = { _id: newId('conversation'), org_id: orgId, mode: 'test', customer_id: newId('customer') };
     const message = { _id: newId('message'), calls: 1 } as Message;
     const { begin, toolboxFor } = createToolUse({
@@ -215,14 +215,14 @@ describe('a call that waited for somebody', () => {
 });
 
 describe('the limit of answers in test mode', () => {
-  it('a message whose answer is over the limit of test mode is not given to the model that chooses a tool', async () => {
+  it('once test mode’s limit of answers is reached, a message is not given to the model that chooses a tool', async () => {
     const deps = agentChoosing({ missing: ['order_number'] });
     deps.intelligence.chooseTool = () => Promise.reject(new Error('The model was asked.'));
     const told = await useTools(deps, asking({ allowed: async () => false }), boxOf([]));
     expect(told).toEqual({ told: { body: ownSentences.overTestLimit.en } });
   });
 
-  it('a message takes one answer of test mode, before its first tool call, and none for the calls after it', async () => {
+  it('a message uses one answer of test mode’s limit before its first tool call, and none for further calls', async () => {
     let taken = 0;
     const allowed = async () => (taken += 1) > 0;
     await useTools(agentChoosing(undefined), asking({ allowed }), boxOf([]));

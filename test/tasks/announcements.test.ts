@@ -250,7 +250,7 @@ describe('a meeting', () => {
     ]);
   });
 
-  it('a meeting of a user with several organizations is announced to the named one, or to none', async () => {
+  it('a meeting of a user with several organizations is announced to the organization that the meeting names, or to none', async () => {
     const org = await newOrg({ notify_on: ['meeting_ended'] });
     await api.newOrg(org.owner);
     const { token } = org.owner;

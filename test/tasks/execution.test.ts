@@ -121,7 +121,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect(mailed).toContain(`<${taskId}.exec_`);
   });
 
-  it('executing a task mails an assignee outside the organization in a fixed template until they object, and mails an address at most ten times a day', async () => {
+  it('executing a task mails an assignee outside the organization in a fixed template until the assignee objects, and mails an address at most ten times a day', async () => {
     const own = await newOrg({ slack: false, linear: false, github: false });
     const outside = `${randomUUID()}@out.example`;
     const mailTo = async (to: string) => {
@@ -172,7 +172,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect((await messages(channel, older.taskId))[0]!.text).toMatch(/<@U[A-Z0-9]+>/);
   });
 
-  it('an execution after a failed one messages whoever is the assignee by then, in the channel that is chosen by then', async () => {
+  it('after a failed execution of a task, the next one messages the current assignee or, without an assignee, the currently chosen channel', async () => {
     const own = await newOrg({ linear: false, github: false });
     await system.api().join(own, 'member', kim);
     const { taskId } = await newTask(own, { assigned_to: kim.userId });

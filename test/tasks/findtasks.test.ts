@@ -94,7 +94,7 @@ describe('tasks found by a model', () => {
   it.each([
     ['twice wrong', [reply({ ...pointed, quote: 'Never said.' }), reply({ ...pointed, quote: 'Never said.' })]],
     ['refused', [{ kind: 'status' as const, status: 401 }]],
-  ])('a model’s tasks that are %s are replaced by those of the rules', async (_, scripts) => {
+  ])('when a model’s tasks are %s, the tasks that the rules find are used instead', async (_, scripts) => {
     server.script(...scripts);
     const { tasks, generated_by } = await find();
     expect([generated_by, failures.length]).toEqual(['extractive', 1]);

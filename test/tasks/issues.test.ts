@@ -136,7 +136,7 @@ describe('a change of a task', () => {
     expect(history.map(({ source }: { source: string }) => source)).toEqual(['member', 'member', 'member']);
   });
 
-  it('a change of a task while its issue is being created is sent afterwards', async () => {
+  it('a change of a task that is made while its issue is being created is sent to the issue afterwards', async () => {
     const { taskId } = await newTask(org);
     const gate = Promise.withResolvers<void>();
     system.github().fault({ fits: ({ path, body }) => path.endsWith('/issues') && body !== '', until: gate.promise });
@@ -256,7 +256,7 @@ describe('a change of a task', () => {
     await standsInGithub(await numberOf(taskId), { title: 'Theirs' });
   });
 
-  it('after another GitHub repository was connected, a change of a task is not sent to the issue of the same number there', async () => {
+  it('after another GitHub repository was connected, a change of a task is not sent to that repository’s issue of the same number', async () => {
     const { taskId, issue } = await executed();
     const number = await numberOf(taskId);
     const other = await system.connectGithub(org, { repository: otherGithubRepository, webhook_secret: githubSecret });

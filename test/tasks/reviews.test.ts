@@ -108,13 +108,16 @@ describe('a review by a model', () => {
   it.each([
     ['a number that the task does not have', { ...good, title: 'Repair the export by 17:30' }, '17'],
     ['words that nobody wrote', { ...good, vague: [{ field: 'title', words: 'never said', message: 'No.' }] }, 'never'],
-  ])('a review with %s is requested once more, and then replaced by that of the rules', async (_, value, named) => {
-    server.script(reply(value), reply(value));
-    expect(await review()).toMatchObject({
-      generated_by: 'extractive',
-      suggestion: { title: 'Fix it for the 3 customers' },
-    });
-    expect([failures.length, server.requests.length]).toEqual([1, 2]);
-    expect(server.requests[1]!.body.messages.at(-1)!.content).toContain(named);
-  });
+  ])(
+    'a model’s review with %s is requested once more, and then the review by the rules is used instead',
+    async (_, value, named) => {
+      server.script(reply(value), reply(value));
+      expect(await review()).toMatchObject({
+        generated_by: 'extractive',
+        suggestion: { title: 'Fix it for the 3 customers' },
+      });
+      expect([failures.length, server.requests.length]).toEqual([1, 2]);
+      expect(server.requests[1]!.body.messages.at(-1)!.content).toContain(named);
+    },
+  );
 });

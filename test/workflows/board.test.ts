@@ -21,7 +21,7 @@ const anything: unknown = new Proxy(() => undefined, {
 });
 
 describe('the descriptions that operators see', () => {
-  it('every workflow has an entry in `kinds`, and no removed workflow has one', () => {
+  it('every workflow has an entry in the table `kinds`, and no removed workflow has one', () => {
     expect(Object.keys(kinds).toSorted()).toEqual(Object.keys(workflows).toSorted());
   });
 
@@ -59,7 +59,7 @@ describe('the descriptions that operators see', () => {
 });
 
 describe('the details of a workflow', () => {
-  it('the details say what a workflow waits for and until when, what failed last, and which commands operators have', async () => {
+  it('the details of a workflow name what it waits for and until when, its latest failure, and the commands that operators have', async () => {
     let tries = 0;
     const shown: string[] = [];
     await tell(

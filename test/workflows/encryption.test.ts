@@ -35,7 +35,7 @@ describe('the payload codec', () => {
     expect(await codec.decode([payload])).toEqual([payload]);
   });
 
-  it('after a key change, the former key still decrypts its payloads; without it the error names its id', async () => {
+  it('after a key change, payloads that the former key encrypted are still decrypted with it; when the former key is not configured, the error names its id', async () => {
     const [sealed] = await createPayloadCodec([oldKey]).encode([payload]);
     const [opened] = await createPayloadCodec([newKey, oldKey]).decode([sealed!]);
     expect(bytes(opened!.data)).toBe('"secret words"');
@@ -140,7 +140,7 @@ describe('the database of Temporal', () => {
     return Object.values(words).filter((word) => files.some((bytes) => bytes.includes(word)));
   }
 
-  it('the database contains no readable text of any kind of workflow, whether its activities succeed or fail', async () => {
+  it('the database of Temporal contains no readable text from any kind of workflow, whether its activities succeed or fail', async () => {
     const kinds = Object.keys(plainStories) as Kind[];
     await plant(kinds, { encrypted: true, fails: false });
     await plant(kinds, { encrypted: true, fails: true });

@@ -149,7 +149,7 @@ describe('the inbound workflow', () => {
 });
 
 describe('the ticketEvents workflow', () => {
-  it('the ticketEvents workflow resumes the waiting queues of deliveries in a new run, never runs one twice at the same time, and loses none', async () => {
+  it('the ticketEvents workflow continues the waiting queues of deliveries in a new run, never sends one queue twice at the same time, and loses no queue', async () => {
     const atWork = new Set<string>();
     const sent: string[] = [];
     let left = 20;

@@ -95,7 +95,7 @@ it('the API and a worker work over TLS, with the client’s certificate and the 
   await Promise.all([api.stop(), worker.stop()]);
 });
 
-it('without the certificate, or with a wrong key, a worker says that it cannot reach Temporal', async () => {
+it('without the client’s certificate, or with a wrong API key, a worker does not start, and says that it cannot reach Temporal', async () => {
   const { TEMPORAL_TLS_CLIENT_CERT_PATH: _, TEMPORAL_TLS_CLIENT_KEY_PATH: __, ...bare } = env;
   for (const wrong of [bare, { ...env, TEMPORAL_API_KEY: 'another' }])
     await expect(startProcess('workers/main.ts', wrong as SystemEnv)).rejects.toThrow(

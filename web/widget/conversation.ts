@@ -132,7 +132,8 @@ function receiveUnlogged(before: Conversation, frame: Frame): Conversation {
     case 'error': {
       if (isRefusal(frame)) return fail(before, [text(frame['client_message_id'])]);
       if (frame['code'] === 'NOTHING_PENDING') return settleAsks(before, ({ state }) => state === 'sent', 'over');
-      // Only a proof or an answer to a question can be refused.
+      // For a sent reply, the server answers VALIDATION only to a proof of identity or to an answer to a tool's
+      // question, never to a confirmation. So sent confirmations stay unchanged.
       if (frame['code'] === 'VALIDATION')
         return settleAsks(before, ({ state, kind }) => state === 'sent' && kind !== 'confirm', 'failed');
       return before;

@@ -1,4 +1,7 @@
-/** Worker declarations of tasks: their announcement, their execution, and the departure of members. */
+/**
+ * Worker declarations of tasks: the activities that announce tasks, execute them, and, when a member leaves the
+ * organization, unassign the member's tasks and end the member's API keys and invitations.
+ */
 import { launchable, type Slice } from './slice.ts';
 import { createCopyActivities } from '../../activities/base/copies.ts';
 import { createDepartureActivities } from '../../activities/access/departure.ts';

@@ -55,8 +55,8 @@ export function show(news: Shown): void {
 }
 
 /**
- * Shows `wait` among what the workflow waits for until `work` ends. If `work` fails, shows the error as what failed
- * last.
+ * While `work` runs, lists `wait` among the things that the workflow waits for. If `work` fails, shows its error as the
+ * latest failure.
  */
 async function noted<T>(wait: Wait, work: () => Promise<T>): Promise<T> {
   waits.add(wait);

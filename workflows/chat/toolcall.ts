@@ -39,8 +39,8 @@ export async function toolCall(ref: ToolCallRef): Promise<string> {
       showStep(ref, step, step.outcome);
       return step.outcome;
     }
-    // Only a local activity returns `calling`, and `inTaskFirst` then waits for a normal activity. So this line only
-    // narrows the type of `step`.
+    // `calling` never arrives here. Only the local activity returns it, and `inTaskFirst` then runs the normal activity
+    // and returns that result instead. This line only narrows the type of `step`.
     if (step.kind === 'calling') continue;
     showStep(ref, step, step.kind === 'waiting' ? `waiting_${step.awaited}` : 'held_back');
     // A decision is stored before its signal is sent. If no signal arrives in time, the next step ends the call as

@@ -108,7 +108,8 @@ export async function join(run: Run): Promise<void> {
     return;
   }
   const noShow = since(state().waitingSince) + interviewTimes.noShow;
-  // A report that arrived during the last check of the bot is newer than the check, so `until` returns at once.
+  // `seen` is the count of reports when the last check of the bot began. So a report that arrived during that check
+  // still counts as news, and `until` returns at once.
   const seen = heard.looked;
   const isNews = await run.until(Math.min(noShow, nextLook(run)), 'people to join', seen);
   if (state().status !== 'bot_deployed' || isRemoved()) return;

@@ -1,6 +1,6 @@
 /** Zod schemas of the hours in which a team answers. */
 import { z } from 'zod';
-import { timezone } from '../../base/contract/common.ts';
+import { orNull, timestamp, timezone } from '../../base/contract/common.ts';
 import { maxAwayMessage, maxClosed, maxSpans, weekdays } from '../../../models/rules/access/hours.ts';
 
 const from = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'is a time such as 09:00');
@@ -23,7 +23,7 @@ export const hours = z
   .meta({ id: 'Hours' });
 export const hoursBody = z.strictObject({ hours: hours.nullable().meta({ description: 'Null: always there.' }) });
 export const hoursReply = z.object({
-  hours: hours.nullable(),
+  hours: orNull(hours),
   open: z.boolean().meta({ description: 'Whether somebody answers now.' }),
-  next_opening: z.iso.datetime({ precision: 3 }).nullable().meta({ description: 'While it is closed.' }),
+  next_opening: orNull(timestamp).meta({ description: 'While it is closed.' }),
 });

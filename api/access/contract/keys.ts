@@ -3,7 +3,7 @@
  * rotate contain a secret key's token.
  */
 import { z } from 'zod';
-import { cursor, id, line, moment, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, moment, orNull, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from './mode.ts';
 import { keyStatuses, scopes as allScopes } from '../../../models/rules/access/keys.ts';
 
@@ -23,8 +23,8 @@ export const key = z
     created_by_user_id: id,
     created_at: timestamp,
     updated_at: timestamp,
-    last_used_at: timestamp.nullable().meta({ description: 'To the minute.' }),
-    expires_at: timestamp.nullable(),
+    last_used_at: orNull(timestamp).meta({ description: 'To the minute.' }),
+    expires_at: orNull(timestamp),
   })
   .meta({ id: 'Key' });
 
@@ -59,7 +59,7 @@ export const selfReply = z.object({
   scopes: z.array(z.enum(allScopes)),
   environment: mode,
   status: z.enum(keyStatuses),
-  expires_at: timestamp.nullable(),
+  expires_at: orNull(timestamp),
   mode: mode.meta({ description: 'What the key acts as now.' }),
 });
 

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { email } from './auth.ts';
-import { id, line, timestamp } from '../../base/contract/common.ts';
+import { id, line, orNull, timestamp } from '../../base/contract/common.ts';
 import { mode } from './mode.ts';
 import {
   contextProblem,
@@ -91,8 +91,8 @@ export const embedSecretReply = z.object({
 export const embedSecretState = z.object({
   mode,
   exists: z.boolean(),
-  created_at: timestamp.nullable(),
-  former_until: timestamp
-    .nullable()
-    .meta({ description: 'Until when signatures with the secret of before are right.' }),
+  created_at: orNull(timestamp),
+  former_until: orNull(timestamp).meta({
+    description: 'Until when signatures with the secret of before are right.',
+  }),
 });

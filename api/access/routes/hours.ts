@@ -9,8 +9,7 @@ const path = '/orgs/{orgId}/hours';
 
 function view(hours: Organization['hours'] | undefined, now: Date) {
   const open = !hours || isOpen(hours, now);
-  const next = open ? undefined : nextOpening(hours, now);
-  return { hours: hours ?? null, open, next_opening: next?.toISOString() ?? null };
+  return { hours, open, next_opening: open ? null : nextOpening(hours, now) };
 }
 
 export const hoursRoutes = [

@@ -112,13 +112,7 @@ export const invitationRoutes = [
       const { invitation, org } = await opened(ctx, body.token);
       const { email, role, expires_at, invited_by } = invitation;
       const inviter = await findUser(invited_by);
-      return {
-        org_name: org.name,
-        email,
-        role,
-        invited_by_name: inviter?.name ?? org.name,
-        expires_at: expires_at.toISOString(),
-      };
+      return { org_name: org.name, email, role, invited_by_name: inviter?.name ?? org.name, expires_at };
     },
   }),
   route('acceptInvitation', 'POST /auth/invitations/accept', {

@@ -39,10 +39,6 @@ function view(key: Key, environment: Environment, now: Date) {
     mode: key.mode === 'legacy' ? null : key.mode,
     environment: keyEnvironment(key.mode, environment),
     status: keyStatus(key, now),
-    created_at: key.created_at.toISOString(),
-    updated_at: key.updated_at.toISOString(),
-    last_used_at: key.last_used_at?.toISOString() ?? null,
-    expires_at: key.expires_at?.toISOString() ?? null,
   };
 }
 
@@ -90,8 +86,7 @@ export const keyRoutes = [
       const [test, live] = await Promise.all(
         (['test', 'live'] as const).map((mode) => providePublishableKey(principal.orgId, mode, ctx.clock())),
       );
-      const shown = ({ key, created_at }: NonNullable<typeof test>) => ({ key, created_at: created_at.toISOString() });
-      return { test: shown(test!), live: shown(live!) };
+      return { test: test!, live: live! };
     },
   }),
   route('rotatePublishableKey', `POST ${base}/publishable-keys/{mode}/rotate`, {

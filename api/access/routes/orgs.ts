@@ -22,15 +22,7 @@ import { noSuch } from '../../../models/rules/base/errors.ts';
 import { checkAdding, checkKeepingKeys, type Role } from '../../../models/rules/access/roles.ts';
 import { findUser, findUserByEmail, listUsers, type User } from '../../../models/access/user.ts';
 
-function view(org: Organization, role: Role) {
-  return {
-    org_id: org._id,
-    name: org.name,
-    environment: org.environment,
-    role,
-    created_at: org.created_at.toISOString(),
-  };
-}
+const view = (org: Organization, role: Role) => ({ ...org, org_id: org._id, role });
 
 function memberView(user: User, { role, joined_at }: Member) {
   const picture = user.picture ? { picture: user.picture } : {};
@@ -41,7 +33,7 @@ function memberView(user: User, { role, joined_at }: Member) {
     name: user.name,
     ...picture,
     role,
-    joined_at: joined_at.toISOString(),
+    joined_at,
   };
 }
 

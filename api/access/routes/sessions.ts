@@ -69,7 +69,7 @@ export const sessionRoutes = [
         token,
         session_id: sessionId,
         customer_id: customerId,
-        expires_at: expiresAt.toISOString(),
+        expires_at: expiresAt,
         ws_url: `${publicUrl.replace(/^http/, 'ws')}/v1/support/chat/ws/${orgId}?sessionToken=${token}`,
         rest_base_url: `${publicUrl}/v1/support`,
         mode,
@@ -95,12 +95,7 @@ export const sessionRoutes = [
       const { orgId, mode } = principal;
       const record = await findEmbedSecret(orgId, mode);
       const former = record?.former && record.former.until > ctx.clock() ? record.former : undefined;
-      return {
-        mode,
-        exists: record !== null,
-        created_at: record?.created_at.toISOString() ?? null,
-        former_until: former?.until.toISOString() ?? null,
-      };
+      return { mode, exists: record !== null, created_at: record?.created_at, former_until: former?.until };
     },
   }),
   route('replaceEmbedSecret', `POST ${base}/embed-secret`, {
@@ -115,7 +110,7 @@ export const sessionRoutes = [
       const secret = `emb_${mode}_${randomBytes(32).toString('base64url')}`;
       const formerUntil = new Date(now.getTime() + (body.overlap_seconds ?? 0) * 1000);
       await replaceEmbedSecret(orgId, mode, ctx.secrets.seal(secret, embedSecretPlace(orgId, mode)), formerUntil, now);
-      return { mode, embed_secret: secret, created_at: now.toISOString() };
+      return { mode, embed_secret: secret, created_at: now };
     },
   }),
 ];

@@ -2,8 +2,14 @@
 import { z } from 'zod';
 import { isTimeZone } from '../../../models/rules/base/timezone.ts';
 
-/** A time in a reply: ISO 8601 in UTC, with milliseconds. */
-export const timestamp = z.iso.datetime({ precision: 3 });
+const utc = z.iso.datetime({ precision: 3 });
+/** A time in a reply: ISO 8601 in UTC, with milliseconds. A handler returns it as a date or in this form. */
+export const timestamp = z
+  .union([z.date(), utc])
+  .transform((at) => new Date(at).toISOString())
+  .pipe(utc);
+/** A field of a reply that is null when the handler leaves it out. */
+export const orNull = <S extends z.ZodType>(schema: S) => schema.nullable().prefault(null);
 /** A time in a request: ISO 8601 with any offset. */
 export const moment = z.iso.datetime({ offset: true });
 export const id = z.string().min(1).max(100);

@@ -1,7 +1,7 @@
 /** Zod schemas of the requests and replies about tool calls that wait for a member's approval. */
 import { z } from 'zod';
 import { mode } from '../../access/contract/mode.ts';
-import { cursor, id, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, orNull, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { authScope, riskTier } from '../../mcp/contract/mcp.ts';
 
 export const approval = z
@@ -17,7 +17,7 @@ export const approval = z
     arguments: z.record(z.string(), z.unknown()),
     arguments_sha256: z.string(),
     created_at: timestamp,
-    expires_at: timestamp.nullable(),
+    expires_at: orNull(timestamp),
   })
   .meta({ id: 'ToolApproval' });
 export const approvalsReply = z.object({ approvals: z.array(approval), cursor });

@@ -1,6 +1,6 @@
 /** Zod schemas of the requests and replies that export or erase all data of a customer. */
 import { z } from 'zod';
-import { cursor, id, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, orNull, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
 import { conversation, conversationReply } from './inbox.ts';
 import { gapReasons } from '../../../models/rules/knowledge/gap.ts';
@@ -19,7 +19,7 @@ const session = z.object({
   created_by: id,
   created_at: timestamp,
   expires_at: timestamp,
-  revoked_at: timestamp.nullable(),
+  revoked_at: orNull(timestamp),
 });
 
 export const exportReply = z.object({
@@ -78,6 +78,6 @@ export const erasureReply = z.object({
     .meta({ description: 'How many records there were.' }),
   requested_by: id,
   requested_at: timestamp,
-  erased_at: timestamp.nullable(),
-  verified_at: timestamp.nullable(),
+  erased_at: orNull(timestamp),
+  verified_at: orNull(timestamp),
 });

@@ -1,6 +1,6 @@
 /** Zod schemas of the requests and replies of going live. */
 import { z } from 'zod';
-import { id, timestamp } from '../../base/contract/common.ts';
+import { id, orNull, timestamp } from '../../base/contract/common.ts';
 import { environments } from '../../../models/rules/access/keys.ts';
 
 const count = z.number().int();
@@ -21,9 +21,9 @@ export const goLiveReply = z.object({
     .object({
       status: z.enum(['running', 'finished']),
       requested_at: timestamp,
-      finished_at: timestamp.nullable(),
-      documents: count.nullable(),
-      pages: count.nullable(),
+      finished_at: orNull(timestamp),
+      documents: orNull(count),
+      pages: orNull(count),
       left_out: z
         .array(z.object({ id, reason: z.string() }))
         .meta({ description: 'Documents and pages of test mode.' }),

@@ -3,7 +3,7 @@
  */
 import { z } from 'zod';
 import { message } from './chat.ts';
-import { cursor, id, line, moment, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, moment, orNull, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
 import { priorities } from '../../../models/rules/base/priority.ts';
 import {
@@ -76,22 +76,22 @@ export const conversation = z
       verified: z.boolean().meta({ description: 'Whether a backend or a signature has vouched for who it is.' }),
     }),
     preview: z.string().meta({ description: 'How the customer’s last message begins, on one line.' }),
-    last_message_at: timestamp.nullable(),
+    last_message_at: orNull(timestamp),
     unread: z.number().int().meta({ description: 'Customer messages since a member looked.' }),
     position: z.number().int().meta({ description: 'Of the newest message.' }),
     read_position: z.number().int().nullable().meta({
       description:
         'Of the newest message that the member who asks has seen; 0 where they marked it as unread. Null when they have never opened it, and for a key.',
     }),
-    assigned_to: id.nullable().meta({ description: 'A member’s user id.' }),
-    ticket: ticket.nullable().meta({ description: 'Null until a person was called.' }),
-    csat: z.number().int().min(1).max(5).nullable().meta({ description: 'What the customer gave at the end.' }),
+    assigned_to: orNull(id).meta({ description: 'A member’s user id.' }),
+    ticket: orNull(ticket).meta({ description: 'Null until a person was called.' }),
+    csat: orNull(z.number().int().min(1).max(5)).meta({ description: 'What the customer gave at the end.' }),
     tags: z.array(z.string()),
-    priority: priority.nullable(),
-    snoozed: z
-      .object({ until: timestamp.nullable().meta({ description: 'Null: until the customer writes.' }), by: id })
-      .nullable(),
-    waiting_since: timestamp.nullable().meta({ description: 'Since when the customer waits for a person.' }),
+    priority: orNull(priority),
+    snoozed: orNull(
+      z.object({ until: orNull(timestamp).meta({ description: 'Null: until the customer writes.' }), by: id }),
+    ),
+    waiting_since: orNull(timestamp).meta({ description: 'Since when the customer waits for a person.' }),
     note_count: z.number().int(),
     created_at: timestamp,
     updated_at: timestamp,

@@ -11,18 +11,12 @@ import { titleOf } from '../../../models/rules/mcp/tool.ts';
 const prefix = '/support/mcp/orgs/{orgId}';
 
 const viewApproval = (call: ToolCall) => ({
+  ...call,
   id: call._id,
-  mode: call.mode,
-  tool_name: call.tool_name,
   title: titleOf(call.tool_name),
-  risk_tier: call.risk_tier,
-  auth_scope: call.auth_scope,
   conversation_id: call.conv_id,
-  customer_id: call.customer_id,
   arguments: JSON.parse(call.arguments) as Record<string, unknown>,
-  arguments_sha256: call.arguments_sha256,
-  created_at: call.created_at.toISOString(),
-  expires_at: call.ask_until?.toISOString() ?? null,
+  expires_at: call.ask_until,
 });
 
 const decisionRoute = (name: string, verb: 'approve' | 'deny') =>

@@ -16,13 +16,7 @@ import { noSuch, Problem } from '../../../models/rules/base/errors.ts';
 
 const path = '/support/replies/orgs/{orgId}';
 
-const view = ({ _id, owner, created_at, updated_at, ...reply }: CannedReply) => ({
-  ...reply,
-  reply_id: _id,
-  shared: owner === null,
-  created_at: created_at.toISOString(),
-  updated_at: updated_at.toISOString(),
-});
+const view = (reply: CannedReply) => ({ ...reply, reply_id: reply._id, shared: reply.owner === null });
 const noSuchReply = () => noSuch('canned reply');
 
 /** @throws Problem MISSING_ROLE when a member below the role admin changes a reply that all members share. */

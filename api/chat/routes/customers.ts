@@ -3,13 +3,12 @@ import { member } from '../../access/auth.ts';
 import * as contract from '../contract/customers.ts';
 import { afterPlace, placedListPage } from '../../http/cursor.ts';
 import { launch } from '../../../workflows/start.ts';
-import { viewConversation, viewEvent, viewMessage, viewNote } from '../inbox.ts';
+import { viewConversation, viewMessage } from '../inbox.ts';
 import { route } from '../../http/route.ts';
 import { findCustomer, type Customer } from '../../../models/chat/customer.ts';
 import { heldBehind, placeForm, placeOf, type Held, type HeldRecords } from '../../../models/chat/customerdata.ts';
 import { createErasure, ErasureModel, findErasure, shutOut, type Erasure } from '../../../models/chat/erasure.ts';
 import { noSuch } from '../../../models/rules/base/errors.ts';
-import type { Session } from '../../../models/access/session.ts';
 import { eraseCustomerWork } from '../../../models/rules/chat/work.ts';
 
 const path = '/support/customers/orgs/{orgId}/{customerId}';
@@ -17,45 +16,25 @@ const path = '/support/customers/orgs/{orgId}/{customerId}';
 const exportLimit = 100;
 const noSuchCustomer = () => noSuch('customer');
 
-const viewCustomer = ({ _id, created_at, last_seen_at, ...customer }: Readonly<Customer>) => ({
-  ...customer,
-  customer_id: _id,
-  created_at: created_at.toISOString(),
-  last_seen_at: last_seen_at.toISOString(),
-});
-
-/** A session as the export shows it; the reply's schema drops the hash of the step-up token. */
-const viewSession = ({ _id, created_at, expires_at, revoked_at, ...session }: Session) => ({
-  ...session,
-  session_id: _id,
-  created_at: created_at.toISOString(),
-  expires_at: expires_at.toISOString(),
-  revoked_at: revoked_at?.toISOString() ?? null,
-});
-
-/** Groups the records of a page of the export by kind: sessions, gaps, conversations and messages. */
+/**
+ * Groups the records of a page of the export by kind: sessions, gaps, conversations and messages. The reply's schema
+ * drops the hash of a session's step-up token.
+ */
 function viewHeld(held: readonly Held[], customer: Readonly<Customer>) {
   const of = <L extends Held['list']>(list: L) =>
     held.filter((one) => one.list === list).map(({ record }) => record as HeldRecords[L]);
   return {
-    sessions: of('sessions').map(viewSession),
+    sessions: of('sessions').map((session) => ({ ...session, session_id: session._id })),
     gaps: of('gaps').map(({ _id, ...gap }) => ({ ...gap, gap_id: _id })),
     conversations: of('conversations').map((conversation) => ({
       ...viewConversation(conversation, customer),
-      events: conversation.events.map(viewEvent),
-      notes: (conversation.notes ?? []).map(viewNote),
+      notes: conversation.notes ?? [],
     })),
     messages: of('messages').map(viewMessage),
   };
 }
 
-const viewErasure = ({ _id, requested_at, erased_at, verified_at, ...erasure }: Erasure) => ({
-  ...erasure,
-  customer_id: _id,
-  requested_at: requested_at.toISOString(),
-  erased_at: erased_at?.toISOString() ?? null,
-  verified_at: verified_at?.toISOString() ?? null,
-});
+const viewErasure = (erasure: Erasure) => ({ ...erasure, customer_id: erasure._id });
 
 export const customerRoutes = [
   route('exportCustomer', `GET ${path}`, {
@@ -70,7 +49,7 @@ export const customerRoutes = [
       if (!customer || customer.erasing_at) throw noSuchCustomer();
       const { found, fits } = await heldBehind(customer, place, query.limit ?? exportLimit);
       const { entries, cursor } = placedListPage(found, fits, placeOf);
-      return { customer: viewCustomer(customer), ...viewHeld(entries, customer), cursor };
+      return { customer: { ...customer, customer_id: customerId }, ...viewHeld(entries, customer), cursor };
     },
   }),
   route('eraseCustomer', `DELETE ${path}`, {

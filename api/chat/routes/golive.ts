@@ -31,11 +31,8 @@ async function view(orgId: string, environment: Environment) {
     live: { documents: liveDocuments, pages: livePages, tools, settings: settingsChanged(settings) },
     test: { documents: testDocuments, pages: testPages },
     copy: copy && {
+      ...copy,
       status: copy.finished_at ? ('finished' as const) : ('running' as const),
-      requested_at: copy.requested_at.toISOString(),
-      finished_at: copy.finished_at?.toISOString() ?? null,
-      documents: copy.documents ?? null,
-      pages: copy.pages ?? null,
       left_out: copy.left_out ?? [],
     },
   };

@@ -13,9 +13,7 @@ import {
   readPosition,
   replyTo,
   viewConversations,
-  viewEvent,
   viewMessage,
-  viewNote,
   viewOne,
 } from '../inbox.ts';
 import { suggestReply } from '../suggest.ts';
@@ -111,8 +109,8 @@ export const inboxRoutes = [
         messages: entries.toReversed().map(viewMessage),
         cursor,
         context: { session: conversation.session_context?.context ?? {}, page: conversation.refinement ?? {} },
-        events: conversation.events.map(viewEvent),
-        notes: (conversation.notes ?? []).map(viewNote),
+        events: conversation.events,
+        notes: conversation.notes ?? [],
       };
     },
   }),

@@ -22,7 +22,7 @@ export const liveRoutes = [
       const kept = { secrets, now: clock(), seconds: ticketSeconds };
       const expiresAt = await keepState({ state, ...liveTicket }, ticket, kept);
       const base = config.publicUrl.replace(/^http/, 'ws');
-      return { ws_url: `${base}/v1/support/live/ws/${orgId}?ticket=${state}`, expires_at: expiresAt.toISOString() };
+      return { ws_url: `${base}/v1/support/live/ws/${orgId}?ticket=${state}`, expires_at: expiresAt };
     },
   }),
 ];

@@ -43,7 +43,7 @@ export const searchRoutes = [
           conv_id,
           in: place,
           message_id: place === 'message' ? id : null,
-          at: at.toISOString(),
+          at,
           ...excerptOf(text, words),
         })),
         cursor,

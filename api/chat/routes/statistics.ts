@@ -42,8 +42,8 @@ export const statisticsRoutes = [
       const first = counted.reduce((earliest, { created }) => Math.min(earliest, created), now.getTime());
       const within = hours && openTime(hours, first, now.getTime());
       return {
-        from: from.toISOString(),
-        until: until.toISOString(),
+        from,
+        until,
         total: summarize(counted, now.getTime(), within),
         groups: query.by === undefined ? [] : grouped(counted, query.by, now.getTime(), within),
       };

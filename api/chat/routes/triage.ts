@@ -3,7 +3,7 @@ import { key, type TenantPrincipal } from '../../access/auth.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/inbox.ts';
 import { route } from '../../http/route.ts';
-import { conversationOf, viewNote, viewOne } from '../inbox.ts';
+import { conversationOf, viewOne } from '../inbox.ts';
 import { startSaved } from '../../../workflows/start.ts';
 import { findOrganization } from '../../../models/access/organization.ts';
 import { newId } from '../../../models/base/ids.ts';
@@ -133,7 +133,7 @@ export const triageRoutes = [
       const intent = intentFor(noticesWork(params.orgId, { convId: params.convId }), now);
       const changed = await shown(ctx, principal, params, (ref) => addNote(ref, note, intent));
       if (mentions.length > 0) await startSaved(ctx, ConversationModel, changed, [intent]);
-      return { note: viewNote(note) };
+      return { note };
     },
   }),
   route('removeNote', `DELETE ${path}/notes/{noteId}`, {

@@ -1,6 +1,6 @@
 /** Zod schemas of the requests and replies about crawls and the pages that they index. */
 import { z } from 'zod';
-import { cursor, id, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, orNull, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
 import { authority, authorityBody, embedded_at, segments, segmentsBody } from '../../knowledge/contract/documents.ts';
 import { crawlBounds } from '../../../models/rules/crawl/crawl.ts';
@@ -55,7 +55,7 @@ const counts = {
       'How many addresses were left out for each reason; those that look like files and series without end, which are noted and not fetched, are counted here only.',
   }),
   started_at: timestamp.nullable(),
-  completed_at: timestamp.nullable(),
+  completed_at: orNull(timestamp),
   error: z.string().optional(),
 };
 export const crawlStatus = z
@@ -82,7 +82,7 @@ export const crawlSchedule = z
     authority: authority.optional(),
     created_at: timestamp,
     next_crawl_at: timestamp,
-    last_crawl_id: id.nullable().meta({ description: 'The last crawl that it began; null before the first.' }),
+    last_crawl_id: orNull(id).meta({ description: 'The last crawl that it began; null before the first.' }),
     last_skipped: z
       .object({ at: timestamp, reason: z.string() })
       .optional()

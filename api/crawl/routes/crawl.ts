@@ -49,8 +49,6 @@ function view(crawl: Crawl | null, pages_to_embed = 0) {
     crawl_id: crawl._id,
     problem_counts: crawl.problem_counts ?? [],
     source: crawl.status === 'crawling' ? ('live' as const) : ('last_run' as const),
-    started_at: crawl.started_at.toISOString(),
-    completed_at: crawl.completed_at?.toISOString() ?? null,
   };
 }
 

@@ -25,7 +25,6 @@ function view(record: Page, { embedding: { model } }: Pick<Context, 'embedding'>
     source_url: record.url,
     status: 'indexed' as const,
     authority: effectiveAuthority(record.authority, 'website'),
-    crawled_at: record.crawled_at.toISOString(),
     embedded_at: embeddedAt(record, model),
   };
 }

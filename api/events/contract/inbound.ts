@@ -1,6 +1,6 @@
 /** Zod schemas of webhook events from other services: the replies to their senders, and the list that members see. */
 import { z } from 'zod';
-import { cursor, id, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, orNull, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
 import { inboundProviders, inboundStatuses } from '../../../models/rules/events/inbound.ts';
 
@@ -33,12 +33,12 @@ export const inbound = z
     provider: z.enum(inboundProviders),
     type: z.string().meta({ description: 'In the provider’s words, such as `Issue.update`.' }),
     status: z.enum(inboundStatuses).meta({ description: '`ignored`: nothing was to be done; `reason` says why.' }),
-    reason: z.string().nullable().meta({ description: 'Why it was ignored, or the last failure.' }),
-    outcome: z.string().nullable().meta({ description: 'What it changed.' }),
+    reason: orNull(z.string()).meta({ description: 'Why it was ignored, or the last failure.' }),
+    outcome: orNull(z.string()).meta({ description: 'What it changed.' }),
     attempts: z.number().int(),
     received_at: timestamp,
-    settled_at: timestamp.nullable(),
-    next_attempt_at: timestamp.nullable().meta({ description: 'When it is tried again after a failure.' }),
+    settled_at: orNull(timestamp),
+    next_attempt_at: orNull(timestamp).meta({ description: 'When it is tried again after a failure.' }),
   })
   .meta({ id: 'Inbound' });
 export const inboundReply = z.object({ inbound: z.array(inbound), cursor });

@@ -1,6 +1,6 @@
 /** Zod schemas of the requests and replies about deliveries to an organization's destinations, with each attempt. */
 import { z } from 'zod';
-import { cursor, id, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, orNull, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
 import { ticketEvents } from '../../../models/rules/chat/conversation.ts';
 import { deliveryKinds, deliveryStatuses } from '../../../models/rules/events/delivery.ts';
@@ -37,8 +37,8 @@ export const delivery = z
         '`retrying`: the last attempt failed and another one follows. `suppressed`: a delivery of test mode; `request` is what would have been sent.',
     }),
     attempts: z.array(attempt).meta({ description: 'Oldest first; the last 50 are kept.' }),
-    next_attempt_at: timestamp.nullable(),
-    error: z.string().nullable().meta({ description: 'Why it is not delivered.' }),
+    next_attempt_at: orNull(timestamp),
+    error: orNull(z.string()).meta({ description: 'Why it is not delivered.' }),
     request: z
       .object({
         method: z.string(),
@@ -48,14 +48,13 @@ export const delivery = z
       })
       .nullable()
       .meta({ description: 'Of the last attempt; values that hold secrets are masked.' }),
-    result: z
-      .object({ id: z.string().optional(), url: z.string().optional() })
-      .nullable()
-      .meta({ description: 'What the receiver made of it, such as an issue.' }),
-    conv_id: id.nullable(),
-    ticket_id: id.nullable(),
+    result: orNull(z.object({ id: z.string().optional(), url: z.string().optional() })).meta({
+      description: 'What the receiver made of it, such as an issue.',
+    }),
+    conv_id: orNull(id),
+    ticket_id: orNull(id),
     created_at: timestamp,
-    delivered_at: timestamp.nullable(),
+    delivered_at: orNull(timestamp),
   })
   .meta({ id: 'Delivery' });
 
@@ -68,9 +67,9 @@ const destination = z
         '`disabled`: it answered 410, or took nothing for five days. Saving its address, its secret or outbox_providers enables it.',
     }),
     slow: z.boolean().meta({ description: 'It did not answer the last attempt in time.' }),
-    failing_since: timestamp.nullable(),
-    last_error: z.string().nullable(),
-    disabled_at: timestamp.nullable(),
+    failing_since: orNull(timestamp),
+    last_error: orNull(z.string()),
+    disabled_at: orNull(timestamp),
   })
   .meta({ id: 'Destination' });
 

@@ -17,15 +17,7 @@ export const inboundRoutes = [
         listInbound(orgId, { modes, provider, status }, { limit, before }),
       );
       return {
-        inbound: entries.map((entry) => ({
-          ...entry,
-          inbound_id: entry._id,
-          reason: entry.reason ?? null,
-          outcome: entry.outcome ?? null,
-          received_at: entry.received_at.toISOString(),
-          settled_at: entry.settled_at?.toISOString() ?? null,
-          next_attempt_at: entry.next_at?.toISOString() ?? null,
-        })),
+        inbound: entries.map((entry) => ({ ...entry, inbound_id: entry._id, next_attempt_at: entry.next_at })),
         cursor,
       };
     },

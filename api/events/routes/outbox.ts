@@ -30,26 +30,17 @@ import { eventBody } from '../../../models/rules/events/ticketevent.ts';
 
 const prefix = '/support/outbox/orgs/{orgId}';
 
-const viewDelivery = ({ _id, request, subject, ...delivery }: Delivery) => ({
+const viewDelivery = ({ request, subject, ...delivery }: Delivery) => ({
   ...delivery,
-  delivery_id: _id,
-  attempts: delivery.attempts.map((attempt) => ({ ...attempt, at: attempt.at.toISOString() })),
-  next_attempt_at: delivery.next_attempt_at?.toISOString() ?? null,
-  error: delivery.error ?? null,
+  delivery_id: delivery._id,
   request: request ? { ...request, url: maskUrl(request.url), headers: maskHeaders(request.headers) } : null,
-  result: delivery.result ?? null,
-  conv_id: subject.conv_id ?? null,
-  ticket_id: subject.ticket_id ?? null,
-  created_at: delivery.created_at.toISOString(),
-  delivered_at: delivery.delivered_at?.toISOString() ?? null,
+  conv_id: subject.conv_id,
+  ticket_id: subject.ticket_id,
 });
 
-const viewDestination = ({ status, failing_since, last_error, disabled_at, ...destination }: Destination) => ({
+const viewDestination = ({ disabled_at, ...destination }: Destination) => ({
   ...destination,
-  status,
-  failing_since: failing_since?.toISOString() ?? null,
-  last_error: last_error ?? null,
-  disabled_at: status === 'disabled' ? (disabled_at?.toISOString() ?? null) : null,
+  disabled_at: destination.status === 'disabled' ? disabled_at : null,
 });
 
 async function deliveryOf({ orgId, modes }: TenantPrincipal, deliveryId: string): Promise<Delivery> {

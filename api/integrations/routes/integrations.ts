@@ -90,7 +90,7 @@ export const integrationRoutes = [
         now: ctx.clock(),
       });
       const integration = await viewIntegration('teams', await findIntegration(orgId, 'teams'));
-      return { integration, connect_code: code, expires_at: expiresAt.toISOString() };
+      return { integration, connect_code: code, expires_at: expiresAt };
     },
   }),
   route('disconnectIntegration', `DELETE ${prefix}/{provider}`, {

@@ -26,7 +26,6 @@ function view(supportConfig: SupportConfig, environment: Environment) {
     org_id: supportConfig._id,
     environment,
     has_outbox_webhook_secret: supportConfig.outbox_webhook_secret !== null,
-    updated_at: supportConfig.updated_at?.toISOString() ?? null,
   };
   return { ...fields, config: fields };
 }

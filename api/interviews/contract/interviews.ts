@@ -1,7 +1,7 @@
 /** Zod schemas of the requests and replies about interviews. */
 import { z } from 'zod';
 import { email } from '../../access/contract/auth.ts';
-import { cursor, id, line, moment, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, moment, orNull, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { segment } from './meetings.ts';
 import {
   decisions,
@@ -51,13 +51,7 @@ const config = {
   }),
 };
 /** Null counts as absent, so that a client can send a draft back unchanged. */
-export const createInterviewBody = z.strictObject({
-  ...config,
-  meeting_url: config.meeting_url.nullable(),
-  scheduled_at: config.scheduled_at.nullable(),
-  candidate_email: config.candidate_email.nullable(),
-  candidate_name: config.candidate_name.nullable(),
-});
+export const createInterviewBody = z.strictObject(config);
 export const updateInterviewBody = z.strictObject(config).partial();
 export const startBody = z
   .strictObject({ meeting_link: meetingUrl.optional(), candidate_name: line(200).optional() })
@@ -84,28 +78,30 @@ const listed = {
   mode: z.enum(interviewModes),
   language: z.enum(interviewLanguages),
   candidate: z.object({
-    name: z.string().nullable(),
-    email: z.string().nullable(),
+    name: orNull(z.string()),
+    email: orNull(z.string()),
     resume_parsed: z.boolean(),
     resume_error: z.string().optional(),
   }),
-  scheduled_at: timestamp.nullable(),
-  overall_score: z.number().nullable(),
-  decision: z
-    .object({
+  scheduled_at: orNull(timestamp),
+  overall_score: orNull(z.number()),
+  decision: orNull(
+    z.object({
       decision: z.enum(decisions),
       notes: z.string().nullable(),
       decided_by: id,
       decided_at: timestamp,
-    })
-    .nullable(),
+    }),
+  ),
   created_at: timestamp,
   updated_at: timestamp,
 };
 export const interviewItem = z.object(listed).meta({ id: 'InterviewItem' });
 export const interviewList = z.object({ interviews: z.array(interviewItem), cursor });
+export const relatedQuery = pageQuery;
 export const relatedList = z.object({
   interviews: z.array(interviewItem.extend({ related_by: z.array(z.enum(['candidate', 'role'])) })),
+  cursor,
 });
 
 export const question = z.object({ question_id: id, category: z.string(), body: z.string() }).meta({ id: 'Question' });
@@ -176,12 +172,12 @@ export const interviewRecord = z
     evaluation_criteria: z.array(z.string()),
     question_count: z.number().int(),
     questions: z.array(question),
-    meeting_url: z.string().nullable(),
+    meeting_url: orNull(z.string()),
     room: z.object({ candidate_url: z.string(), interviewer_url: z.string(), ws_url: z.string() }).optional().meta({
       description: 'Links into the room of this platform while the interview runs; `ws_url` is the candidate’s.',
     }),
     transcript: z.array(segment),
-    qa_summary: qaSummary.nullable(),
+    qa_summary: orNull(qaSummary),
     evaluation: evaluation.nullable(),
     scorecards: z.array(scorecard).meta({ description: 'What members give, one each.' }),
     history: z.array(move),

@@ -1,6 +1,6 @@
 /** Zod schemas of the requests and replies about meetings. */
 import { z } from 'zod';
-import { cursor, id, line, moment, pageQuery, timestamp, timezone } from '../../base/contract/common.ts';
+import { cursor, id, line, moment, orNull, pageQuery, timestamp, timezone } from '../../base/contract/common.ts';
 import {
   meetingStatuses,
   participationLevels,
@@ -71,7 +71,7 @@ const listed = {
   title: z.string(),
   status: z.enum(meetingStatuses),
   started_at: timestamp,
-  ended_at: timestamp.nullable(),
+  ended_at: orNull(timestamp),
   participant_count: z.number().int(),
   has_summary: z.boolean(),
 };

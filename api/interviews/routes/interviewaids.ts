@@ -22,7 +22,7 @@ export const interviewAidRoutes = [
       const asked = { prompt, zone: timezone, now: ctx.clock() };
       const { draft, ...rest } = await draftInterview(ctx.intelligence, asked, { about: { org_id: orgId } });
       const signed = { ...draft, questions_signature: signQuestions(ctx, orgId, draft.questions) };
-      return { draft: { ...signed, scheduled_at: draft.scheduled_at?.toISOString() ?? null }, ...rest };
+      return { draft: signed, ...rest };
     },
   }),
   route('generateQuestions', 'POST /orgs/{orgId}/interviews/generate-questions', {

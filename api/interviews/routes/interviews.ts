@@ -55,8 +55,6 @@ const base = '/orgs/{orgId}/interviews';
 const one = `${base}/{interviewId}` as const;
 /** Errors with which an interview's workflow may answer a command. */
 const moves = ['ILLEGAL_TRANSITION', 'CONFLICT', 'UNAVAILABLE'] as const;
-/** At most this many interviews of the same candidate or role are shown. */
-const maxRelated = 100;
 
 /**
  * Makes the workflow read a change of the configuration that was stored with this intent. When that fails, the request
@@ -78,15 +76,8 @@ export const interviewRoutes = [
     body: contract.createInterviewBody,
     status: 201,
     reply: contract.interviewRecord,
-    async handle({ params: { orgId }, body: given, principal: { userId, org } }, ctx) {
+    async handle({ params: { orgId }, body, principal: { userId, org } }, ctx) {
       const now = ctx.clock();
-      const body = {
-        ...given,
-        meeting_url: given.meeting_url ?? undefined,
-        scheduled_at: given.scheduled_at ?? undefined,
-        candidate_email: given.candidate_email ?? undefined,
-        candidate_name: given.candidate_name ?? undefined,
-      };
       const config = await configured(ctx, body, { made: areMade(ctx, orgId, body) });
       const at = now.toISOString();
       const history: Move[] = config.scheduled_at
@@ -140,12 +131,14 @@ export const interviewRoutes = [
     },
   }),
   route('listRelatedInterviews', `GET ${one}/related`, {
-    summary: 'Other interviews of the same candidate, or for the same role; the newest first, at most 100.',
+    summary: 'Other interviews of the same candidate, or for the same role; the newest first.',
     auth: member(),
+    query: contract.relatedQuery,
     reply: contract.relatedList,
-    async handle({ params: { orgId, interviewId } }) {
+    async handle({ params: { orgId, interviewId }, query }) {
       const record = await foundInterview(orgId, interviewId);
-      const related = (await listRelated(record, maxRelated)).map((other) => ({
+      const { entries, cursor } = await paged(query, (limit, after) => listRelated(record, limit, after));
+      const interviews = entries.map((other) => ({
         ...viewItem(other),
         related_by: [
           ...(record.candidate.email !== undefined && other.candidate.email === record.candidate.email
@@ -154,7 +147,7 @@ export const interviewRoutes = [
           ...(other.role_key === record.role_key ? (['role'] as const) : []),
         ],
       }));
-      return { interviews: related };
+      return { interviews, cursor };
     },
   }),
   route('updateInterview', `PUT ${one}`, {

@@ -182,7 +182,7 @@ export const meetingRoutes = [
     async handle({ params: { id }, query, principal: { userId } }, ctx) {
       const mode = query.mode ?? 'short';
       const summary = await provideSummary(ctx, await found(userId, id), mode, query.regenerate === 'true');
-      return { ...summary, meeting_id: id, mode, generated_at: summary.generated_at.toISOString() };
+      return { ...summary, meeting_id: id, mode };
     },
   }),
 ];

@@ -1,6 +1,6 @@
 /** Zod schemas of the requests and replies about documents. */
 import { z } from 'zod';
-import { cursor, id, line, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, orNull, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
 import { authorities } from '../../../models/rules/knowledge/authority.ts';
 import { documentStatuses, maxTextLength } from '../../../models/rules/knowledge/document.ts';
@@ -11,7 +11,7 @@ export const segments = z.array(z.string().max(200)).max(100).meta({
 });
 export const authority = z.enum(authorities);
 
-export const embedded_at = timestamp.nullable().meta({
+export const embedded_at = orNull(timestamp).meta({
   description:
     'Since when all its passages are found by meaning too. Null: some are found by their words alone as yet, or all are, because nothing is compared by meaning.',
 });
@@ -38,7 +38,7 @@ export const document = z
     uploaded_by: z.string(),
     created_at: timestamp,
     updated_at: timestamp,
-    indexed_at: timestamp.nullable(),
+    indexed_at: orNull(timestamp),
     embedded_at,
   })
   .meta({ id: 'Document' });

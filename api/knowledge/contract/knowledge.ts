@@ -1,6 +1,6 @@
 /** Zod schemas of questions to the knowledge base, and of the questions that it could not answer. */
 import { z } from 'zod';
-import { cursor, id, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, orNull, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
 import { segments } from './documents.ts';
 import { authorities, sourceTypes } from '../../../models/rules/knowledge/authority.ts';
@@ -28,12 +28,11 @@ const explanation = z.object({
   mode,
   searched: z.string().meta({ description: 'The question as it was searched, with what a follow-up refers to.' }),
   terms: z.array(z.object({ stem: z.string(), weight: z.number() })),
-  filter: z
-    .object({ tags: z.array(z.string()), untagged: z.boolean() })
-    .nullable()
-    .meta({ description: 'Sources with one of these tags, or with none when `untagged`; null: all.' }),
+  filter: orNull(z.object({ tags: z.array(z.string()), untagged: z.boolean() })).meta({
+    description: 'Sources with one of these tags, or with none when `untagged`; null: all.',
+  }),
   strict: z.boolean(),
-  tier: tier.nullable().meta({ description: 'The priority that answered.' }),
+  tier: orNull(tier).meta({ description: 'The priority that answered.' }),
   degraded: z
     .boolean()
     .meta({ description: 'The embedding model did not answer, so passages were found by words and only offered.' }),
@@ -41,14 +40,13 @@ const explanation = z.object({
     description: '`high`: the best passage answers; `low`: it may help; `none`: nothing here does.',
   }),
   offers: z.array(z.string()).meta({ description: 'With low confidence, ids of the passages that are offered.' }),
-  model_error: z.string().nullable().meta({
+  model_error: orNull(z.string()).meta({
     description:
       'Why a configured model did not write the answer, which then is in the sources’ own sentences; else null.',
   }),
-  thresholds: z
-    .object({ answer: z.number(), offer: z.number() })
-    .nullable()
-    .meta({ description: 'The scores from which on a passage answers, or is offered; null: words alone decide.' }),
+  thresholds: orNull(z.object({ answer: z.number(), offer: z.number() })).meta({
+    description: 'The scores from which on a passage answers, or is offered; null: words alone decide.',
+  }),
   candidates: z.array(
     z.object({
       chunk_id: z.string(),
@@ -58,12 +56,12 @@ const explanation = z.object({
       text: z.string(),
       authority: tier,
       segments: z.array(z.string()),
-      text_score: z.number().nullable(),
+      text_score: orNull(z.number()),
       cosines: z.array(z.number()).nullable().meta({
         description:
           'How near it is to the question by meaning: the cosine by each embedding model; null: the passage has no vector yet, or nothing is compared by meaning.',
       }),
-      features: z.object({ above: z.number(), share: z.number(), foreign: z.number() }).nullable().meta({
+      features: orNull(z.object({ above: z.number(), share: z.number(), foreign: z.number() })).meta({
         description:
           'What the probability is made of: how far the passage lies above what is usual here, the share of the rare words of the question that it speaks of, and whether the question is not in English; null: words alone decide.',
       }),

@@ -37,9 +37,6 @@ export function view(document: Document, { embedding: { model } }: Pick<Context,
     ...document,
     doc_id: document._id,
     authority: effectiveAuthority(document.authority, 'document'),
-    created_at: document.created_at.toISOString(),
-    updated_at: document.updated_at.toISOString(),
-    indexed_at: document.indexed_at?.toISOString() ?? null,
     embedded_at: embeddedAt(document, model),
   };
 }

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { environments } from '../../../models/rules/access/keys.ts';
-import { cursor, id, line, moment, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, moment, orNull, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
 import { auditKinds, breakReasons } from '../../../models/rules/mcp/audit.ts';
 import {
@@ -79,12 +79,12 @@ export const server = z
     has_client_secret: z.boolean(),
     signed_in: z.boolean().meta({ description: 'Of `oauth2`: whether the authorization server has given a token.' }),
     oauth: z.object(oauth).nullable(),
-    protocol_version: z.string().nullable(),
+    protocol_version: orNull(z.string()),
     environment,
     enabled: z.boolean(),
     rate_limit_per_min: z.number().int(),
     approved_tools: z.array(approvedTool),
-    last_discovered_at: timestamp.nullable(),
+    last_discovered_at: orNull(timestamp),
     created_at: timestamp,
     updated_at: timestamp,
   })
@@ -177,13 +177,13 @@ export const auditReply = z.object({
       kind: z.enum(auditKinds),
       actor: z.string(),
       action: z.string(),
-      tool: z.string().nullable(),
-      conversation_id: z.string().nullable(),
-      auth_scope: authScope.nullable(),
-      risk_tier: riskTier.nullable(),
-      outcome: z.enum(outcomes).nullable(),
-      duration_ms: z.number().nullable(),
-      arguments_sha256: z.string().nullable(),
+      tool: orNull(z.string()),
+      conversation_id: orNull(z.string()),
+      auth_scope: orNull(authScope),
+      risk_tier: orNull(riskTier),
+      outcome: orNull(z.enum(outcomes)),
+      duration_ms: orNull(z.number()),
+      arguments_sha256: orNull(z.string()),
     }),
   ),
   next_cursor: cursor,

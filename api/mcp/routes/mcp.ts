@@ -13,7 +13,7 @@ import { toolOutcomePath } from '../outcome.ts';
 import { viewServer } from '../server.ts';
 import { intentFor } from '../../../models/base/pending.ts';
 import { createSecretBox } from '../../../models/base/secretbox.ts';
-import { auditWriter, listAudit, verifyAudit, type AuditEntry, type AuditEvent } from '../../../models/mcp/audit.ts';
+import { auditWriter, listAudit, verifyAudit, type AuditEntry } from '../../../models/mcp/audit.ts';
 import { nudgeCalls, ToolCallModel } from '../../../models/mcp/call.ts';
 import { forgetDiscovery, lastDiscovery } from '../../../models/mcp/discovery.ts';
 import { pinOf } from '../../../models/mcp/hash.ts';
@@ -55,22 +55,6 @@ async function countDiscovery(ctx: Context, { _id: orgId, rate_limit_per_min: mo
     headers: { 'Retry-After': String(seconds), ...headers },
   });
 }
-
-const viewEvent = (event: AuditEvent) => ({
-  id: event._id,
-  ts: event.ts.toISOString(),
-  mode: event.mode,
-  kind: event.kind,
-  actor: event.actor,
-  action: event.action,
-  tool: event.tool ?? null,
-  conversation_id: event.conversation_id ?? null,
-  auth_scope: event.auth_scope ?? null,
-  risk_tier: event.risk_tier ?? null,
-  outcome: event.outcome ?? null,
-  duration_ms: event.duration_ms ?? null,
-  arguments_sha256: event.arguments_sha256 ?? null,
-});
 
 export const mcpRoutes = [
   route('getToolServer', `GET ${prefix}/server`, {
@@ -155,7 +139,7 @@ export const mcpRoutes = [
       const found = await lastDiscovery(orgId, server.connection);
       if (!found) throw noServer();
       const tools = discovered(server.tools, found.tools, pinOf);
-      return withStatus(200, { tools, discovered_at: found.at.toISOString() }, headers);
+      return withStatus(200, { tools, discovered_at: found.at }, headers);
     },
   }),
   route('listToolAudit', `GET ${prefix}/audit`, {
@@ -179,7 +163,7 @@ export const mcpRoutes = [
         { limit: limit + 1, after: place === undefined ? undefined : Number(place) },
       );
       const { entries, cursor } = placedListPage(found, limit, ({ seq }) => String(seq));
-      return { events: entries.map(viewEvent), next_cursor: cursor };
+      return { events: entries.map((event) => ({ ...event, id: event._id })), next_cursor: cursor };
     },
   }),
   route('verifyToolAudit', `GET ${prefix}/audit/verify`, {

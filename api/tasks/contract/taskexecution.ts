@@ -1,6 +1,6 @@
 /** Zod schemas of the requests and replies about executions of tasks. */
 import { z } from 'zod';
-import { id, timestamp } from '../../base/contract/common.ts';
+import { id, orNull, timestamp } from '../../base/contract/common.ts';
 import { stepIntegrations, stepStatuses } from '../../../models/rules/tasks/execution.ts';
 import { executionStatuses } from '../../../models/rules/tasks/task.ts';
 
@@ -26,6 +26,6 @@ export const taskResult = z
       description: '`failed`: a step failed, or none applied. What succeeded stays, and is not done again.',
     }),
     steps: z.array(step),
-    executed_at: timestamp.nullable().meta({ description: 'When the last execution ended.' }),
+    executed_at: orNull(timestamp).meta({ description: 'When the last execution ended.' }),
   })
   .meta({ id: 'TaskResult' });

@@ -1,7 +1,7 @@
 /** Zod schemas of the requests and replies about tasks. */
 import { z } from 'zod';
 import { email } from '../../access/contract/auth.ts';
-import { cursor, id, line, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, orNull, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { stepIntegrations } from '../../../models/rules/tasks/execution.ts';
 import { possibleReasons } from '../../../models/rules/interviews/found.ts';
 import {
@@ -49,23 +49,23 @@ export const listQuery = pageQuery.extend({
 const listed = {
   task_id: id,
   org_id: id,
-  session_id: id.nullable(),
+  session_id: orNull(id),
   title: z.string(),
-  description: z.string().nullable(),
-  assigned_to: id.nullable(),
-  assignee_email: z.string().nullable(),
+  description: orNull(z.string()),
+  assigned_to: orNull(id),
+  assignee_email: orNull(z.string()),
   priority: z.enum(priorities),
-  task_type: z.string().nullable(),
+  task_type: orNull(z.string()),
   status: z.enum(taskStatuses),
-  due_date: z.string().nullable(),
-  source_quote: z.string().nullable().meta({ description: 'What was said, word for word, of a task from a meeting.' }),
+  due_date: orNull(z.string()),
+  source_quote: orNull(z.string()).meta({ description: 'What was said, word for word, of a task from a meeting.' }),
   email_execution_enabled: z.boolean(),
   execution_status: z.enum(executionStatuses),
   review_status: z.enum(reviewStatuses).meta({ description: 'Of the task as it is written now.' }),
   created_by: id,
   created_at: timestamp,
   updated_at: timestamp,
-  completed_at: timestamp.nullable(),
+  completed_at: orNull(timestamp),
   external_links: z.array(z.object({ provider: z.string(), id: z.string(), url: z.string() })),
 };
 const taskItem = z.object(listed).meta({ id: 'TaskItem' });
@@ -82,9 +82,9 @@ export const taskRecord = z
         z.object({
           at: timestamp,
           source: z.enum(taskSources).meta({ description: 'Who changed it: a member, a service, or the system.' }),
-          actor: id.nullable().meta({ description: 'The member’s user id.' }),
+          actor: orNull(id).meta({ description: 'The member’s user id.' }),
           changed: z.array(z.string()).meta({ description: 'The fields; none of the creation.' }),
-          note: z.string().nullable(),
+          note: orNull(z.string()),
         }),
       )
       .meta({ description: `The last ${taskBounds.history} changes, the oldest first.` }),

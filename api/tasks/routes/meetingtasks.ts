@@ -4,7 +4,7 @@ import * as contract from '../contract/tasks.ts';
 import { paged } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
 import { extractFrom, foundMeeting, organizationOf } from '../extraction.ts';
-import { viewItem } from '../task.ts';
+import { viewTask } from '../task.ts';
 import { organizationIdsOf } from '../../../models/access/organization.ts';
 import { listExtracted } from '../../../models/tasks/extracted.ts';
 import { countLinked, listTasks } from '../../../models/tasks/task.ts';
@@ -21,7 +21,7 @@ export const meetingTaskRoutes = [
       const org = await organizationOf(userId, org_id);
       const found = await extractFrom(ctx, meeting, org);
       const tasks = await listExtracted(sessionId, org_id);
-      return { ...found, tasks: tasks.map(viewItem), count: tasks.length };
+      return { ...found, tasks: tasks.map(viewTask), count: tasks.length };
     },
   }),
   route('listMeetingTasks', 'GET /meetings/{sessionId}/tasks', {
@@ -39,7 +39,7 @@ export const meetingTaskRoutes = [
         paged(query, (limit, after) => listTasks(orgIds, { sessionId }, limit, after)),
         countLinked(orgIds, sessionId),
       ]);
-      return { tasks: entries.map(viewItem), count, cursor };
+      return { tasks: entries.map(viewTask), count, cursor };
     },
   }),
 ];

@@ -4,17 +4,7 @@ import * as contract from '../contract/tasks.ts';
 import { defaultLimit, placedListPage } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
 import { review } from '../review.ts';
-import {
-  byMember,
-  carriedOut,
-  checkSession,
-  noTask,
-  placeAfter,
-  placeOf,
-  present,
-  viewItem,
-  viewTask,
-} from '../task.ts';
+import { byMember, carriedOut, checkSession, noTask, placeAfter, placeOf, present, viewTask } from '../task.ts';
 import { changeTask, countTasks, createTask, findTask, listTasks, removeTask } from '../../../models/tasks/task.ts';
 import { normalizeEmail } from '../../../models/rules/access/email.ts';
 import { checkAssignee, checkLinking, dueDateOf, takenUpAgain } from '../../../models/rules/tasks/task.ts';
@@ -65,7 +55,7 @@ export const taskRoutes = [
         after?.count ?? countTasks(orgId, filter),
       ]);
       const { entries, cursor } = placedListPage(found, limit, ({ _id }) => placeOf(_id, count));
-      return { tasks: entries.map(viewItem), count, cursor };
+      return { tasks: entries.map(viewTask), count, cursor };
     },
   }),
   route('getTask', `GET ${one}`, {

@@ -87,7 +87,10 @@ export type OpenTable = {
   table: Table;
   /** The inode of the table's folder, which changes when the table is dropped and created again. */
   folder: bigint | undefined;
-  /** The modification time at the last refresh of the table; undefined when that time is not reliable. */
+  /**
+   * The modification time that the folder of the table's versions had when the table was last refreshed. Undefined when
+   * that time cannot prove that the table is unchanged: it was too recent, or the storage has no such time.
+   */
   seen: bigint | undefined;
   /**
    * The cached tiers of a version. `seen`: the modification time that the table had when this version was last

@@ -5,14 +5,64 @@
  * Pure.
  */
 import { shownName } from '../access/accountmail.ts';
+import type { Language } from '../language/language.ts';
 
+/** The reasons of mails that are in English. */
 const reasons = {
   invitation: 'somebody there entered your address to invite you',
   task: 'somebody there entered your address as that of whoever is to do a task',
   interview: 'somebody there entered your address as that of a candidate for an interview',
-  reply: 'somebody gave your address for replies in a chat there',
 } as const;
-export type OutsideReason = keyof typeof reasons;
+export type OutsideReason = keyof typeof reasons | 'reply';
+
+type Sentence = (organization: string, host: string) => string;
+/** The footer's sentences: who sends a reply and why (`reply`), and how to unsubscribe (`stop`). */
+const footers: Readonly<Record<Language, { reply: Sentence; stop: Sentence }>> = {
+  en: {
+    reply: (organization, host) =>
+      `${organization} sends you this through ${host}, because somebody gave your address for replies in a chat there.`,
+    stop: (organization, host) => `To get no more mails of ${organization}, or of anybody at ${host}, open:`,
+  },
+  de: {
+    reply: (organization, host) =>
+      `${organization} sendet Ihnen dies über ${host}, weil jemand dort in einem Chat Ihre Adresse für Antworten angegeben hat.`,
+    stop: (organization, host) =>
+      `Um keine Mails mehr von ${organization} oder überhaupt über ${host} zu erhalten, öffnen Sie:`,
+  },
+  fr: {
+    reply: (organization, host) =>
+      `${organization} vous envoie ceci par ${host}, car quelqu’un y a donné votre adresse dans un chat pour recevoir des réponses.`,
+    stop: (organization, host) =>
+      `Pour ne plus recevoir de courriels de ${organization}, ou de quiconque sur ${host}, ouvrez :`,
+  },
+  es: {
+    reply: (organization, host) =>
+      `${organization} le envía esto a través de ${host}, porque alguien dio allí su dirección en un chat para recibir respuestas.`,
+    stop: (organization, host) => `Para no recibir más correos de ${organization}, ni de nadie en ${host}, abra:`,
+  },
+  it: {
+    reply: (organization, host) =>
+      `${organization} Le invia questo tramite ${host}, perché qualcuno ha indicato lì il Suo indirizzo in una chat per ricevere risposte.`,
+    stop: (organization, host) => `Per non ricevere più mail da ${organization}, o da chiunque su ${host}, apra:`,
+  },
+  pt: {
+    reply: (organization, host) =>
+      `${organization} envia-lhe isto através de ${host}, porque alguém indicou aí o seu endereço num chat para receber respostas.`,
+    stop: (organization, host) => `Para não receber mais e-mails de ${organization}, nem de ninguém em ${host}, abra:`,
+  },
+  nl: {
+    reply: (organization, host) =>
+      `${organization} stuurt u dit via ${host}, omdat iemand daar in een chat uw adres voor antwoorden heeft opgegeven.`,
+    stop: (organization, host) =>
+      `Open het volgende om geen mails meer te krijgen van ${organization}, of van wie dan ook op ${host}:`,
+  },
+  pl: {
+    reply: (organization, host) =>
+      `Tę wiadomość wysyła ${organization} przez ${host}, ponieważ ktoś podał tam na czacie ten adres do odpowiedzi.`,
+    stop: (organization, host) =>
+      `Aby nie otrzymywać więcej wiadomości od ${organization} ani od nikogo z ${host}, otwórz:`,
+  },
+};
 
 /**
  * The daily limit of mails to one address, from all senders together. Replies to an address that a visitor gave have a
@@ -40,19 +90,22 @@ export const outsideRefusals: Readonly<Record<OutsideRefusal, string>> = {
 /** Whether the mail is refused because of a daily limit of the sender, and not of the receiving address. */
 export const isSendersLimit = (refusal: OutsideRefusal): boolean => refusal === 'account' || refusal === 'organization';
 
-/** Adds the footer of a mail to outsiders. `link`: the URL of the page to unsubscribe. */
+/**
+ * Adds the footer of a mail to outsiders, in the mail's language: only replies have another one than English. `link`:
+ * the URL of the page to unsubscribe.
+ */
 export function framed(
   text: string,
-  about: { organization: string; host: string; why: OutsideReason; link: string },
+  about: { organization: string; host: string; why: OutsideReason; link: string; language: Language },
 ): string {
   const organization = `“${shownName(about.organization)}”`;
-  const { host, why, link } = about;
-  const frame = [
-    '________',
-    `${organization} sends you this through ${host}, because ${reasons[why]}.`,
-    `To get no more mails of ${organization}, or of anybody at ${host}, open:`,
-    link,
-  ];
+  const { host, why, link, language } = about;
+  const { reply, stop } = footers[language];
+  const sent =
+    why === 'reply'
+      ? reply(organization, host)
+      : `${organization} sends you this through ${host}, because ${reasons[why]}.`;
+  const frame = ['________', sent, stop(organization, host), link];
   return `${text.trimEnd()}\n\n${frame.join('\n')}\n`;
 }
 

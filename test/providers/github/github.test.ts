@@ -105,7 +105,7 @@ describe('a refusal', () => {
 });
 
 describe('an event of an issue', () => {
-  it('an event of a repository that is no longer connected does not read the issue of the same number elsewhere', async () => {
+  it('an event of a repository that is no longer connected does not cause a read of the same issue number in the repository that is connected now', async () => {
     const orgId = newId('org');
     const now = new Date();
     const external = githubIssueExternal('4711', 7);

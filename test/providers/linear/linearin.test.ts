@@ -156,7 +156,7 @@ describe('POST /webhooks/linear', () => {
 });
 
 describe('the organization of an event', () => {
-  it('an organization’s own secret signs only for that organization, whatever team the event names', async () => {
+  it('an event that is signed with an organization’s own secret counts only for that organization, whatever team the event names', async () => {
     const [mine, other] = await Promise.all([api.newOrg(), api.newOrg()]);
     const [myTeam, otherTeam, workspace] = [randomUUID(), randomUUID(), randomUUID()];
     await connectLinear(mine.orgId, { team: myTeam, workspace, secret: 'secret of mine' });
@@ -292,7 +292,7 @@ const eventData = (issue: string, state: keyof typeof states) => ({
   state: states[state],
 });
 
-describe.each(['remove', 'delete'])('Issue.%s', (action) => {
+describe.each(['remove', 'delete'])('the Linear event Issue.%s does not resolve the ticket', (action) => {
   it('the deletion of an issue in Linear leaves its ticket escalated', async () => {
     const { issue, conversation } = await ticket();
     const deliveries = [randomUUID(), randomUUID()];

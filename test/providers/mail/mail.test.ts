@@ -335,7 +335,7 @@ describe('a member’s reply to a customer who has left', () => {
     await socket.close();
   });
 
-  it('customers who leave at their first frame count as having been connected', async () => {
+  it('customers who disconnect right after their first frame are recorded as having been connected', async () => {
     const sessions = await Promise.all(Array.from({ length: 10 }, () => api.newSession(org, { key })));
     await Promise.all(
       sessions.map(async ({ token }) => {
@@ -354,7 +354,7 @@ describe('a member’s reply to a customer who has left', () => {
     );
   });
 
-  it('a customer without an address gets replies at the address given in the chat, with a link to stop them, unless its owner objected to mails', async () => {
+  it('a customer without an address gets replies at the address given in the chat, with a link to stop the mails, unless the owner of the address objected to mails', async () => {
     const [mine, objecting] = [`${randomUUID()}@customer.example`, `${randomUUID()}@customer.example`];
     await objectToMails(box, objectionToken(box, org.orgId, objecting), 'organization', new Date());
     const nameless = async (address: string) => {
@@ -455,7 +455,7 @@ describe('a customer’s mail', () => {
     expect((await messagesOf(convId)).filter(({ body }) => body === 'Only once.')).toHaveLength(1);
   });
 
-  it('a mail carries the product of the customer’s last message on, also into a conversation that it begins', async () => {
+  it('a mail gets the product of the customer’s last message, even when the mail begins a new conversation', async () => {
     const { convId, email, mail } = await mailed();
     // An embed stores its product with each message, and the conversation has no session context.
     await MessageModel.updateOne({ conv_id: convId, role: 'customer' }, { $set: { product_type: 'personal' } });
@@ -611,7 +611,7 @@ describe('the removal of a customer', () => {
 });
 
 describe('a mail in an S3 bucket', () => {
-  it('a mail in an S3 bucket is fetched and read, and a missing mail is reported', async () => {
+  it('a mail in an S3 bucket is fetched and read, and a mail that is not in the bucket is reported as missing', async () => {
     const { convId, email, mail } = await mailed();
     const sent = answering(mail, email, 'From the bucket.');
     await fetch(`${objects.url}/mails`, { method: 'PUT' });
@@ -694,7 +694,7 @@ describe('POST /webhooks/email/inbound', () => {
   });
 
   it.each(['1', '2'] as const)(
-    'signature version %s is accepted, a repeat is processed once, and the certificate is fetched once',
+    'a message with signature version %s is accepted, it is processed once even when it is repeated, and the certificate is fetched once',
     async (SignatureVersion) => {
       const body = topic.message({ SignatureVersion, Subject: 'Ünïcode – 日本', Message: '{"größe":"ß"}' });
       expect((await post(body)).body).toEqual({ received: true, repeated: false });
@@ -925,7 +925,7 @@ describe('the candidate of a scheduled interview', () => {
     expect(await read(nobody)).toEqual([]);
   });
 
-  it('the candidate of an interview that was created in test mode gets a first invitation when it changes after the organization went live', async () => {
+  it('when an interview that was created in test mode changes after the organization went live, its candidate gets a first invitation', async () => {
     const late = await api.newOrg();
     const email = `${randomUUID()}@candidate.example`;
     const ids = await Promise.all(

@@ -135,7 +135,7 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     await bot.cancel(id);
   });
 
-  it('a wrong API key tells nothing about a bot: it is neither removed nor in any state, and its transcript is not empty', async () => {
+  it('with a wrong API key, requests about a bot fail, so that the bot does not count as removed and its transcript does not count as empty', async () => {
     const { id } = await open(kind).schedule(order());
     only().changes.push({ code: word.ready });
     const wrong = open(kind, 'wrong');

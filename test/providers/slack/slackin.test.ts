@@ -116,7 +116,7 @@ const threadOf = async (head: string) =>
   }[];
 
 describe('POST /webhooks/slack', () => {
-  it('the signature scheme of these tests gives the signature of the example in Slack’s documentation', () => {
+  it('the signature scheme of these tests reproduces the example signature in Slack’s documentation', () => {
     // The test vector of Slack's documentation of request signing.
     const body =
       'token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c';
@@ -183,7 +183,7 @@ describe('POST /webhooks/slack', () => {
   });
 
   it.each(['null', '[]', '1', '"x"', '{}', '{"event":null}', '{"type":"event_callback","event":[]}', 'not json'])(
-    'the signed invalid body %s is answered with 200 and does not fail',
+    'a signed request with the invalid body %s is answered with 200',
     async (body) => {
       expect((await send(body)).status).toBe(200);
     },

@@ -161,7 +161,7 @@ describe('a message that is posted again', () => {
   }
 
   it.each(['not_in_channel', 'missing_scope'])(
-    'a message is posted again when the bot may not read the channel (%s)',
+    'a retry posts the message again when it cannot look for the earlier post because the bot may not read the channel (%s)',
     async (code) => {
       const refusal = new SlackError(`Slack says: ${code}`, { code, permanent: true, status: 200 });
       expect(await posted(refusal)).toEqual(['A ticket']);
@@ -171,7 +171,7 @@ describe('a message that is posted again', () => {
   it.each([
     ['the token is refused', new SlackError('Slack says: invalid_auth', { code: 'invalid_auth', permanent: true })],
     ['Slack does not answer', new SlackError('Slack could not be reached.')],
-  ])('a message is not posted again unseen when %s', async (_, refusal) => {
+  ])('a retry does not post the message when it cannot look for the earlier post because %s', async (_, refusal) => {
     expect(await posted(refusal)).toEqual([]);
   });
 
@@ -182,7 +182,7 @@ describe('a message that is posted again', () => {
     ['the same text without a mark is found', mine, '1.5'],
     ['the same text with the mark of another event is not found', { ...mine, metadata: markOf('e1') }, '2.0'],
     ['the same text of another person is not found', { ...mine, user: 'U1' }, '2.0'],
-  ])('before a message is posted again, %s', async (_, earlier, ts) => {
+  ])('when a retry looks for the earlier post, %s', async (_, earlier, ts) => {
     const slack = {
       messages: async () => [earlier],
       post: async () => ({ channel: 'C1', ts: '2.0' }),
@@ -217,7 +217,7 @@ describe('a refusal of Slack', () => {
       { code: 'internal_error', permanent: false },
     ],
     ['a code can refuse the token', saying('token_revoked'), { code: 'token_revoked', unauthorized: true }],
-  ])('of what Slack answers, %s', async (_, fault, refusal) => {
+  ])('refusals by Slack are classified: %s', async (_, fault, refusal) => {
     service.fault(fault);
     const slack = createSlack({ http, respond: http, url: `${service.url}/api/` });
     expect(await slack.whoami('xoxb-1').catch((error: unknown) => error)).toMatchObject(refusal);
@@ -271,15 +271,18 @@ describe('an event about the end of a connection', () => {
     ['a later tokens_revoked breaks the connection', 'tokens_revoked', seconds + 60, late, 'broken'],
     ['without a time, one that arrived before is ignored', 'app_uninstalled', undefined, new Date(0), 'connected'],
     ['without a time, one that arrives later breaks the connection', 'app_uninstalled', undefined, late, 'broken'],
-  ])('of the events about the end of a connection, %s', async (_, type, event_time, received_at, status) => {
-    await connect('T1', new Date(start.getTime() - hours(1)));
-    await connect('T1', start);
-    const payload = { event: { type, tokens: { bot: ['U0BOT'] } }, event_time };
-    const body = JSON.stringify({ kind: 'event', team: 'T1', payload });
-    const inbound = { _id: newId('inbound'), org_id: orgId, mode: 'live', body, received_at } as Inbound;
-    const deps = { secrets: box, clock: () => now, log: pino({ level: 'silent' }) } as unknown as SlackDeps;
-    const handled = await handleSlack(inbound, deps);
-    expect('ignored' in handled).toBe(status === 'connected');
-    expect((await findIntegration(orgId, 'slack'))!.status).toBe(status);
-  });
+  ])(
+    'an event about the end of a connection counts only when it is newer than the connection: %s',
+    async (_, type, event_time, received_at, status) => {
+      await connect('T1', new Date(start.getTime() - hours(1)));
+      await connect('T1', start);
+      const payload = { event: { type, tokens: { bot: ['U0BOT'] } }, event_time };
+      const body = JSON.stringify({ kind: 'event', team: 'T1', payload });
+      const inbound = { _id: newId('inbound'), org_id: orgId, mode: 'live', body, received_at } as Inbound;
+      const deps = { secrets: box, clock: () => now, log: pino({ level: 'silent' }) } as unknown as SlackDeps;
+      const handled = await handleSlack(inbound, deps);
+      expect('ignored' in handled).toBe(status === 'connected');
+      expect((await findIntegration(orgId, 'slack'))!.status).toBe(status);
+    },
+  );
 });

@@ -254,7 +254,7 @@ describe('a receiver that does not answer', () => {
 });
 
 describe('a receiver that answers 410', () => {
-  it('a receiver that answers 410 is disabled, and once saved again its missed events can be recovered', async () => {
+  it('a receiver that answers 410 is disabled; once its address is saved again, the missed events can be recovered', async () => {
     const receiver = await newReceiver(status(410));
     const org = await newOrg(receiver.url);
     const since = new Date().toISOString();

@@ -68,7 +68,7 @@ describe('the hours of a team', () => {
 });
 
 describe('the cache of time formats', () => {
-  it('organizations that spell the name of a time zone in ever new ways do not fill the memory, because old formats are dropped', () => {
+  it('many spellings of a time zone’s name do not fill the memory, because the cache drops old formats', () => {
     const spellings = Array.from({ length: 1_024 }, (_, number) => {
       const spelled = Array.from('antarctica', (letter, at) => ((number >> at) & 1 ? letter.toUpperCase() : letter));
       return `${spelled.join('')}/Casey`;

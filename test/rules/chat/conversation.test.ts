@@ -66,7 +66,7 @@ describe('a conversation', () => {
     ]);
   });
 
-  it('after the agent has escalated a conversation itself, it gives only certain answers, and none once a person takes over', () => {
+  it('after the agent’s own escalation, the agent gives only certain answers, and none once a person takes over', () => {
     const reasons = Object.keys(escalationReasons) as EscalationReason[];
     const sure = conversationStatuses.flatMap((status) => [
       ...(answersIfSure(status, undefined) ? [[status]] : []),

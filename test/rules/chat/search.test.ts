@@ -15,7 +15,7 @@ describe('the words of a query', () => {
     expect(searchWords(query)).toEqual(words);
   });
 
-  it('a query with accents as signs of their own has the same words as one with accented letters', () => {
+  it('a query whose accents are separate characters has the same words as a query with accented letters', () => {
     expect(searchWords('größe Año'.normalize('NFD'))).toEqual(['größe', 'Año']);
   });
 
@@ -33,7 +33,7 @@ describe('an excerpt', () => {
     expect([hasAllWords(text, ['arger', 'eur']), hasAllWords(text, ['arger', 'usd'])]).toEqual([true, false]);
   });
 
-  it('a text with accents as signs of their own is found and marked like one with accented letters', () => {
+  it('a text whose accents are separate characters is found and marked like a text with accented letters', () => {
     const text = 'Die Gebühren für Cafés'.normalize('NFD');
     expect([hasAllWords(text, ['Gebühren', 'cafes']), hasAllWords(text, ['caffes'])]).toEqual([true, false]);
     const { excerpt, marks } = excerptOf(text, ['Gebühren', 'cafes']);

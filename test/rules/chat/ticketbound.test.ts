@@ -34,7 +34,7 @@ describe('the events of a ticket', () => {
     ['a member who answers and resolves', ['escalate', 'reply', 'resolve']],
     ['a member who reopens and resolves', ['escalate', 'resolve', 'reopen']],
   ] as [string, Act[]][])(
-    'a ticket has a bounded number of events and can be resolved, even if %s does so endlessly',
+    'a ticket has a bounded number of events and can still be resolved, even if %s repeats these acts endlessly',
     (_, story) => {
       let state = begun;
       for (let round = 0; round < 3 * maxTicketEvents; round += 1) state = story.reduce(after, state);

@@ -9,7 +9,7 @@ import {
 } from '../../../models/rules/crawl/crawl.ts';
 
 describe('options', () => {
-  it('the bounds of crawl options are the ones that the API contract documents', () => {
+  it('crawl options have the bounds that the API contract documents', () => {
     expect(crawlBounds).toEqual({ maxPages: { min: 1, max: 1_000, default: 50 }, everyHours: { min: 1, max: 720 } });
   });
 });

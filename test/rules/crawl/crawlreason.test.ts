@@ -33,7 +33,7 @@ describe('reasons', () => {
     ['emptied', ['not_html', 'empty']],
     ['elsewhere', ['canonical', 'moved']],
   ] as const)(
-    'a page that an earlier crawl indexed gets the standing %s for exactly the listed crawl reasons',
+    'a page that an earlier crawl indexed gets the standing %s for exactly these crawl reasons: %j',
     (standing, reasons) => {
       expect(all.filter((reason) => reasonRow(reason).standing === standing)).toEqual(reasons);
     },

@@ -140,7 +140,7 @@ describe('the former addresses of a page', () => {
     ['a/new', ['a/old', 'a/print', 'a/older']],
     ['a/print', []],
     ['a/elsewhere', []],
-  ])('the content of %s was indexed before at %j', (key, expected) => expect(formers(key)).toEqual(expected));
+  ])('the former addresses of the page %s are %j', (key, expected) => expect(formers(key)).toEqual(expected));
 });
 
 describe('duplicate pages', () => {

@@ -119,7 +119,7 @@ describe('seriesOf', () => {
     ['/faq?id=7&sort=a', { pattern: '/faq?', kind: 'parameters' }],
     ['/faq?month=5', { pattern: '/faq?', kind: 'dates' }],
     ['/faq?d=2026-05-01', { pattern: '/faq?', kind: 'dates' }],
-  ])('seriesOf recognizes which series the address %s belongs to, if any', (path, series) =>
+  ])('seriesOf finds the series of similar addresses to which %s belongs, if there is one', (path, series) =>
     expect(seriesOf(at(path))).toEqual(series),
   );
 });

@@ -45,7 +45,7 @@ describe('nextFiring', () => {
 });
 
 describe('whySkipped', () => {
-  it('the reason of a skipped crawl says what prevented it, and gives no advice', () => {
+  it('the reason for a skipped crawl says what prevented the crawl, and gives no advice', () => {
     expect(whySkipped(new Problem('CRAWL_RUNNING'))).toBe('Another crawl was running.');
     expect(whySkipped(new Problem('SANDBOX_LIMIT', { message: 'Full: 3 pages.' }))).toBe('Full: 3 pages.');
   });

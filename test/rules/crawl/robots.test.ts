@@ -204,7 +204,7 @@ describe('robotsPolicy', () => {
 });
 
 describe('compared with a check of all rules', () => {
-  it('the fast lookup of robots.txt rules decides as a comparison with all rules does', () => {
+  it('the fast lookup of robots.txt rules gives the same result as a comparison with every rule', () => {
     let state = 5;
     const roll = (n: number): number => {
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -237,7 +237,7 @@ describe('compared with a check of all rules', () => {
 });
 
 describe('compared with robots-parser', () => {
-  it('the robots.txt parser decides as robots-parser does wherever that library follows RFC 9309', () => {
+  it('the robots.txt parser gives the same result as the library robots-parser wherever that library follows RFC 9309', () => {
     let state = 11;
     const roll = (n: number): number => {
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

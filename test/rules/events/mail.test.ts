@@ -17,6 +17,7 @@ import {
   messageIdsIn,
   referencesOf,
 } from '../../../models/rules/events/mailout.ts';
+import { framed } from '../../../models/rules/events/outsidemail.ts';
 import { maxTokenLength, replyAddress, replySeparators, tokensIn } from '../../../models/rules/events/replyaddress.ts';
 import { readSmtpUrl } from '../../../providers/mail/rules.ts';
 import { languages } from '../../../models/rules/language/language.ts';
@@ -120,6 +121,21 @@ describe('outgoing mail', () => {
   ])('a reply to a mail with the subject %j has the subject %j', (given, subject) =>
     expect(mailSubject(given, 'Bank', 'en')).toBe(subject),
   );
+
+  it('the footer of a reply to an outsider is in the language of the reply, and that of an English mail is English', () => {
+    const about = {
+      organization: 'Bank',
+      host: 'bank.example',
+      link: 'https://bank.example/stop',
+      why: 'reply',
+    } as const;
+    const footers = languages.map((language) => framed('x', { ...about, language }));
+    expect(new Set(footers.map((text) => text.split('\n')[3])).size).toBe(languages.length);
+    expect(new Set(footers.map((text) => text.split('\n')[4])).size).toBe(languages.length);
+    for (const text of footers) expect(text).toMatch(/“Bank”.*bank\.example.*\n.*“Bank”.*bank\.example.*:\nhttps:/u);
+    expect(framed('x', { ...about, language: 'de' })).toContain('“Bank” sendet Ihnen dies über bank.example, weil');
+    expect(framed('x', { ...about, why: 'task', language: 'en' })).toContain('because somebody there entered');
+  });
 
   it('the References header names the first mail and the newest ten, and stays within 2 kB', () => {
     const ids = Array.from({ length: 30 }, (_, at) => `<${at}@x>`);

@@ -145,19 +145,22 @@ describe('applySettings', () => {
     [provider, { integrations: ['slack', 'linear'] as OutboxProvider[], url: null }, provider !== 'webhook'] as const,
     [provider, { integrations: ['slack', 'linear'] as OutboxProvider[], url }, true] as const,
   ]);
-  it.each(selections)('selecting %s while %j are connected is allowed: %s', (provider, connected, allowed) => {
-    const select = () =>
-      apply(
-        { outbox_providers: [provider] },
-        { outbox_webhook_url: connected.url, outbox_webhook_secret: 'sealed' },
-        { integrations: connected.integrations, egressAllow: [] },
-      );
-    if (allowed) expect(select().outbox_providers).toEqual([provider]);
-    else
-      expect(select).toThrow(
-        expect.objectContaining({ code: 'PROVIDER_NOT_CONNECTED', message: expect.stringContaining(provider) }),
-      );
-  });
+  it.each(selections)(
+    'whether %s may be selected to receive tickets while %j are connected: %s',
+    (provider, connected, allowed) => {
+      const select = () =>
+        apply(
+          { outbox_providers: [provider] },
+          { outbox_webhook_url: connected.url, outbox_webhook_secret: 'sealed' },
+          { integrations: connected.integrations, egressAllow: [] },
+        );
+      if (allowed) expect(select().outbox_providers).toEqual([provider]);
+      else
+        expect(select).toThrow(
+          expect.objectContaining({ code: 'PROVIDER_NOT_CONNECTED', message: expect.stringContaining(provider) }),
+        );
+    },
+  );
 
   it('one update of the settings may select the webhook and set its address and secret', () => {
     const patch = { outbox_providers: ['webhook'], outbox_webhook_url: url, outbox_webhook_secret: 'sealed' } as const;

@@ -38,7 +38,7 @@ describe('the page of a room', () => {
   });
   const welcome = { type: 'welcome', seq: 0, role: 'candidate', mode: 'solo', language: 'de', status: 'bot_deployed' };
 
-  it('a room that is not open yet is told in the page’s own words, until the room opens', () => {
+  it('until a room opens, the page says in the interview’s language that the room is not open yet', () => {
     const early = receive(emptyRoom, error('UNAVAILABLE', { not_begun: true }));
     expect(early).toMatchObject({ early: true, fault: undefined });
     expect(receive(early, welcome)).toMatchObject({ early: false });
@@ -47,12 +47,12 @@ describe('the page of a room', () => {
     expect(new Set(said).size).toBe(interviewLanguages.length);
   });
 
-  it('an outage before the first greeting is not shown as a room that is not open yet', () => {
+  it('before the first greeting, an outage is not reported as a room that is not open yet', () => {
     for (const code of ['RATE_LIMITED', 'UNAVAILABLE', 'INTERNAL'])
       expect(receive(emptyRoom, error(code))).toMatchObject({ early: false, fault: undefined });
   });
 
-  it('an English sentence of the server is shown only for what it refused for good', () => {
+  it('the page shows the server’s English sentence only for a permanent refusal, and not for a temporary failure', () => {
     const open = receive(emptyRoom, welcome);
     for (const code of ['RATE_LIMITED', 'UNAVAILABLE', 'INTERNAL'])
       expect(receive(open, error(code))).toMatchObject({ early: false, fault: undefined });

@@ -64,7 +64,7 @@ describe('an offer of a passage to the customer', () => {
     expect([cut.length <= 140, cut.at(-1)]).toEqual([true, '…']);
   });
 
-  it('an offer shows a short passage whole, since its other sentence may be the answer', () => {
+  it('an offer shows a short passage whole, because another sentence than the nearest one may be the answer', () => {
     const short = 'Customers park for free for two hours. Each further hour costs 3 EUR.';
     expect(offerOf(passage({ text: short }), 'Customers park for free for two hours.').says).toBe(short);
     const long = `${short} ${'Cars are parked at the owner’s risk. '.repeat(3).trim()}`;

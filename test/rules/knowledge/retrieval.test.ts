@@ -69,7 +69,7 @@ describe('tiers', () => {
     },
   );
 
-  it('a longer passage of a higher tier answers although shorter ones rank before it', () => {
+  it('a longer passage of a higher tier answers although shorter passages of lower tiers rank before it', () => {
     const long = `${strong} ${'Further conditions apply to other products. '.repeat(10)}`;
     expect(
       selectTier(
@@ -166,7 +166,7 @@ describe('with embeddings', () => {
     expect(selectTier(weak)).toEqual({ authority: undefined, hits: [] });
   });
 
-  it('a passage that is nearly as likely as the answering one is used beside it, although it would not answer alone', () => {
+  it('a passage that is nearly as likely as the answering passage is used for the answer too, although it would not answer alone', () => {
     const judged = judge([question], [near('a', 0.31), near('b', 0.28), near('c', 0.24), near('p', 0.2)], scale);
     expect(judged.map(({ relevant }) => relevant)).toEqual([true, false, false, false]);
     expect(ids(selectTier(judged, scale.calibration.offer).hits)).toEqual(['a', 'b']);
@@ -186,7 +186,7 @@ describe('with embeddings', () => {
     expect(scored!.relevance).toBeGreaterThan(plain!.relevance);
   });
 
-  it('a passage of a higher tier answers when it is only a little worse than the best of a lower tier', () => {
+  it('a passage of a higher tier answers when it is only a little worse than the best passage of a lower tier', () => {
     const tier = (cosine: number) =>
       selectTier(judge([question], [near('n', 0.6), near('p', cosine, { authority: 'primary' })], scale));
     expect(ids(tier(0.51).hits)).toEqual(['p']);
@@ -201,7 +201,7 @@ describe('with embeddings', () => {
     ]);
   });
 
-  it('passages under at most three headings are offered, best first, and none when the best is too unlikely', () => {
+  it('passages under at most three headings are offered, the best first, and no passage is offered when the best is too unlikely', () => {
     const list = [
       near('a', 0.25, { heading: 'A' }),
       near('a2', 0.24, { heading: 'A' }),
@@ -214,7 +214,7 @@ describe('with embeddings', () => {
     expect(ids(selectOffers(judge([question], list.slice(2), scale), 0.2))).toEqual([]);
   });
 
-  it('passages that only words found are offered before those that may help, also when none of these is likely', () => {
+  it('passages that only words found are offered before passages with vectors, even when no passage with vectors is likely', () => {
     const judged = judge([question], [near('a', 0.25), near('b', 0.2), near('w', undefined, { score: 1 })], scale);
     const words = judged.filter(({ features }) => features === undefined);
     expect(ids(selectOffers(judged, scale.calibration.offer, words))).toEqual(['w', 'a', 'b']);
@@ -224,7 +224,7 @@ describe('with embeddings', () => {
   it.each([
     ['a passage with vectors answers, whatever words find in a higher tier', 0.5, ['near'], []],
     ['a passage that only words found is offered together with those that may help', 0.25, [], ['words', 'near']],
-  ])('of a half-embedded index: %s', (_, cosine, hits, offers) => {
+  ])('while only some passages have vectors, %s', (_, cosine, hits, offers) => {
     const found = near('words', undefined, { text: strong, score: 9, authority: 'primary' });
     const passages = [near('near', cosine), found];
     const asking = { text: question, readings: [{ text: question, questions: [question] }], settles: true };
@@ -241,14 +241,14 @@ describe('with embeddings', () => {
     expect(read).toEqual(['p', ...many.slice(0, 8).map(({ id }) => id), 'w']);
   });
 
-  it('a higher tier is searched a second time only when a candidate that the limit cut off could be near enough', () => {
+  it('a higher tier is searched a second time only when the limit may have cut off a candidate that is near enough', () => {
     const full = (last: number) => [0.9, 0.85, last].map((cosine, at) => near(String(at), cosine).candidate);
     expect(crowdedOut(full(0.82), 3, scale)).toEqual(['primary']);
     expect(crowdedOut(full(0.6), 3, scale)).toEqual([]);
     expect(crowdedOut(full(0.82), 4, scale)).toEqual([]);
   });
 
-  it('a cosine is judged against the usual cosines of the index', () => {
+  it('the same cosine means more relevance when the usual cosines of the index are lower', () => {
     const parts = partWeights(3, true);
     const asked = near('a', undefined);
     const probability = (usual: number[]): number => {
@@ -282,7 +282,7 @@ describe('with embeddings', () => {
     expect(probability(0.02, 10_000)).toBeLessThan(probability(0.02, 64));
   });
 
-  it('the English-only model is not used for other languages; the cosines of an external model are compared only with those of the index', () => {
+  it('the English-only model has no weight in other languages, and an external model’s cosines count only relative to the usual cosines of the index', () => {
     expect(partWeights(3, true).every((weight) => weight > 0)).toBe(true);
     expect(partWeights(3, false)[2]).toBe(0);
     expect(scaleOf(partWeights(3, false), { background: [] })).toMatchObject({ foreign: true });
@@ -307,13 +307,13 @@ describe('crowdedOut', () => {
     );
 
   it.each<[string, Candidate[], Authority[]]>([
-    ['nothing, when the search came back with room', list(4, 'background'), []],
-    ['nothing, when the last candidate is too weak to matter', list(5, 'background', 1), []],
-    ['nothing, when the best tier is there', list(5, 'primary'), []],
-    ['the tiers above the lowest that are not there', list(5, 'background'), ['primary', 'normal']],
-    ['the highest one above normal', list(5, 'normal'), ['primary']],
+    ['none, when it returned fewer candidates than the limit', list(4, 'background'), []],
+    ['none, when its last candidate is too weak to matter', list(5, 'background', 1), []],
+    ['none, when all candidates are primary', list(5, 'primary'), []],
+    ['primary and normal, when all candidates are background', list(5, 'background'), ['primary', 'normal']],
+    ['primary, when all candidates are normal', list(5, 'normal'), ['primary']],
     [
-      'the one between',
+      'normal, when candidates are primary or background',
       [...list(4, 'background'), candidate('p', 5, { authority: 'primary', text_score: 10 })],
       ['normal'],
     ],
@@ -345,7 +345,7 @@ describe('retrieve', () => {
   }
   const ids = (list: readonly { passage: Passage }[]): string[] => list.map((item) => item.passage.id);
 
-  it('the database and not the index decides whether a passage exists, and its segment and tier', async () => {
+  it('the database, and not the index, decides whether a passage exists and which segment and tier the passage has', async () => {
     const deps = store(
       [
         passage('kept', strong),
@@ -419,7 +419,7 @@ describe('retrieve', () => {
     expect(deps.asked.map(({ without }) => without)).toEqual([[], ['doc:1']]);
   });
 
-  it('a text that becomes live between two reads is found, and the text it replaces is not', async () => {
+  it('a text that becomes live between two reads is found, and the text that it replaces is not found', async () => {
     const deps = store([], [candidate('doc:1:0', 1), candidate('doc:2:0', 2)]);
     const live = ['doc:1:0', 'doc:2:0', 'doc:2:0'];
     const hydrate = async (wanted: string[]) => {
@@ -503,7 +503,7 @@ describe('retrieve', () => {
     expect(result.hits.length === 0 ? undefined : result.asking).toBe(asking);
   });
 
-  it('vectors are computed for the possible questions of a message, and not for all its sentences', async () => {
+  it('vectors are computed for the possible questions of a message, and not for its other sentences', async () => {
     const deps = store([passage('a', unrelated)], [candidate('a', 1)]);
     const embedded: string[] = [];
     const meaning: Meaning = { model: 'm', parts: [Float32Array.of(1)], weights: [1] };
@@ -525,7 +525,7 @@ describe('retrieve', () => {
     expect(embedded.slice(1)).toEqual(['Any seashells?', 'I lost my passport. Any seashells?']);
   });
 
-  it('a passage that only words found is offered when the question cannot be embedded, and answers only where nothing embeds', async () => {
+  it('a passage that only words found is offered when the question cannot be embedded, and answers only when there is no embedding model', async () => {
     const deps = store(
       [passage('a', strong), passage('title', 'Annual fee of the gold card')],
       [candidate('a', 1), candidate('title', 1)],

@@ -95,7 +95,7 @@ describe('askedSegments', () => {
 
 describe('segmentsAgain', () => {
   it.each<[string[] | undefined]>([[undefined], [[]], [['business']], [['business', 'r_and_d']]])(
-    'a question that was asked in the segments %j is asked again in the same ones',
+    'a question that was asked in the segments %j is asked again in the same segments',
     (asked) => {
       expect(askedSegments(segmentsAgain(asked))).toEqual(asked);
     },

@@ -26,13 +26,13 @@ describe('differing', () => {
     });
   });
 
-  it('the known value of an issue’s field is sent again when a different value was sent and never answered', () => {
+  it('the known value of an issue’s field is sent again when a different value was sent and got no reply', () => {
     const known = { ...facts, sending: { status: 'completed' as const, due: '2026-03-02' } };
     expect(differing(facts, known, now)).toEqual({ news: { due: null, status: 'pending' }, held: false });
     expect(differing({ ...facts, status: 'completed' }, known, now).news).toEqual({ due: null, status: 'completed' });
   });
 
-  it('a field changed in the issue is not sent until that change is written into the task or given up', () => {
+  it('a field that was changed in the issue is not sent to the issue until the change is written into the task or given up', () => {
     const known = { ...facts, coming: { status: 'in_progress' as const } };
     const wanted = { ...facts, title: 'Write to the bank' };
     const title = { title: 'Write to the bank' };
@@ -52,14 +52,14 @@ describe('differing', () => {
 describe('noteOf', () => {
   const lost = { ...facts, sending: { status: 'completed' as const, title: 'Sent' } };
 
-  it('a sent value that got no reply is stored as the issue’s known value when another value is sent', () => {
+  it('when another value is sent, the earlier sent value without a reply is stored as the issue’s known value', () => {
     const known = { ...lost, ...noteOf({ status: 'pending' }, lost) };
     expect(known).toEqual({ ...facts, status: 'completed', sending: { status: 'pending' } });
     expect(changeByGithub({ title: facts.title, state: 'closed' }, known).moves).toBe(false);
     expect(differing(facts, known, now).news).toEqual({ status: 'pending' });
   });
 
-  it('a value that is sent again still counts as being sent until it is answered', () => {
+  it('a value that is sent again still counts as being sent until the service replies', () => {
     const known = { ...lost, ...noteOf({ status: 'completed', title: 'Sent' }, lost) };
     expect(known).toEqual(lost);
     const wanted = { ...facts, status: 'completed' as const, title: 'Sent' };

@@ -7,7 +7,7 @@ const ref = { orgId: 'org_1', customerId: 'cus_1' };
 const { tell } = stories();
 
 describe('eraseCustomer', () => {
-  it('the workflow eraseCustomer deletes the records, waits longer than an answer may be in flight, and verifies the deletion', async () => {
+  it('the workflow eraseCustomer deletes the records, waits longer than an answer can take, and then verifies the deletion', async () => {
     const given: object[] = [];
     const note = async (one: object) => void given.push(one);
     const { calls, skippedMs } = await tell(eraseCustomer, [ref], { eraseCustomer: note, verifyErasure: note });

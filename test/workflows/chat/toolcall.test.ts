@@ -74,7 +74,7 @@ describe('toolCall', () => {
     },
   );
 
-  it('the tool call workflow continues at once after a decision, and shows operators until then whom it waits for', async () => {
+  it('the tool call workflow shows operators who has to decide about the call, and continues at once after the decision', async () => {
     const waiting: CallStep = { kind: 'waiting', awaited: 'member', withinMs: waitMs.member, about };
     let seen = '';
     let timers: unknown;

@@ -64,7 +64,7 @@ describe('crawlSite', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(4 * 60_000);
   });
 
-  it('the crawl workflow shows operators that it failed, with the reason above the counts', async () => {
+  it('the crawl workflow shows operators that a crawl has failed, with the reason above the counts', async () => {
     const { activities } = scripted([progress('done')]);
     const reason = 'The site has no page that could be read.';
     const shown: unknown[] = [];

@@ -13,7 +13,7 @@ const neverCrawls: Pick<CrawlActivities, 'crawlBatch'> = {
 };
 
 describe('recrawlSite', () => {
-  it('the workflow of a schedule’s firing only starts an ordinary crawl workflow, which continues after the first one has ended', async () => {
+  it('when a crawl schedule fires, its workflow only starts an ordinary crawl workflow, which continues after the schedule’s workflow has ended', async () => {
     const firings: string[] = [];
     let release!: () => void;
     const held = new Promise<void>((resolve) => (release = resolve));
@@ -52,13 +52,13 @@ describe('recrawlSite', () => {
     expect(crawled).toEqual([{ orgId: 'org_1', crawlId: 'crawl_of_firing' }]);
   });
 
-  it('the workflow of a schedule’s firing reports why the firing was skipped, and crawls nothing', async () => {
+  it('when a crawl of a schedule is skipped, the schedule’s workflow reports the reason, and crawls nothing', async () => {
     const skipped = { state: 'skipped', reason: 'Another crawl was running.' } as const;
     const { calls, result } = await tell(recrawlSite, [ref], { ...neverCrawls, beginRecrawl: beginning(skipped) });
     expect([calls, result]).toEqual([['beginRecrawl'], skipped]);
   });
 
-  it('the workflow of a deleted schedule’s firing crawls nothing, and removes the Temporal Schedule', async () => {
+  it('when a deleted crawl schedule still fires, its workflow crawls nothing, and removes the Temporal Schedule', async () => {
     const arranged: object[] = [];
     const { calls } = await tell(recrawlSite, [ref], {
       ...neverCrawls,

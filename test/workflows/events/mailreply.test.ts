@@ -31,7 +31,7 @@ describe('mailReply', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(2 * minute);
   });
 
-  it('the workflow that mails replies waits as long as the throttled mails of the agent require', async () => {
+  it('the workflow that mails replies waits as long as the limit of automatic mails requires', async () => {
     const outcomes = [{ waitMs: 30 * minute }, {}];
     const { calls, skippedMs } = await tell(mailReply, [ref], { mailUnsent: async () => outcomes.shift()! });
     expect(calls).toEqual(['mailUnsent', 'mailUnsent']);

@@ -72,7 +72,7 @@ describe('ticketEvents', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(5 * hour);
   });
 
-  it('the ticket events workflow plans deliveries of new events while a line waits, and says which lines are in progress', async () => {
+  it('the ticket events workflow plans deliveries of new events while a line waits, and tells the planning which lines are in progress', async () => {
     const [planned, again] = [gate(), gate()];
     const carried: string[][] = [];
     let tries = 0;
@@ -103,7 +103,7 @@ describe('ticketEvents', () => {
     expect(tries).toBe(1);
   });
 
-  it('the ticket events workflow sends a line once more when a delivery was planned for it while it was being sent', async () => {
+  it('the ticket events workflow sends a delivery line once more when another delivery was planned for the line while it was being sent', async () => {
     const [sending, planned] = [gate(), gate()];
     let [plans, sent] = [0, 0];
     await tell(

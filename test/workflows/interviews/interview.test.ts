@@ -209,7 +209,7 @@ describe('interview', () => {
     ['come in', [{ phase: 'waiting' }, { phase: 'recording' }]],
     ['left', [{ phase: 'recording' }, { phase: 'recording' }, { phase: 'done', reason: 'ended' }]],
   ])(
-    'when a bot’s report arrives during a poll, the interview workflow does not wait for the next poll: the bot has %s',
+    'when the report that a bot has %s arrives during a poll, the interview workflow does not wait for the next poll',
     async (what, looks) => {
       const held = Promise.withResolvers<void>();
       let asked = 0;
@@ -308,7 +308,7 @@ describe('interview', () => {
     expect((await now()) - begun).toBeLessThan(120 * minute);
   });
 
-  it('the interview workflow ends an interview after four hours although the service refuses every look at its bot', async () => {
+  it('the interview workflow ends an interview after four hours even when the service refuses every request for the bot’s state', async () => {
     const { record, activities } = world();
     const joinedAt = new Date((await now()) - 230 * minute).toISOString();
     const bot = { kind: 'recall', id: 'bot_1' } as const;
@@ -335,7 +335,7 @@ describe('interview', () => {
     };
   };
 
-  it('an interview is not cancelled as a no-show while the service refuses every look at its bot, and continues when the bot is found in the call', async () => {
+  it('an interview is not cancelled as a no-show while the service refuses every request for the bot’s state, and continues when the bot is found in the call', async () => {
     const { record, activities } = world();
     record.state = await waitingFor(11 * minute);
     const away = refusing();
@@ -348,7 +348,7 @@ describe('interview', () => {
     expect(moves(record.history)[0]).toEqual(['bot_deployed', 'in_progress', 'join', 'bot']);
   });
 
-  it('an interview returns to scheduled, and its bot is dismissed, when the service has refused every look at the bot for four hours', async () => {
+  it('an interview returns to scheduled, and its bot is dismissed, when the service has refused every request for the bot’s state for four hours', async () => {
     const { record, activities, dismissed } = world();
     record.state = await waitingFor(220 * minute);
     const away = refusing();
@@ -537,7 +537,7 @@ describe('interview', () => {
     });
   });
 
-  it('the interview workflow continues when its bot is in the call, although no poll noticed this before the no-show deadline', async () => {
+  it('an interview whose bot is in the call at the no-show deadline continues, although no poll before the deadline has found the bot there', async () => {
     const waiting = { phase: 'waiting' } as const;
     const looks: BotState[] = [waiting, waiting, waiting, { phase: 'recording' }];
     const { record, activities } = world({ deploy: [outside('bot_1')], looks });

@@ -35,7 +35,7 @@ describe('processDocument', () => {
       true,
       ['readDocument', 'embedDocument', 'indexDocument'],
     ],
-  ])('the document workflow handles a small document in this way: it %s', async (_, fails, expected) => {
+  ])('the document workflow %s', async (_, fails, expected) => {
     const { calls, result } = await tell(processDocument, [ref], {
       readDocument: async () => 'embed',
       embedDocument: async () => {

@@ -9,7 +9,7 @@ import { eraseTask } from '../../../workflows/tasks/taskerasure.ts';
 const { tell, now } = stories();
 
 describe('eraseTask', () => {
-  it('the workflow eraseTask deletes copies at once, and again when no step of an execution can still be in flight', async () => {
+  it('the workflow eraseTask deletes copies at once, and once more when no step of an execution can still be running', async () => {
     const begun = await now();
     const erased: [string, number][] = [];
     const { calls } = await tell(eraseTask, [{ taskId: 'task_1' }], {

@@ -1,5 +1,5 @@
 /** The editor for an article, beside the passages that are nearest to the customers' question. */
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { signal, useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { call } from '../../api/call.ts';
@@ -8,8 +8,9 @@ import { Candidates, type Asked } from './candidates.tsx';
 import { segmentsOf } from './tags.tsx';
 import { Form } from '../frame/form.tsx';
 import { Act } from '../../parts/act.tsx';
-import { Text, textOf } from '../../parts/field.tsx';
+import { Text } from '../../parts/field.tsx';
 import { longestTitle, titleOf } from '../../rules/writing.ts';
+import { unsavedArticle, type Article } from '../../state/article.ts';
 import { address, go } from '../../state/route.ts';
 import { here } from '../../state/session.ts';
 import { attempt } from '../../state/toast.ts';
@@ -21,35 +22,40 @@ const markdown = signal<ComponentType<{ text: string }> | undefined>(undefined);
 export function ArticleEditor({ docId }: { docId: string }) {
   const t = texts.value.knowledge;
   const { gap = '', question = '' } = address.value.filters;
-  const title = useSignal(titleOf(question));
-  const text = useSignal('');
-  const basedOn = useSignal('');
+  // Made once, because it belongs to the organization and mode in which the editor was opened.
+  const unsaved = useMemo(() => unsavedArticle(docId || question), []);
+  const article = useSignal(unsaved.get() ?? { title: titleOf(question), text: '', segments: '', basedOn: '' });
   const near = useSignal<Asked['explain']>(undefined);
   const at = here({ docId });
   const read = () =>
     attempt(async () => {
       const found = await call(getDocumentText, at);
-      title.value = found.name.replace(/\.(?:md|markdown|txt)$/i, '');
-      text.value = found.text;
-      basedOn.value = found.sha256;
+      const title = found.name.replace(/\.(?:md|markdown|txt)$/i, '');
+      article.value = { title, text: found.text, segments: '', basedOn: found.sha256 };
+      unsaved.drop();
     });
+  const type = (typed: Partial<Article>) => {
+    article.value = { ...article.value, ...typed };
+    // What is typed before a document is read is no draft of it.
+    if (!docId || article.value.basedOn) unsaved.keep(article.value);
+  };
   const Preview = markdown.value;
   useEffect(() => {
     void attempt(async () => (markdown.value = (await import('./markdown.tsx')).default));
-    if (docId) void read();
+    if (docId && !unsaved.get()) void read();
     if (question)
       void attempt(async () => {
         near.value = (await call(queryKnowledge, { ...here(), body: { query: question, explain: true } })).explain;
       });
   }, []);
-  const send = async (form: HTMLFormElement) => {
-    if (docId)
-      await call(changeDocumentText, { ...at, body: { name: title.value, text: text.value, based_on: basedOn.value } });
+  const send = async () => {
+    const { title: name, text, segments, basedOn } = article.value;
+    if (docId) await call(changeDocumentText, { ...at, body: { name, text, based_on: basedOn } });
     else {
       const gap_ids = gap ? [gap] : [];
-      const segments = segmentsOf(textOf(form, 'segments'));
-      await call(writeArticle, { ...here(), body: { name: title.value, text: text.value, segments, gap_ids } });
+      await call(writeArticle, { ...here(), body: { name, text, segments: segmentsOf(segments), gap_ids } });
     }
+    unsaved.drop();
     go({ screen: 'knowledge', id: 'documents' });
   };
   return (
@@ -72,22 +78,32 @@ export function ArticleEditor({ docId }: { docId: string }) {
             label={t.title}
             required
             maxLength={longestTitle}
-            value={title.value}
-            change={(typed) => (title.value = typed)}
+            value={article.value.title}
+            change={(title) => type({ title })}
           />
           <Text
             name="text"
             label={t.text}
             required
             rows={18}
-            value={text.value}
-            change={(typed) => (text.value = typed)}
+            value={article.value.text}
+            change={(text) => type({ text })}
           />
-          {!docId && <Text name="segments" label={t.segments} hint={t.segmentsHint} />}
+          {!docId && (
+            <Text
+              name="segments"
+              label={t.segments}
+              hint={t.segmentsHint}
+              value={article.value.segments}
+              change={(segments) => type({ segments })}
+            />
+          )}
         </Form>
         <div>
           <h3>{t.preview}</h3>
-          <div class="drawn">{Preview ? <Preview text={text.value} /> : <p class="said">{text.value}</p>}</div>
+          <div class="drawn">
+            {Preview ? <Preview text={article.value.text} /> : <p class="said">{article.value.text}</p>}
+          </div>
           {near.value && <Candidates explain={near.value} />}
         </div>
       </div>

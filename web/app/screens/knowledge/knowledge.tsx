@@ -12,11 +12,13 @@ import { texts } from '../../texts/texts.ts';
 const tabs = { documents: Documents, pages: Pages, gaps: Gaps, ask: Ask };
 
 export default function Knowledge() {
-  const { id, part } = address.value;
+  const { id, part, filters } = address.value;
   useKeys({ c: () => go({ screen: 'knowledge', id: 'article', part: 'new' }) });
   return (
     <Tabbed screen="knowledge" tabs={tabs} names={texts.value.knowledge.tabs}>
-      {id === 'article' ? <ArticleEditor key={part} docId={part === 'new' ? '' : part} /> : null}
+      {id === 'article' ? (
+        <ArticleEditor key={`${part} ${filters['question'] ?? ''}`} docId={part === 'new' ? '' : part} />
+      ) : null}
     </Tabbed>
   );
 }
