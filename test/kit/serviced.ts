@@ -16,8 +16,7 @@ export const slackSecret = 'slack-signing-secret';
 
 type Services = { slack: Service; linear: Service; github: Service };
 
-/** `worker`: whether a worker is started beside the API. */
-export function serviced(env: (services: Services) => SystemEnv, { worker = true }: { worker?: boolean } = {}) {
+export function serviced(env: (services: Services) => SystemEnv) {
   let running: Services & { env: SystemEnv; processes: Running[]; api: Api };
   beforeAll(async () => {
     const [slack, linear, github] = await Promise.all([
@@ -26,9 +25,8 @@ export function serviced(env: (services: Services) => SystemEnv, { worker = true
       startGithubService(),
     ]);
     const own = env({ slack, linear, github });
-    const programs = ['api/server.ts', ...(worker ? ['workers/main.ts'] : [])];
-    const processes = await Promise.all(programs.map((program) => startProcess(program, own)));
-    running = { slack, linear, github, env: own, processes, api: apiAt(processes[0]!.url) };
+    const processes = await Promise.all([startProcess('api/server.ts', own), startProcess('workers/main.ts', own)]);
+    running = { slack, linear, github, env: own, processes, api: apiAt(processes[0].url) };
   });
   afterAll(async () => {
     await Promise.all(running.processes.map((process) => process.stop()));

@@ -6,8 +6,8 @@ import { serviced, servicesEnv } from '../kit/serviced.ts';
 import { slackCall } from '../kit/services.ts';
 import type { Fault } from '../kit/worker.ts';
 
-// The workers are started, and killed, below.
-const system = serviced((services) => systemEnv('executiondeaths', servicesEnv(services)), { worker: false });
+// The workers that execute tasks are started, and killed, below.
+const system = serviced((services) => systemEnv('executiondeaths', { ...servicesEnv(services), FLEETS: 'inbound' }));
 let channel = '';
 const { newOrg, call, newTask, ended, linearIssues, githubIssues } = executing(system, () => channel);
 const program = 'test/kit/worker.ts';
