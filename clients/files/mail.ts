@@ -116,36 +116,25 @@ const bounded = (text: string): string =>
 function authored(text: string): string {
   const mail = new EmailReplyParser().read(bounded(text));
   const said = tidy(aboveMarker(mail.getVisibleText()));
-  if (said !== '') return withPostscripts(withoutClosing(said), `${said}\n\n${besideQuotation(mail.getFragments())}`);
+  if (said !== '') return withPostscripts(withoutClosing(said), `${said}\n\n${aboveQuotation(mail.getFragments())}`);
   // The reply is below the quotation. The lines above the quotation only introduce the quotation, so they are dropped.
   const lines = text.split('\n');
-  const below = lines.slice(Math.max(0, lines.findIndex(isMarked)));
-  const own = tidy(below.filter((line) => !isMarked(line) && !markerLine.test(line)).join('\n'));
+  const isQuoted = (line: string): boolean => /^\s*>/.test(line);
+  const below = lines.slice(Math.max(0, lines.findIndex(isQuoted)));
+  const own = tidy(below.filter((line) => !isQuoted(line) && !markerLine.test(line)).join('\n'));
   return withPostscripts(withoutClosing(own), own);
 }
-
-/** Whether a line is marked as quoted. */
-const isMarked = (line: string): boolean => /^\s*>/.test(line);
 
 type Fragment = ReturnType<ReturnType<EmailReplyParser['read']>['getFragments']>[number];
 
 /**
- * The text without quotations, with the signatures. When a quotation has unmarked lines, only the text above the first
- * quotation is taken: a signature below may then be that of the quoted mail.
+ * The text above the first quotation, with the signatures. Below a quotation, a signature may be that of the quoted
+ * mail.
  */
-function besideQuotation(fragments: readonly Fragment[]): string {
-  const quotations = fragments.filter((fragment) => fragment.isQuoted());
-  const own = quotations.every(hasMarkedLines)
-    ? fragments.filter((fragment) => !fragment.isQuoted())
-    : fragments.slice(0, fragments.indexOf(quotations[0]!));
-  return tidy(aboveMarker(own.map((fragment) => fragment.getContent()).join('\n\n')));
-}
-
-/** Whether all lines of a quotation are marked, except for a first line that introduces it. */
-function hasMarkedLines(quotation: Fragment): boolean {
-  const lines = quotation.getContent().split('\n');
-  const [first, ...others] = lines.filter((line) => line.trim() !== '').map(isMarked);
-  return others.every(Boolean) && (first === true || others.length > 0);
+function aboveQuotation(fragments: readonly Fragment[]): string {
+  const at = fragments.findIndex((fragment) => fragment.isQuoted());
+  const above = at === -1 ? fragments : fragments.slice(0, at);
+  return tidy(aboveMarker(above.map((fragment) => fragment.getContent()).join('\n\n')));
 }
 
 /** The text above the marker line (`markerLine`), with which this system's own mails begin. */

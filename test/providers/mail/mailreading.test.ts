@@ -129,18 +129,6 @@ describe('a postscript', () => {
     ['above the closing', 'My answer\n\nPS: It is 4711.\nLG, Anna', 'PS: It is 4711.'],
     ['above a quotation', `My answer\n\nKind regards,\nAlice\n\nPS: It is 4711.\n\n${quotation}`, 'PS: It is 4711.'],
     ['above a mail of Outlook', `My answer\n\nViele Grüße\nAnna\n\nPS: 4711\n\n${outlook}`, 'PS: 4711'],
-    ['below a quotation', `My answer\n\nKind regards,\nAlice\n\n${quotation}\n\nPS: 4711`, 'PS: 4711'],
-    [
-      'with the closing, below a quotation',
-      `My answer\n\n${quotation}\n\nKind regards,\nAlice\n\nPS: 4711`,
-      'PS: 4711',
-    ],
-    ['of an answer below a quotation', `${quotation}\n\nMy answer\n\nKind regards,\nAlice\nPS: 4711`, 'PS: 4711'],
-    [
-      'below a quotation of our mail',
-      `> ##- Write above. -##\n> old\n\nMy answer\n\n-- \nAlice\n\nPS: 4711`,
-      'PS: 4711',
-    ],
   ])(
     'a postscript is kept once, at the end of the author’s words, and the postscript of a quoted mail is dropped: %s',
     async (_, body, postscript) => expect((await read(plain, utf8(body))).text).toBe(`My answer\n\n${postscript}`),
@@ -149,14 +137,6 @@ describe('a postscript', () => {
   it.each([
     ['of a quoted mail', `My answer\n\nKind regards,\nAlice\n\n${quotation}`],
     ['of a quoted mail of Outlook', `My answer\n\nKind regards,\nAlice\n\n${outlook}`],
-    [
-      'of a mail of Outlook that quotes another',
-      `My answer\n\nFrom: Bank <a@b.example>\nSent: Sunday\n\n${quotation}\n\nKind regards,\nBob\n\nPS: older`,
-    ],
-    [
-      'below a quotation without marks',
-      'My answer\n\nOn Sunday, Bank <a@b.example> wrote:\n\nKind regards,\nBob\n\nPS: older',
-    ],
     ['that is a company', 'My answer\n\nKind regards,\nAlice\nPS Consulting'],
     ['that is a title', 'My answer\n\nViele Grüße\n\nPD Dr. Anna Müller'],
   ])('the author’s words do not include a postscript %s', async (_, body) =>
