@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { inBackground, patientNiceness, stepBack } from './background.ts';
 import { Unreadable } from '../../models/rules/base/unreadable.ts';
 
-export type Sandboxed = ChildProcessByStdio<Writable, Readable, Readable>;
+type Sandboxed = ChildProcessByStdio<Writable, Readable, Readable>;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** The interval of memory checks, in milliseconds. A process can grow by about 30 MiB in between. */

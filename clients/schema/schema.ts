@@ -12,7 +12,7 @@ import { maxSchemaDepth, maxSchemaLength, type JsonSchema } from '../../models/r
 
 /** `problem`: where and why the value is invalid, without the value itself. */
 export type Fit = { fits: true } | { fits: false; problem: string };
-export type SchemaCheck = (value: unknown) => Fit;
+type SchemaCheck = (value: unknown) => Fit;
 /** `unenforced`: the paths of regular expressions in another language's syntax, which are not checked. */
 type ReadSchema = { check: SchemaCheck; unenforced: readonly string[] };
 

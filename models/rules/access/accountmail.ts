@@ -6,7 +6,7 @@
 import type { Role } from './roles.ts';
 
 /** The kind of a mail and the values in its text. */
-export type AccountMail =
+type AccountMail =
   | { kind: 'password_reset'; name: string }
   | { kind: 'password_changed'; name: string }
   | { kind: 'email_change'; name: string }

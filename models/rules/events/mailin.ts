@@ -33,7 +33,7 @@ export const mailReasons = {
 export type MailReason = keyof typeof mailReasons;
 
 /** A header of a mail; the name is in lower case. */
-export type MailHeader = readonly [name: string, value: string];
+type MailHeader = readonly [name: string, value: string];
 
 /** The headers that show whether a program wrote a mail. Other headers of an incoming mail are not kept. */
 export const tellingHeaders: ReadonlySet<string> = new Set([

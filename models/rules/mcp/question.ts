@@ -38,7 +38,7 @@ export type Question = { message: string; fields: QuestionField[] };
 export type QuestionReply = { action: QuestionAction; content?: Record<string, unknown> };
 
 /** `id`: the server's id of the question. `schema`: the JSON Schema that validates the answer. */
-export type AskedBack = { id: string; question: Question; schema: JsonSchema; reply?: QuestionReply };
+type AskedBack = { id: string; question: Question; schema: JsonSchema; reply?: QuestionReply };
 /** The questions that block a call. `state`: opaque data of the server, sent back unchanged with the answers. */
 export type CallQuestions = { asked: AskedBack[]; state?: string };
 
