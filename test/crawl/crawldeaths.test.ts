@@ -232,7 +232,7 @@ describe('a crawl whose worker was killed', () => {
   });
 });
 
-describe('a quota that is reached while the next batch is being fetched', () => {
+describe('a quota of pages that is reached', () => {
   let limited: Running;
   beforeAll(async () => {
     limited = await startProcess('test/kit/crawlworker.ts', { ...env, LIMITS: `sandbox_pages=${quota}` });
