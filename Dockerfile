@@ -2,7 +2,7 @@
 FROM node:24.21.0-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Not `npm ci`: see lockIsComplete in engines/run.mjs. Versions and checksums are those of the lock file.
+# Not `npm ci`: see `install` in engines/run.mjs. Versions and checksums are those of the lock file.
 RUN npm install --no-save --omit=dev --ignore-scripts && npm cache clean --force
 COPY . .
 

@@ -40,7 +40,6 @@ import { profileRoutes } from './access/routes/profile.ts';
 import { recrawlRoutes } from './crawl/routes/recrawl.ts';
 import { triageRoutes } from './chat/routes/triage.ts';
 import { sessionRoutes } from './access/routes/sessions.ts';
-import { taskExecutionRoutes } from './tasks/routes/taskexecution.ts';
 import { taskRoutes } from './tasks/routes/tasks.ts';
 import { webhookRoutes } from './events/routes/webhooks.ts';
 import { widgetRoutes } from './chat/routes/widget.ts';
@@ -77,5 +76,5 @@ export const routeGroups = {
   Integrations: integrationRoutes,
   'Inbound events': [...webhookRoutes, ...inboundRoutes],
   Interviews: [...interviewRoutes, ...interviewAidRoutes, ...botReportRoutes],
-  Tasks: [...taskRoutes, ...taskExecutionRoutes, ...meetingTaskRoutes],
+  Tasks: [...taskRoutes, ...meetingTaskRoutes],
 } satisfies RouteGroups;

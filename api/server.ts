@@ -20,6 +20,7 @@ import { hooks } from './hooks.ts';
 import { prepareRates } from './http/limits.ts';
 import { createLog } from './http/log.ts';
 import { createMetrics } from './http/metrics.ts';
+import { runProgram } from './http/program.ts';
 import { createChatStreams } from './chat/stream.ts';
 import { createStaffStreams } from './chat/staffstream.ts';
 import { createRoomStreams } from './interviews/roomstream.ts';
@@ -170,25 +171,4 @@ export async function startApi(
   };
 }
 
-if (import.meta.main) {
-  try {
-    const api = await startApi(readConfig(process.env));
-    let closing: Promise<void> | undefined;
-    // `disconnect`: the parent process that started this one has ended.
-    for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const) {
-      process.on(event, () => {
-        closing ??= api.close().then(() => process.exit(0));
-      });
-    }
-    // The message is sent last, because the receiver may stop this process at once.
-    process.send?.({ type: 'ready', url: api.url });
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    const sentence =
-      code === 'EADDRINUSE'
-        ? `The port is taken: ${(error as Error).message}. Set PORT to another one.`
-        : (error as Error).message;
-    process.stderr.write(`${sentence}\n`);
-    process.exit(1);
-  }
-}
+if (import.meta.main) await runProgram(() => startApi(readConfig(process.env)));

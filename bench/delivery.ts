@@ -15,7 +15,7 @@ import { hang, outboxOf, startReceiver, status, type Receiver } from '../test/ki
 import { startSaved, type Starter } from '../workflows/start.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
 import { newId } from '../models/base/ids.ts';
-import { actOn, eventIntents } from '../models/chat/act.ts';
+import { actOn } from '../models/chat/act.ts';
 import { ConversationModel } from '../models/chat/conversation.ts';
 import { provideConversation } from '../models/chat/current.ts';
 import { provideCustomer } from '../models/chat/customer.ts';
@@ -95,7 +95,7 @@ async function measure(bench: Bench): Promise<string[]> {
 
 async function act({ ctx }: Bench, { orgId, convId }: Ticket, what: Act): Promise<string> {
   const acted = await actOn(orgId, convId, what, { now: new Date(), reason: 'asked' });
-  await startSaved(ctx, ConversationModel, acted, eventIntents(acted));
+  await startSaved(ctx, ConversationModel, acted, acted.pending ?? []);
   return acted.ticket!.ticket_id;
 }
 

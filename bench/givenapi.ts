@@ -1,6 +1,6 @@
 /** The API program with precomputed question vectors, to measure the search without the embedding models. */
 import { startApi } from '../api/server.ts';
-import { vectorsName, widths } from '../clients/embedding/vectors.ts';
+import { vectorsName } from '../clients/embedding/vectors.ts';
 import { readConfig } from '../config.ts';
 import { givenModel, numbersOf, questionParts } from './vectors.ts';
 
@@ -14,7 +14,6 @@ const api = await startApi(readConfig(process.env), (ctx) => ({
   embedding: {
     ...ctx.embedding,
     model: vectorsName,
-    widths: () => widths,
     question: async (text) => {
       const { text: about, asking } = numbersOf(text);
       return questionParts(about, asking);

@@ -1,12 +1,10 @@
 /**
  * `npm run demo`: does the main job of the product with real files, as a customer would: register, create a key, upload
- * documents, ask questions, see sources. It uses the running system or starts a separate one. It fails if an answer is
- * not the expected one, and prints how to log in to its organization.
+ * documents, ask questions, see sources. It uses the running system, and writes only into an organization that it
+ * creates there. It fails if an answer is not the expected one, and prints how to log in to its organization.
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { isAbsolute, join, relative, resolve } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { apiUrl, defaultUrl, loginCommand } from './arguments.ts';
@@ -16,9 +14,7 @@ import { answerLines, type Answer } from './knowledge.ts';
 import { createOutput, type Output } from './output.ts';
 import { addDocument } from './upload.ts';
 import { queryReply } from '../api/knowledge/contract/knowledge.ts';
-import { startGuarded } from '../engines/child.ts';
 import { createDemo } from '../engines/demo.ts';
-import { freePort } from '../engines/ports.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -128,62 +124,12 @@ async function serves(url: string): Promise<boolean> {
   }
 }
 
-/** Settings of the caller's own system, which the demo's system must ignore. */
-const foreign = ['MONGODB_URI', 'TEMPORAL_ADDRESS', 'SEARCH_URI', 'PUBLIC_URL', 'HOST', 'FLEETS'] as const;
-
-/** The demo's own data folder, next to the one of `npm start`, so that both can run. */
-const ownData = (env: NodeJS.ProcessEnv): string => resolve(env['DATA_DIR'] || join(root, '.data'), 'demo');
-
-/** Starts a separate system for the demo; its data is kept. The system ends with this process in every case. */
-async function startOwn(env: NodeJS.ProcessEnv, output: Output): Promise<{ url: string } & AsyncDisposable> {
-  const port = await freePort();
-  const others = Object.fromEntries(Object.entries(env).filter(([name]) => !foreign.some((one) => one === name)));
-  const logs = await mkdtemp(join(tmpdir(), 'support-demo-'));
-  const logPath = join(logs, 'start.log');
-  const started = await startGuarded({
-    command: process.execPath,
-    args: ['--disable-warning=ExperimentalWarning', join(root, 'engines', 'start.ts')],
-    cwd: root,
-    logPath,
-    env: { ...others, PORT: String(port), DATA_DIR: ownData(env) },
-    removeAfter: logs,
-  });
-  const stop = async (): Promise<void> => {
-    await started.stop(60_000);
-    await rm(logs, { recursive: true, force: true });
-  };
-  const url = `http://127.0.0.1:${port}/v1`;
-  try {
-    let shown = 0;
-    for (;;) {
-      const lines = (await readFile(logPath, 'utf8')).split('\n').slice(0, -1);
-      // An empty line begins the final screen for people, which is about `npm start` and not about the demo.
-      const progress = lines.includes('') ? lines.slice(0, lines.indexOf('')) : lines;
-      for (const line of progress.slice(shown)) output.say(`  ${line}`);
-      shown = progress.length;
-      if (lines.some((line) => line.startsWith('ready http'))) break;
-      if (!started.running()) throw new CliError('The system for the demo could not be started; the reason is above.');
-      await wait(100);
-    }
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  return { url, [Symbol.asyncDispose]: stop };
-}
-
-/**
- * How a person continues with the demo's organization. `restart`: the command that starts the demo's system again, if
- * the system ends now.
- */
-export function goOnLines(url: string, { email, password }: Owner, restart?: string): string[] {
+/** How a person continues with the demo's organization. */
+export function goOnLines(url: string, { email, password }: Owner): string[] {
   return [
     '',
     'Go on with it',
     '-------------',
-    ...(restart === undefined
-      ? []
-      : ['The demo stops its system now; the data stay. Start it again, in another terminal:', `  ${restart}`]),
     `Log in as its owner (the password is ${password}):`,
     `  ${loginCommand(url, email)}`,
     'Then look at its documents, or at what else there is:',
@@ -193,30 +139,18 @@ export function goOnLines(url: string, { email, password }: Owner, restart?: str
   ];
 }
 
-/** The command that starts the demo's own system, without the settings that the demo ignores. */
-function restartCommand(env: NodeJS.ProcessEnv): string {
-  const folder = ownData(env);
-  const fromHere = relative(process.cwd(), folder);
-  const dataDir = fromHere.startsWith('..') || isAbsolute(fromHere) ? folder : fromHere;
-  const unset = foreign.filter((name) => env[name]).map((name) => `${name}= `);
-  return `${unset.join('')}DATA_DIR=${dataDir} npm start`;
-}
-
 async function main(argv: readonly string[], env: NodeJS.ProcessEnv, output: Output): Promise<number> {
   const started = performance.now();
   const folder = resolve(argv[0] ?? join(root, 'test', 'fixtures'));
-  const given = env['SUPPORT_URL'] ? apiUrl(env['SUPPORT_URL']) : undefined;
   try {
-    if (given !== undefined && !(await serves(given))) {
-      throw new CliError(`No ready system answers at ${given}; leave SUPPORT_URL out and the demo starts one.`);
+    const url = apiUrl(env['SUPPORT_URL'] || defaultUrl);
+    if (!(await serves(url))) {
+      throw new CliError(
+        `No ready system answers at ${url}; start one with npm start, or name another address in SUPPORT_URL.`,
+      );
     }
-    const running = given ?? ((await serves(defaultUrl)) ? defaultUrl : undefined);
-    if (running === undefined) output.say(`No system answers at ${defaultUrl}, so the demo starts one of its own:`);
-    await using own = running === undefined ? await startOwn(env, output) : undefined;
-    const { failures, owner } = await runDemo(running ?? own!.url, folder, output);
-    const restarted = apiUrl(`http://127.0.0.1:${Number(env['PORT']) || 3000}`);
-    const lines = running === undefined ? goOnLines(restarted, owner, restartCommand(env)) : goOnLines(running, owner);
-    for (const line of lines) output.say(line);
+    const { failures, owner } = await runDemo(url, folder, output);
+    for (const line of goOnLines(url, owner)) output.say(line);
     output.say(`The demo took ${((performance.now() - started) / 1000).toFixed(1)} s.`);
     return failures === 0 ? 0 : 1;
   } catch (error) {

@@ -1,12 +1,12 @@
 /**
  * Commands that send one request each. A noun (the first word of a command, such as `tasks`) lists its commands in a
- * table (cli/nouns/). A command names its route and the contract's schemas, whose fields become options. A command that
- * does more has `runs`.
+ * table (cli/nouns/). A command names its operation in the contract, whose fields become options. A command that does
+ * more has `runs`.
  */
 import { Argument, type Command } from 'commander';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { identifier } from './arguments.ts';
-import { allPages, type Method } from './client.ts';
+import { allPages } from './client.ts';
 import {
   argumentOf,
   attributeOf,
@@ -20,6 +20,7 @@ import {
 } from './fields.ts';
 import { record, shortTime, table } from './output.ts';
 import type { Act, Session } from './session.ts';
+import type { Method, Operation } from '../api/base/contract/operation.ts';
 
 /** Sends the command's request, with additional query parameters if they are given. */
 type Ask<R> = (query?: Given) => Promise<R>;
@@ -35,11 +36,8 @@ export type Described = {
   description: string;
   /** Example commands without the noun; `noun` adds one to a command that has none. */
   examples?: readonly string[];
-  /**
-   * Method and path as in the OpenAPI document. `{orgId}` is the organization; each other path parameter is an
-   * argument.
-   */
-  route: `${Method} /${string}`;
+  /** The path parameter `{orgId}` is the organization; each other one is an argument. */
+  does: Operation;
   /** The command needs a login. Other commands also accept an API key and the global `--mode`. */
   login?: true;
   /**
@@ -47,20 +45,15 @@ export type Described = {
    * or `body`, or additional inputs of `runs`.
    */
   args?: Readonly<Record<string, string>>;
-  /** The allowed values of a path parameter. A parameter without `choices` must be an id. */
-  choices?: Readonly<Record<string, readonly string[]>>;
-  query?: z.ZodObject;
-  body?: z.ZodType;
   /**
    * The schema of the options, and the function that makes the body from their values. It is for bodies whose own
    * fields would be hard to type.
    */
   fields?: { of: z.ZodObject; body: (given: Given, session: Session) => unknown };
-  /** Other option names for fields whose name is already a global option. */
+  /** Other names of path parameters, and of fields whose name is already a global option. */
   names?: Readonly<Record<string, string>>;
   /** Fields of the schemas that do not become options. */
   except?: readonly string[];
-  reply: z.ZodType;
   /** Runs in place of sending the request. */
   runs?(session: Session, given: Given): Promise<void>;
   shown(ask: Ask<unknown>, given: Given, width: number): Promise<Printed>;
@@ -74,34 +67,37 @@ export type Noun = {
 };
 
 /**
- * A noun with its commands. `login`: every command needs a login. `example`: the path parameter in the example of a
- * command that names no examples.
+ * A noun with its commands. `login` and `names` are those of every command. `example`: the path parameter in the
+ * example of a command that names no examples.
  */
 export function noun({
-  login,
+  name,
+  description,
   example = '',
   commands,
-  ...named
-}: Pick<Noun, 'name' | 'description'> & { login?: true; example?: string; commands: readonly Described[] }): Noun {
+  ...shared
+}: Pick<Noun, 'name' | 'description'> &
+  Pick<Described, 'login' | 'names'> & { example?: string; commands: readonly Described[] }): Noun {
   const completed = commands.map((each) => ({
-    ...(login ? { login } : {}),
-    examples: [parametersOf(each.route).length > 0 ? `${each.name} ${example}` : each.name],
+    ...shared,
+    examples: [parametersOf(each.does).length > 0 ? `${each.name} ${example}` : each.name],
     ...each,
   }));
-  return { ...named, commands: completed };
+  return { name, description, commands: completed };
 }
 
-type Definition<R extends z.ZodType> = Omit<Described, 'reply' | 'shown'> & { reply: R };
+type Definition<O extends Operation> = Omit<Described, 'does' | 'shown'> & { does: O };
+type ReplyOf<O extends Operation> = z.infer<O['reply']>;
 
 /** A command that prints the reply as a record, or as the lines that `lines` makes of it. */
-export function command<R extends z.ZodType>(
-  definition: Definition<R> & { lines?: (reply: z.infer<R>, given: Given, width: number) => readonly string[] },
+export function command<O extends Operation>(
+  definition: Definition<O> & { lines?: (reply: ReplyOf<O>, given: Given, width: number) => readonly string[] },
 ): Described {
   const { lines = (reply, _, width) => record(reply, width), ...described } = definition;
   return {
     ...described,
     async shown(ask, given, width) {
-      const reply = (await ask()) as z.infer<R>;
+      const reply = (await ask()) as ReplyOf<O>;
       return { value: reply, lines: lines(reply, given, width) };
     },
   };
@@ -109,33 +105,30 @@ export function command<R extends z.ZodType>(
 
 /** A command that does more than send one request. */
 export function steps(
-  definition: Omit<Described, 'reply' | 'shown' | 'runs'> & {
-    reply: z.ZodType;
-    runs(session: Session, given: Given): Promise<void>;
-  },
+  definition: Omit<Described, 'shown' | 'runs'> & { runs(session: Session, given: Given): Promise<void> },
 ): Described {
   return command(definition);
 }
 
 /** A command that lists all pages, or as many entries as `--limit` says. */
-export function listing<R extends z.ZodObject, K extends keyof z.infer<R> & string>(
-  definition: Definition<R> & {
+export function listing<O extends Operation, K extends keyof ReplyOf<O> & string>(
+  definition: Definition<O> & {
     entries: K;
     /** The cell of an entry for each column heading. */
-    columns: Readonly<Record<string, (entry: EntryOf<z.infer<R>[K]>) => unknown>>;
+    columns: Readonly<Record<string, (entry: EntryOf<ReplyOf<O>[K]>) => unknown>>;
     /** A line about an entry, which is printed below the table. */
-    below?: (entry: EntryOf<z.infer<R>[K]>) => string | undefined;
+    below?: (entry: EntryOf<ReplyOf<O>[K]>) => string | undefined;
     /** The sentence that is printed when the list is empty. */
     none: string;
   },
 ): Described {
   const { entries, columns, below, none, ...described } = definition;
-  const isPaged = definition.query !== undefined && 'cursor' in definition.query.shape;
+  const isPaged = 'cursor' in (definition.does.query?.shape ?? {});
   return {
     ...described,
     async shown(ask, { limit }) {
       const { found, rest } = await entriesOf(ask as Ask<Given>, entries, isPaged, limit as number | undefined);
-      const all = found as EntryOf<z.infer<R>[K]>[];
+      const all = found as EntryOf<ReplyOf<O>[K]>[];
       const rows = all.map((entry) => Object.values(columns).map((of) => cell(of(entry))));
       const under = all.flatMap((entry) => below?.(entry) ?? []);
       const isEmpty = all.length === 0;
@@ -189,8 +182,8 @@ export function withExamples(command: Command, examples: readonly string[]): Com
 }
 
 function addCommand(noun: Command, described: Noun['commands'][number], act: Act): void {
-  const { route, args = {}, examples, runs } = described;
-  const parameters = parametersOf(route);
+  const { does, args = {}, examples, runs } = described;
+  const parameters = parametersOf(does);
   const positional = [...parameters, ...Object.keys(args).filter((name) => !parameters.includes(name))];
   const fields = inputsOf(described);
   const made = placeOf(noun, described.name).description(described.description);
@@ -198,7 +191,7 @@ function addCommand(noun: Command, described: Noun['commands'][number], act: Act
   for (const field of fields.filter(({ name }) => name in args))
     made.addArgument(argumentOf({ ...field, help: args[field.name]! }));
   for (const field of fields.filter(({ name }) => !(name in args)))
-    for (const option of optionsOf(field, !route.startsWith('POST '))) made.addOption(option);
+    for (const option of optionsOf(field, !does.head.startsWith('POST '))) made.addOption(option);
   withExamples(
     made,
     examples.map((example) => (noun.parent ? `${noun.name()} ${example}` : example)),
@@ -227,37 +220,39 @@ function placeOf(noun: Command, name: string): Command {
 }
 
 /** The inputs of a command: arguments in order, then options. */
-function inputsOf({ route, query, body, fields, args = {}, names, except = [] }: Described): Field[] {
-  const schemas = [query, fields?.of ?? body].filter((schema) => schema !== undefined);
+function inputsOf({ does, fields, args = {}, names, except = [] }: Described): Field[] {
+  const schemas = [does.query, fields?.of ?? does.body].filter((schema) => schema !== undefined);
   const found = schemas.flatMap((schema) => fieldsOf(schema, names));
   const limit = found.find(({ name }) => name === 'limit');
   if (limit) limit.help = 'list at most this many; all unless told';
   return [
     ...Object.keys(args)
-      .filter((name) => !parametersOf(route).includes(name))
+      .filter((name) => !parametersOf(does).includes(name))
       .map((name) => found.find((field) => field.name === name) ?? word(name)),
     ...found.filter(({ name }) => !(name in args) && name !== 'cursor' && !except.includes(name)),
   ];
 }
 
 /** The parameters of a path in order, without the organization. */
-const parametersOf = (route: string): string[] =>
-  [...route.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).filter((name) => name !== 'orgId');
+const parametersOf = ({ head }: Operation): string[] =>
+  [...head.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).filter((name) => name !== 'orgId');
 
-/** The argument's name for a parameter: `taskId` becomes `task`. */
-const wordOf = (name: string): string => name.replace(/Id$/, '');
-
-function parameterArgument(noun: string, { args, choices }: Described, name: string): Argument {
-  const values = choices?.[name];
-  if (values) return new Argument(`<${wordOf(name)}>`).choices(values);
-  const help = args?.[name] ?? `its identifier; ${noun} list shows it`;
-  return new Argument(`<${wordOf(name)}>`, help).argParser(identifier);
+/** The argument of a path parameter: `taskId` becomes `<task>`. */
+function parameterArgument(noun: string, { does, args, names }: Described, name: string): Argument {
+  const word = `<${names?.[name] ?? name.replace(/Id$/, '')}>`;
+  const schema = does.params?.shape[name];
+  if (schema instanceof z.ZodEnum) return new Argument(word).choices(schema.options.map(String));
+  return new Argument(word, args?.[name] ?? `its identifier; ${noun} list shows it`).argParser(identifier);
 }
 
 async function send(session: Session, described: Described, given: Given): Promise<void> {
-  const { route, login, query, body, fields, reply } = described;
+  const {
+    does: { head, query, body, reply },
+    login,
+    fields,
+  } = described;
   const client = await (login ? session.member() : session.client());
-  const [method, template] = route.split(' ') as [Method, string];
+  const [method, template] = head.split(' ') as [Method, string];
   const org = template.includes('{orgId}') ? await session.orgId(login ? 'member' : undefined) : '';
   const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'orgId' ? org : String(given[name])));
   const filter = { ...(login ? {} : { mode: session.mode }), ...(query && only(given, query)) };

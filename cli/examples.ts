@@ -26,10 +26,5 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'org go-live': [`org go-live ${org}`],
   'docs add': ['docs add help.md fees.xlsx --segments personal', 'docs add help.md --authority primary --wait'],
   'docs reprocess': [`docs reprocess ${doc}`],
-  'crawl start': [
-    'crawl start https://www.example.com/help/ --watch',
-    'crawl start https://www.example.com/ --every 24',
-  ],
-  prune: ['prune', 'prune --apply'],
   ask: ['ask "How long does a transfer take?"', 'ask "How long does a transfer take?" --segment business --explain'],
 };

@@ -4,160 +4,141 @@ import { detailLines, shortTime, table, wrap } from './output.ts';
 import type { Act, Session } from './session.ts';
 import type { Deployment } from './operator/deployment.ts';
 import type { NotWorking } from './operator/organizations.ts';
-import type { Attempt, Busy, Explained } from './operator/workflows.ts';
+import type { Attempt, Busy, Explained, Stuck } from './operator/workflows.ts';
 
 /** These modules are loaded lazily, because they need the database and Temporal, which most commands do not. */
 const workflows = () => import('./operator/workflows.ts');
 const organizations = () => import('./operator/organizations.ts');
-async function onDeployment<T>(
-  { env }: Session,
-  asked: { command: string; target?: string },
-  act: (deployment: Deployment) => Promise<T>,
-): Promise<T> {
-  const deployment = await import('./operator/deployment.ts');
-  return deployment.onDeployment(env, asked, act);
-}
+const deployments = () => import('./operator/deployment.ts');
+
+/** `run` gets the argument, or '' when there is none, and returns what `--json` prints. */
+type OpsCommand<R> = {
+  name: string;
+  description: string;
+  argument?: readonly [name: string, description: string];
+  run: (deployment: Deployment, given: string, now: Date) => Promise<R>;
+  lines: (found: R, width: number) => readonly string[];
+};
 
 export function addOpsCommands(program: Command, act: Act): void {
   const ops = program
     .command('ops')
     .description('for operators, where the server runs: see and mend the work of all organizations');
-  ops
-    .command('stuck')
-    .description('what waits for a mend: each situation with what it means and what to do')
-    .action(
-      act(async (session) => {
-        const { stuck } = await workflows();
-        const found = await onDeployment(session, { command: 'stuck' }, (deployment) => stuck(deployment, new Date()));
-        session.output.result(found, () => stuckLines(found, session.output.width));
-      }),
-    );
-  ops
-    .command('org')
-    .description('an organization: which connections do not work, what is open, and what failed within a day')
-    .argument('<org>', 'its id, the e-mail address of a member, or a part of its name')
-    .action(
-      act(async (session, text: string) => {
-        const [{ workOf }, { find, faultsOf }] = await Promise.all([workflows(), organizations()]);
-        const found = await onDeployment(session, { command: 'org', target: text }, async (deployment) => {
-          const organizations = await find(text);
-          const organization = organizations[0]!;
-          if (organizations.length > 1) return { organizations };
-          const { org_id: orgId } = organization;
-          return { organization, ...(await faultsOf(orgId)), ...(await workOf(deployment, orgId, new Date())) };
-        });
-        if (found.organizations)
-          return session.output.result(found, () =>
-            table(
-              ['organization', 'name', 'environment', 'since'],
-              found.organizations.map(({ org_id, name, environment, since }) => [
-                org_id,
-                name,
-                environment,
-                shortTime(since),
-              ]),
-            ),
-          );
-        return session.output.result(found, () => [
-          `${found.organization.name} (${found.organization.org_id})`,
-          `Mail server: ${found.own_mail_server ? 'its own' : 'that of this deployment (SMTP_URL), where one is set'}.`,
-          ...found.not_working.map(faultLine),
-          `Failed within a day: ${found.failed.length}`,
-          ...rows(found.failed),
-          `Open: ${found.open.length}`,
-          ...rows(found.open),
-        ]);
-      }),
-    );
-  ops
-    .command('show')
-    .description('one workflow: its details, and the attempts at its activities')
-    .argument('<id>', 'id of the workflow, such as document:doc_…')
-    .action(
-      act(async (session, id: string) => {
-        const { shown } = await workflows();
-        const found = await onDeployment(session, { command: 'show', target: id }, (deployment) =>
-          shown(deployment, id),
+  const add = <R extends object>({ name, description, argument, run, lines }: OpsCommand<R>): void => {
+    const command = ops.command(name).description(description);
+    if (argument) command.argument(...argument);
+    command.action(
+      act(async ({ env, output }: Session, ...values: unknown[]) => {
+        const { onDeployment } = await deployments();
+        const given = argument ? String(values[0]) : '';
+        const found = await onDeployment(env, { command: name, ...(argument ? { target: given } : {}) }, (deployment) =>
+          run(deployment, given, new Date()),
         );
-        session.output.result(found, () => [
-          found.summary,
-          found.does,
-          `${found.status}, begun ${shortTime(found.since)}, ${found.events} events`,
-          ...found.not_working.map(faultLine),
-          ...attemptLines(found.attempts),
-          ...(found.details === null
-            ? ['No worker runs its code, so its details are not known. Start a worker of its fleet.']
-            : detailLines(found.details, session.output.width)),
-        ]);
+        output.result(found, () => lines(found, output.width));
       }),
     );
-  ops
-    .command('restart')
-    .description('after a restore: gives every unfinished record an open workflow again')
-    .action(
-      act(async (session) => {
-        const { restart } = await import('./operator/restart.ts');
-        const restarted = await onDeployment(session, { command: 'restart' }, (deployment) =>
-          restart(deployment, new Date()),
-        );
-        const lines = Object.entries(restarted).map(([collection, count]) => `${collection}: ${count}`);
-        session.output.result({ restarted }, () => (lines.length > 0 ? lines : ['Nothing is unfinished.']));
-      }),
-    );
+  };
+  add({
+    name: 'stuck',
+    description: 'what waits for a mend: each situation with what it means and what to do',
+    run: async (deployment, _, now) => (await workflows()).stuck(deployment, now),
+    lines: stuckLines,
+  });
+  add({
+    name: 'org',
+    description: 'an organization: which connections do not work, what is open, and what failed within a day',
+    argument: ['<org>', 'its id, the e-mail address of a member, or a part of its name'],
+    run: async (deployment, text, now) => {
+      const [{ workOf }, { find, faultsOf }] = await Promise.all([workflows(), organizations()]);
+      const found = await find(text);
+      const organization = found[0]!;
+      if (found.length > 1) return { organizations: found };
+      const { org_id: orgId } = organization;
+      return { organization, ...(await faultsOf(orgId)), ...(await workOf(deployment, orgId, now)) };
+    },
+    lines: (found) =>
+      found.organizations
+        ? table(
+            ['organization', 'name', 'environment', 'since'],
+            found.organizations.map(({ org_id, name, environment, since }) => [
+              org_id,
+              name,
+              environment,
+              shortTime(since),
+            ]),
+          )
+        : [
+            `${found.organization.name} (${found.organization.org_id})`,
+            `Mail server: ${found.own_mail_server ? 'its own' : 'that of this deployment (SMTP_URL), where one is set'}.`,
+            ...found.not_working.map(faultLine),
+            `Failed within a day: ${found.failed.length}`,
+            ...rows(found.failed),
+            `Open: ${found.open.length}`,
+            ...rows(found.open),
+          ],
+  });
+  add({
+    name: 'show',
+    description: 'one workflow: its details, and the attempts at its activities',
+    argument: ['<id>', 'id of the workflow, such as document:doc_…'],
+    run: async (deployment, id) => (await workflows()).shown(deployment, id),
+    lines: (found, width) => [
+      found.summary,
+      found.does,
+      `${found.status}, begun ${shortTime(found.since)}, ${found.events} events`,
+      ...found.not_working.map(faultLine),
+      ...attemptLines(found.attempts),
+      ...(found.details === null
+        ? ['No worker runs its code, so its details are not known. Start a worker of its fleet.']
+        : detailLines(found.details, width)),
+    ],
+  });
+  add({
+    name: 'restart',
+    description: 'after a restore: gives every unfinished record an open workflow again',
+    run: async (deployment, _, now) => {
+      const { restart } = await import('./operator/restart.ts');
+      return { restarted: await restart(deployment, now) };
+    },
+    lines: ({ restarted }) => {
+      const counts = Object.entries(restarted).map(([collection, count]) => `${collection}: ${count}`);
+      return counts.length > 0 ? counts : ['Nothing is unfinished.'];
+    },
+  });
   const acts = [
     ['retry', 'try at once what waits for its next attempt'],
     ['cancel', 'stop a workflow in the way of its kind; says what to do instead where it must not be stopped'],
   ] as const;
   for (const [name, description] of acts)
-    ops
-      .command(name)
-      .description(description)
-      .argument('<id>', 'id of the workflow')
-      .action(
-        act(async (session, id: string) => {
-          const acting = (await workflows())[name];
-          const said = await onDeployment(session, { command: name, target: id }, (deployment) =>
-            acting(deployment, id),
-          );
-          session.output.result({ id, said }, () => [said]);
-        }),
-      );
-  ops
-    .command('login')
-    .description('a link that lets the Temporal UI show encrypted contents in plain for 12 hours')
-    .action(
-      act(async (session) => {
-        const { loginLink } = await import('./operator/deployment.ts');
-        const made = await onDeployment(session, { command: 'login' }, async (deployment) => ({
-          link: loginLink(deployment, new Date()),
-        }));
-        session.output.result(made, () => [
-          made.link,
-          'Open it in the browser that has the Temporal UI. It is valid for 5 minutes.',
-        ]);
-      }),
-    );
-  ops
-    .command('log')
-    .description('who ran which of these commands, and what came of it, newest first')
-    .action(
-      act(async (session) => {
-        const { listOperations } = await import('./operator/deployment.ts');
-        const log = await onDeployment(session, { command: 'log' }, () => listOperations(50));
-        session.output.result({ operations: log }, () =>
-          table(
-            ['at', 'by', 'command', 'workflow', 'outcome'],
-            log.map(({ at, by, command, target = '-', outcome = 'unknown' }) => [
-              shortTime(at.toISOString()),
-              by,
-              command,
-              target,
-              outcome,
-            ]),
-          ),
-        );
-      }),
-    );
+    add({
+      name,
+      description,
+      argument: ['<id>', 'id of the workflow'],
+      run: async (deployment, id) => ({ id, said: await (await workflows())[name](deployment, id) }),
+      lines: ({ said }) => [said],
+    });
+  add({
+    name: 'login',
+    description: 'a link that lets the Temporal UI show encrypted contents in plain for 12 hours',
+    run: async (deployment, _, now) => ({ link: (await deployments()).loginLink(deployment, now) }),
+    lines: ({ link }) => [link, 'Open it in the browser that has the Temporal UI. It is valid for 5 minutes.'],
+  });
+  add({
+    name: 'log',
+    description: 'who ran which of these commands, and what came of it, newest first',
+    run: async () => ({ operations: await (await deployments()).listOperations(50) }),
+    lines: ({ operations }) =>
+      table(
+        ['at', 'by', 'command', 'workflow', 'outcome'],
+        operations.map(({ at, by, command, target = '-', outcome = 'unknown' }) => [
+          shortTime(at.toISOString()),
+          by,
+          command,
+          target,
+          outcome,
+        ]),
+      ),
+  });
 }
 
 const faultLine = ({ what, status, since, reason }: NotWorking): string =>
@@ -197,8 +178,6 @@ function reasonOf(listed: readonly Explained[]): string {
   const [reason = ''] = reasons;
   return reasons.size > 1 || /^(?:waits for |$)/u.test(reason) ? '' : ` (${reason.replace(/\.$/u, '')})`;
 }
-
-type Stuck = Awaited<ReturnType<Awaited<ReturnType<typeof workflows>>['stuck']>>;
 
 function stuckLines(stuck: Stuck, width: number): string[] {
   const { situations, failing, busiest, not_started } = stuck;

@@ -9,7 +9,6 @@ import { openCredentials } from './credentials.ts';
 import { addNouns, withExamples } from './described.ts';
 import { examples } from './examples.ts';
 import { defaultUrl } from './arguments.ts';
-import { addCrawlCommands } from './crawl.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addDocumentCommands } from './documents.ts';
 import { CliError, errorJson, errorLines, exitCodes, usageError } from './errors.ts';
@@ -71,7 +70,6 @@ function createProgram(io: Io, say: { out(text: string): void; err(text: string)
     addAccountCommands,
     addOrgCommands,
     addDocumentCommands,
-    addCrawlCommands,
     addAskCommand,
     addSecretCommands,
     addOpsCommands,

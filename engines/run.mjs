@@ -5,7 +5,7 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, realpathSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,10 +13,9 @@ import { takeLock } from './takelock.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
-const stamp = join(modules, '.stamp');
 const oldestNode = 24;
 /** The entries that need development packages too; all others run without them. */
-const forDevelopment = /^(?:test|bench|node_modules)\/|^engines\/check\.ts$/;
+const forDevelopment = /^(?:test|bench|node_modules|engines\/cluster)\/|^engines\/check\.ts$/;
 /** Node's cache of compiled code without types. With it, starting a worker takes half the processor time. */
 const compileCache = join(modules, '.cache', 'node-compile');
 
@@ -49,40 +48,9 @@ function findNode() {
 }
 
 /**
- * The content of the stamp file when the packages of `kind` are installed: `all`, or `start` without development
- * packages. The hash covers the lock file and the platform.
+ * The lock file's entries that an install of `kind` puts on this platform, as pairs of path and entry. `kind` is `all`,
+ * or `start` without development packages.
  */
-function stampOf(kind) {
-  const lock = readFileSync(join(root, 'package-lock.json'));
-  return `${kind} ${createHash('sha256').update(lock).update(`${process.platform}-${process.arch}`).digest('hex')}`;
-}
-
-function isCurrent(kind) {
-  try {
-    const stamped = readFileSync(stamp, 'utf8');
-    if (stamped === stampOf('all') || stamped === stampOf(kind)) return true;
-  } catch {
-    // Without a stamp a person may have run npm directly, so npm's own record is checked.
-  }
-  if (!matchesLock(kind)) return false;
-  try {
-    writeStamp(kind);
-  } catch {
-    // The stamp only saves this check, so a failed write is ignored. In a container another user may own the packages.
-  }
-  return true;
-}
-
-/**
- * Replaces the stamp file by a rename instead of writing it in place. Clones may share node_modules by hard links, and
- * each clone needs its own stamp.
- */
-function writeStamp(kind) {
-  writeFileSync(`${stamp}.new`, stampOf(kind));
-  renameSync(`${stamp}.new`, stamp);
-}
-
-/** The lock file's entries that an install of `kind` puts on this platform, as pairs of path and entry. */
 function wanted(kind) {
   const fits = (list, value) => list === undefined || list.includes(value);
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
@@ -95,7 +63,7 @@ function wanted(kind) {
   );
 }
 
-/** Whether npm's own record of the install lists every package that `kind` needs. */
+/** Whether npm's own record, which npm writes at the end of an install, lists every package that `kind` needs. */
 function matchesLock(kind) {
   try {
     const installed = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8')).packages;
@@ -112,7 +80,7 @@ function matchesLock(kind) {
 }
 
 async function ensureModules(kind) {
-  if (isCurrent(kind)) return;
+  if (matchesLock(kind)) return;
   // The lock file is outside node_modules, which npm is about to change. Its name contains a hash of this clone's path,
   // so that clones do not wait for each other.
   const lock = join(
@@ -127,7 +95,7 @@ async function ensureModules(kind) {
   try {
     // npm removes packages that are not requested, so existing development packages are requested too.
     const asked = existsSync(join(modules, 'typescript')) ? 'all' : kind;
-    if (!isCurrent(kind)) await install(asked);
+    if (!matchesLock(kind)) await install(asked);
   } finally {
     held.release();
   }
@@ -143,14 +111,15 @@ async function install(kind) {
   }, 5000);
   const output = [];
   let stopped = () => undefined;
-  // `npm ci` would first delete packages that a running system may use.
-  const how = countPackages() === 0 && lockIsComplete() ? ['ci'] : ['install', '--no-save'];
   try {
     const npm = process.env.npm_execpath;
     const [command, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
     const args = [
       ...first,
-      ...how,
+      // `npm ci` would first delete packages that a running system may use, and it refuses a lock file that lacks the
+      // binaries of some platforms. This takes the same versions and checksums from the file and leaves it unchanged.
+      'install',
+      '--no-save',
       kind === 'all' ? '--include=dev' : '--omit=dev',
       '--include=optional',
       '--ignore-scripts',
@@ -176,7 +145,6 @@ async function install(kind) {
       throw new Error(
         `The packages could not be installed (npm ended with ${code}):\n${printed.split('\n').slice(0, 12).join('\n')}`,
       );
-    writeStamp(kind);
     say(`installed in ${Math.round((Date.now() - started) / 1000)} s`);
   } finally {
     stopped();
@@ -210,20 +178,6 @@ function passSignalsTo(child) {
     clearInterval(look);
     return first;
   };
-}
-
-/**
- * Whether the lock file lists the binaries of every platform. If a registry lacked some when the lock file was written,
- * `npm ci` refuses it on every platform. `npm install --no-save` takes the same versions and checksums from it, looks
- * up only what is missing, and leaves the file unchanged.
- */
-function lockIsComplete() {
-  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
-  return Object.entries(lock).every(([path, entry]) =>
-    Object.keys(entry.optionalDependencies ?? {}).every(
-      (name) => `node_modules/${name}` in lock || `${path}/node_modules/${name}` in lock,
-    ),
-  );
 }
 
 /** Counts the filled package folders, because npm creates all folders first and fills them later. */

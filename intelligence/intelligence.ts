@@ -221,7 +221,7 @@ type Questions = { questions: readonly Question[]; asked: readonly string[] };
 /** `text`: the interviewer's message. */
 export type RecognizeAsk = Questions & { text: string };
 export type SuggestAsk = Questions & {
-  language?: InterviewLanguage | undefined;
+  language: InterviewLanguage;
   /** The last messages of the transcript. */
   said: readonly Said[];
 };

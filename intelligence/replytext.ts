@@ -94,30 +94,16 @@ const visible: Stage = (text, last) => {
   return { done: done.replaceAll(invisible, ''), rest };
 };
 
-/** Results of `endFinder`: the closing mark does not exist, or may still come with the next piece. */
+/** Results of `endOf`: the closing mark does not exist, or may still come with the next piece. */
 const never = -1;
 const notYet = -2;
 
-/**
- * Finds the next closing mark on the same line, at most `longest` characters away. Positions must be asked for in
- * ascending order, so that all calls together scan the text once.
- */
-function endFinder(text: string, mark: string, longest: number): (from: number) => number {
-  const next = (character: string) => {
-    let found = -1;
-    return (from: number): number => {
-      if (found < from) found = text.indexOf(character, from);
-      if (found < 0) found = Infinity;
-      return found;
-    };
-  };
-  const [nextMark, nextLine] = [next(mark), next('\n')];
-  return (from) => {
-    const at = nextMark(from);
-    const bound = Math.min(nextLine(from), from + longest + 1);
-    if (at < bound) return at;
-    return bound < text.length ? never : notYet;
-  };
+/** Finds the next closing mark from a position on, on the same line and at most `longest` characters away. */
+function endOf(text: string, from: number, mark: string, longest: number): number {
+  const [line = ''] = text.slice(from, from + longest + 1).split('\n', 1);
+  const at = line.indexOf(mark);
+  if (at >= 0) return from + at;
+  return from + line.length < text.length ? never : notYet;
 }
 
 /**
@@ -127,19 +113,16 @@ function endFinder(text: string, mark: string, longest: number): (from: number) 
 function brackets(opening: '![' | '[', show: (words: string, target: string) => string): Stage {
   const image = opening === '![';
   return (text, last) => {
-    const endOfWords = endFinder(text, ']', longestWords);
-    const endOfTarget = endFinder(text, ')', longestTarget);
-    const endOfReference = endFinder(text, ']', longestWords);
     let done = '';
     let from = 0;
     let at = text.indexOf(opening);
     while (at >= 0) {
-      const words = endOfWords(at + opening.length);
+      const words = endOf(text, at + opening.length, ']', longestWords);
       const follows = text[words + 1];
       let end = never;
       if (words < 0) end = words;
-      else if (follows === '(') end = endOfTarget(words + 2);
-      else if (follows === '[' && image) end = endOfReference(words + 2);
+      else if (follows === '(') end = endOf(text, words + 2, ')', longestTarget);
+      else if (follows === '[' && image) end = endOf(text, words + 2, ']', longestWords);
       else if (follows === undefined) end = notYet;
       if (end === notYet && !last) return { done: done + text.slice(from, at), rest: text.slice(at) };
       const whole = words >= 0 && (end >= 0 || image);

@@ -159,7 +159,7 @@ export const narrow: Readonly<Record<string, readonly string[]>> = {
   'test/tasks/execution.test.ts': [
     'activities/tasks/execution.ts',
     'providers/',
-    'api/tasks/routes/taskexecution.ts',
+    'api/tasks/routes/tasks.ts',
     'api/tasks/execution.ts',
     'models/rules/tasks/execution.ts',
     'models/tasks/execution.ts',

@@ -3,13 +3,12 @@
  * process's heap several times as large. When run directly, this file writes the bundle to stdout.
  */
 import { execFile } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { failureConverterPath } from '../workflows/encryption.ts';
-import { fingerprintOf } from './fingerprint.ts';
+import { fingerprintOf, kept } from './fingerprint.ts';
 
 /** Bounds the child process's output; the bundle has about 1.2 million characters. */
 const maxBundleBytes = 64 * 1024 * 1024;
@@ -22,23 +21,14 @@ const maxBundleBytes = 64 * 1024 * 1024;
 export async function bundleWorkflows(folder?: string, { encrypted = false } = {}): Promise<{ code: string }> {
   if (folder === undefined) return bundleAnew(encrypted);
   const fingerprint = await fingerprintOf('workers/bundle.ts', ['workflows', 'models/rules']);
-  const path = join(folder, `workflows-${fingerprint}${encrypted ? '_encrypted' : ''}.js`);
-  const kept = await readFile(path, 'utf8').catch(() => undefined);
-  if (kept !== undefined) return { code: kept };
+  const id = `${fingerprint}${encrypted ? '_encrypted' : ''}.js`;
+  const built = await readFile(join(folder, `workflows-${id}`), 'utf8').catch(() => undefined);
+  if (built !== undefined) return { code: built };
   const bundle = await bundleAnew(encrypted);
+  const write = (draft: string) => writeFile(draft, bundle.code, { mode: 0o600 });
   // If the folder is not writable, only the next start takes longer.
-  await keep(folder, path, bundle.code).catch(() => undefined);
+  await kept(folder, 'workflows', id, write, 1).catch(() => undefined);
   return bundle;
-}
-
-/** Writes the bundle atomically, and removes older ones. */
-async function keep(folder: string, path: string, code: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  const old = (await readdir(folder)).filter((file) => /^workflows-\w+\.js$/.test(file));
-  const draft = join(folder, `workflows.${randomUUID()}.draft`);
-  await writeFile(draft, code, { mode: 0o600 });
-  await rename(draft, path);
-  for (const file of old) if (join(folder, file) !== path) await rm(join(folder, file), { force: true });
 }
 
 async function bundleAnew(encrypted: boolean): Promise<{ code: string }> {

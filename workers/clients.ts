@@ -1,8 +1,10 @@
-/** Creates the clients of a worker process for files, models and other services, from the configuration. */
+/**
+ * What activities get from the configuration: the clients of a worker process for files, models and other services, and
+ * settings.
+ */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Readers } from './readers.ts';
-import type { WorkerDeps } from './slices/slice.ts';
 import { openBots } from '../providers/recall/open.ts';
 import { openEmbedding } from '../clients/embedding/open.ts';
 import { openIntelligence } from '../intelligence/open.ts';
@@ -94,7 +96,7 @@ export function openClients(
   });
   const linear = createLinear({ http: services, url: config.linearApiUrl });
   const github = createGithub({ http: services, url: config.githubApiUrl });
-  const slack = createSlack({ http: services, respond: outbound, url: config.slack.apiUrl });
+  const slack = createSlack({ http: services, url: config.slack.apiUrl });
   const bots = openBots(config.meetingBots, config.egressAllow);
   const mcp = createMcp({ http: outbound, egressAllow: config.egressAllow });
   return {
@@ -107,14 +109,17 @@ export function openClients(
       linear,
       github,
       slack,
+      /** Undefined when no password of the Teams bot is configured. */
       teams: config.teams.app && createTeamsBot({ login: services, http: outbound }, config.teams.app),
       mailer: createMailer({ egressAllow: config.egressAllow }),
       objects: createObjectStore(services, config.s3),
       secrets: createSecretBox(config.secretKeys),
+      /** The client for URLs that organizations configured, except crawled sites. */
       http: outbound,
       mcp,
+      /** The service that sends bots into external calls, if one is configured. */
       outsideBot: bots.outside,
-    } satisfies Partial<WorkerDeps>,
+    },
     async close(): Promise<void> {
       await embedding.close();
       await files.close();
@@ -129,6 +134,21 @@ export function openClients(
     },
   };
 }
+
+/** The settings that activities need. */
+export const settingsOf = (config: Config) => ({
+  slackApp: config.slack.app,
+  mail: { ...config.mail, outsidePerDay: config.rates.outside_mails.points },
+  /** The buckets that received mails may be fetched from. */
+  inboundBuckets: config.inboundBuckets,
+  /** The public URL of this system. */
+  publicUrl: config.publicUrl,
+  /** Private hosts that requests may reach. */
+  egressAllow: config.egressAllow,
+  quotas: config.quotas,
+  testRepliesPerMinute: config.testRepliesPerMinute,
+  testConversationsPerMonth: config.testConversationsPerMonth,
+});
 
 /** The name by which robots.txt addresses the crawler. */
 const crawlerName = 'SupportPlatformBot';

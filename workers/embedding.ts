@@ -6,21 +6,14 @@
 import { startEmbeddingService } from '../clients/embedding/service.ts';
 import { obtainModels } from '../clients/embedding/obtain.ts';
 import { createLog } from '../api/http/log.ts';
-import { ConfigError, readConfig } from '../config.ts';
+import { runProgram } from '../api/http/program.ts';
+import { readConfig } from '../config.ts';
 
-try {
+await runProgram(async () => {
   const config = readConfig(process.env);
   const log = createLog('embedding', config.logLevel);
   const folder = await obtainModels(config.embedding.folder, (line) => log.info(line), new AbortController().signal);
   const service = await startEmbeddingService({ folder, host: config.host, port: config.port });
   log.info({ url: service.url }, 'embedding ready');
-  let closing: Promise<void> | undefined;
-  for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const)
-    process.on(event, () => {
-      closing ??= service.close().then(() => process.exit(0));
-    });
-  process.send?.({ type: 'ready', url: service.url });
-} catch (error) {
-  process.stderr.write(`${error instanceof ConfigError ? error.message : (error as Error).stack}\n`);
-  process.exit(1);
-}
+  return service;
+});

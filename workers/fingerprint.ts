@@ -1,7 +1,7 @@
-/** Computes the version of a program that a worker builds and caches, as a hash of what the program is built from. */
-import { createHash } from 'node:crypto';
+/** Caches built programs under their versions. A version is a hash of what a program is built from. */
+import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -22,3 +22,43 @@ export async function fingerprintOf(builder: string, rooms: readonly string[]): 
     hash.update(`\0${file}\0`).update(readFileSync(join(root, file)));
   return hash.digest('hex').slice(0, 32);
 }
+
+/**
+ * Returns the path of the file or folder `PREFIX-ID` in `folder`. `write` makes it when it is missing; other processes
+ * see all of it or nothing. Of the files and folders with this prefix, the `versions` that were used last are kept.
+ */
+export async function kept(
+  folder: string,
+  prefix: string,
+  id: string,
+  write: (draft: string) => Promise<void>,
+  versions: number,
+): Promise<string> {
+  const own = `${prefix}-${id}`;
+  const path = join(folder, own);
+  if (!(await touched(path))) {
+    await mkdir(folder, { recursive: true });
+    const draft = join(folder, `${prefix}.${randomUUID()}.draft`);
+    try {
+      await write(draft);
+      // The rename of a folder fails when another process was faster. That process wrote the same.
+      await rename(draft, path).catch(() => undefined);
+    } finally {
+      await rm(draft, { recursive: true, force: true });
+    }
+  }
+  const others = (await readdir(folder)).filter((name) => name.startsWith(`${prefix}-`) && name !== own);
+  const aged = await Promise.all(
+    others.map(async (name) => ({ name, at: (await stat(join(folder, name)).catch(() => undefined))?.mtimeMs ?? 0 })),
+  );
+  for (const { name } of aged.toSorted((a, b) => b.at - a.at).slice(versions - 1))
+    await rm(join(folder, name), { recursive: true, force: true });
+  return path;
+}
+
+/** Whether the file or folder exists; also marks it as used now. */
+const touched = (path: string): Promise<boolean> =>
+  utimes(path, new Date(), new Date()).then(
+    () => true,
+    () => false,
+  );

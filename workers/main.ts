@@ -13,7 +13,7 @@ import {
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { bundleWorkflows } from './bundle.ts';
-import { openClients } from './clients.ts';
+import { openClients, settingsOf } from './clients.ts';
 import { buildReaders } from './readers.ts';
 import { fleetNames, fleets, type FleetName } from './fleets.ts';
 import { guardFailures } from './failures.ts';
@@ -33,6 +33,7 @@ import { startSweeper } from './sweeper.ts';
 import { encryptionOf } from '../workflows/encryption.ts';
 import { connectionTo, startSaved } from '../workflows/start.ts';
 import { createLog } from '../api/http/log.ts';
+import { runProgram } from '../api/http/program.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
 import { connectRedis, disconnectRedis } from '../models/base/redis.ts';
@@ -225,18 +226,6 @@ const workflowOptions = ({ maxWorkflowTasks }: Fleet, workflowBundle: WorkflowBu
  */
 const deadWorkerAfter = '2 seconds';
 
-/** The settings from the configuration that activities need. */
-const settingsOf = (config: Config) => ({
-  slackApp: config.slack.app,
-  mail: { ...config.mail, outsidePerDay: config.rates.outside_mails.points },
-  inboundBuckets: config.inboundBuckets,
-  publicUrl: config.publicUrl,
-  egressAllow: config.egressAllow,
-  quotas: config.quotas,
-  testRepliesPerMinute: config.testRepliesPerMinute,
-  testConversationsPerMonth: config.testConversationsPerMonth,
-});
-
 function chosenFleets(wanted: string[] | undefined): FleetName[] {
   const unknown = wanted?.filter((name) => !(name in fleets)) ?? [];
   if (unknown.length > 0)
@@ -244,30 +233,10 @@ function chosenFleets(wanted: string[] | undefined): FleetName[] {
   return wanted ? (wanted as FleetName[]) : fleetNames;
 }
 
-if (import.meta.main) {
-  try {
+if (import.meta.main)
+  await runProgram(async () => {
     const { values } = parseArgs({ options: { fleet: { type: 'string' }, replay: { type: 'boolean' } } });
     if (values.replay) process.exit(await replayOpen(readConfig(process.env)));
     const FLEETS = values.fleet ?? process.env['FLEETS'];
-    const workers = await startWorkers(readConfig({ ...process.env, FLEETS }));
-    let closing: Promise<void> | undefined;
-    const close = () => {
-      closing ??= workers.close().then(
-        () => process.exit(0),
-        (error: unknown) => {
-          process.stderr.write(`${(error as Error).message}\n`);
-          process.exit(1);
-        },
-      );
-    };
-    // `disconnect`: the parent process that started this process has ended.
-    for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const) process.on(event, close);
-    // A failed worker stops the process; its supervisor restarts it.
-    workers.running.catch(close);
-    // The message is sent last, because the receiver may stop this process at once.
-    process.send?.({ type: 'ready' });
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n`);
-    process.exit(1);
-  }
-}
+    return startWorkers(readConfig({ ...process.env, FLEETS }));
+  });

@@ -4,12 +4,11 @@
  * hundreds and strips no types.
  */
 import { execFile } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, realpath, rename, rm, stat, utimes } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { fingerprintOf } from './fingerprint.ts';
+import { fingerprintOf, kept } from './fingerprint.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sources = { files: 'clients/files/child.ts', pages: 'clients/crawl/site/pages/child.ts' };
@@ -25,46 +24,17 @@ const keptVersions = 3;
  * processes at once. Rejects when the folder is not writable, and with the bundler's error output.
  */
 export async function buildReaders(folder: string): Promise<Readers> {
-  const kept = join(folder, `readers-${await fingerprintOf('workers/readers.ts', ['clients', 'models/rules'])}`);
-  if (!(await touched(kept))) await buildInto(folder, kept);
-  await removeOld(folder);
+  const fingerprint = await fingerprintOf('workers/readers.ts', ['clients', 'models/rules']);
+  const built = await kept(folder, 'readers', fingerprint, buildInto, keptVersions);
   // The sandbox's permissions apply to the real path, so symbolic links are resolved.
-  const real = await realpath(kept);
+  const real = await realpath(built);
   return { files: join(real, 'files.mjs'), pages: join(real, 'pages.mjs') };
 }
 
-/** Whether the folder exists; also marks it as recently used. */
-const touched = (folder: string): Promise<boolean> =>
-  utimes(folder, new Date(), new Date()).then(
-    () => true,
-    () => false,
-  );
-
-/**
- * Writes all files or none. The bundler runs in a child process, because it starts a process of its own that lives as
- * long as its parent.
- */
-async function buildInto(folder: string, kept: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  const draft = join(folder, `readers.${randomUUID()}.draft`);
-  try {
-    const args = ['--disable-warning=ExperimentalWarning', fileURLToPath(import.meta.url), draft];
-    await promisify(execFile)(process.execPath, args);
-    // The rename fails when another worker was faster. That worker's programs are the same.
-    await rename(draft, kept).catch(() => undefined);
-  } finally {
-    await rm(draft, { recursive: true, force: true });
-  }
-}
-
-async function removeOld(folder: string): Promise<void> {
-  const names = (await readdir(folder)).filter((name) => /^readers-[0-9a-f]{32}$/.test(name));
-  if (names.length <= keptVersions) return;
-  const aged = await Promise.all(
-    names.map(async (name) => ({ name, at: (await stat(join(folder, name)).catch(() => undefined))?.mtimeMs ?? 0 })),
-  );
-  for (const { name } of aged.toSorted((a, b) => b.at - a.at).slice(keptVersions))
-    await rm(join(folder, name), { recursive: true, force: true });
+/** The bundler runs in a child process, because it starts a process of its own that lives as long as its parent. */
+async function buildInto(folder: string): Promise<void> {
+  const args = ['--disable-warning=ExperimentalWarning', fileURLToPath(import.meta.url), folder];
+  await promisify(execFile)(process.execPath, args);
 }
 
 if (import.meta.main) {

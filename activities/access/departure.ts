@@ -4,7 +4,7 @@ import { endGrants } from '../../models/access/departure.ts';
 /** `keepKeysFor`: the owner who takes over the keys that the member made. `leftAt`: the time of the removal (ISO 8601). */
 export type DepartureRef = { orgId: string; userId: string; keepKeysFor?: string; leftAt: string };
 
-/** activities/tasks/unassigning.ts implements `giveUpTasks`. */
+/** activities/tasks/cascade.ts implements `giveUpTasks`. */
 export type DepartureActivities = ReturnType<typeof createDepartureActivities> & {
   /** Unassigns the open tasks of the member. */
   giveUpTasks(ref: DepartureRef): Promise<void>;

@@ -13,7 +13,7 @@ import { createToolUse, type HeldUp } from './tooluse.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Search } from '../../clients/knowledge/search/search.ts';
 import type { Intelligence, Toolbox } from '../../intelligence/intelligence.ts';
-import { actOn, eventIntents } from '../../models/chat/act.ts';
+import { actOn } from '../../models/chat/act.ts';
 import { takeTestReply } from '../../models/chat/allowance.ts';
 import { ConversationModel, noteAsked, placeAnswer, type Conversation } from '../../models/chat/conversation.ts';
 import { conversationWriter, streamOf } from '../../models/chat/log.ts';
@@ -276,7 +276,7 @@ export function createAnswering({
   ): Promise<void> {
     try {
       const acted = await actOn(orgId, convId, 'escalate', { now: clock(), reason, from });
-      await start(ConversationModel, acted, eventIntents(acted));
+      await start(ConversationModel, acted, acted.pending ?? []);
     } catch (error) {
       // CONFLICT means that the conversation was escalated before, a person has taken over, or it is resolved.
       if (!(error instanceof Problem && error.code === 'CONFLICT')) throw error;

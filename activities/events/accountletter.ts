@@ -11,6 +11,7 @@ import { proofHash, proofToken, storedProofToken } from '../../models/access/pro
 import { addProof, findUser, findUserByEmail } from '../../models/access/user.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import type { Delivery } from '../../models/events/delivery.ts';
+import { mailUse } from '../../models/events/outsidemail.ts';
 import { linkOf, proofMs, type ProofKind } from '../../models/rules/access/account.ts';
 import { accountMailText, type AccountLetter } from '../../models/rules/access/accountmail.ts';
 import { mayAdd } from '../../models/rules/access/roles.ts';
@@ -23,7 +24,7 @@ import { hiddenLink } from '../../models/rules/events/notification.ts';
  * has expired.
  */
 export async function letterOf(
-  delivery: Pick<Delivery, '_id' | 'org_id' | 'created_at'>,
+  delivery: Pick<Delivery, '_id' | 'org_id' | 'created_at' | 'redeliveries'>,
   letter: AccountLetter,
   { secrets, publicUrl, now }: { secrets: SecretBox; publicUrl: string; now: Date },
 ): Promise<Letter | null> {
@@ -60,7 +61,8 @@ export async function letterOf(
       to: to(''),
       words: ({ via, shown }) =>
         accountMailText(about, linkOf(publicUrl, 'invitation', shown ? hiddenLink : token(via))),
-      outside: { organization: org.name, why: 'invitation', account: invited_by, use: _id },
+      // The API request has counted the mail already, under the same idempotency key.
+      outside: { organization: org.name, why: 'invitation', account: invited_by, use: mailUse(_id, delivery) },
     };
   }
   const account = 'user_id' in letter ? await findUser(letter.user_id) : await findUserByEmail(letter.email);

@@ -3,21 +3,25 @@ import { cancellationSignal } from '@temporalio/activity';
 import { breakConnection } from '../../providers/base/broken.ts';
 import { ConnectionRefused, type Connector, type ConnectorDeps } from '../../providers/base/connector.ts';
 import { connectors } from './connectors.ts';
-import {
-  findCandidate,
-  settleCandidate,
-  type Candidate,
-  type SealedCandidate,
-} from '../../models/integrations/candidate.ts';
+import { readErrand, writeErrand } from '../../models/base/errand.ts';
 import {
   changeConnection,
   connectIntegration,
   credentialsOf,
+  findConnection,
   findIntegration,
   type Connected,
 } from '../../models/integrations/integration.ts';
 import { createRelease } from '../../models/integrations/release.ts';
-import { endOf, givesBack, type Trial, type TrialEnd, type Tried } from '../../models/rules/integrations/work.ts';
+import {
+  endOf,
+  givesBack,
+  type Attempt,
+  type Trial,
+  type TrialContent,
+  type TrialEnd,
+  type Tried,
+} from '../../models/rules/integrations/work.ts';
 
 export type IntegrationActivities = ReturnType<typeof createIntegrationActivities>;
 
@@ -35,19 +39,14 @@ export function createIntegrationActivities(deps: IntegrationDeps) {
     await createRelease({ org_id: orgId, provider, credentials, workspace }, { secrets, now: clock() });
   }
 
-  async function connect(
-    asked: Trial,
-    candidate: SealedCandidate,
-    connector: Connector,
-    signal: AbortSignal,
-  ): Promise<Tried> {
+  async function connect(asked: Trial, attempt: Attempt, connector: Connector, signal: AbortSignal): Promise<Tried> {
     const { orgId, provider, candidateId } = asked;
     const standing = await findIntegration(orgId, provider);
-    const taken = await connector.connect(candidate, standing, deps, signal);
-    // The API deletes the candidate when it stops waiting. Its caller is then told that the service did not answer, so
+    const taken = await connector.connect({ ...attempt, org_id: orgId, provider }, standing, deps, signal);
+    // The API deletes the errand when it stops waiting. Its caller is then told that the service did not answer, so
     // nothing may be connected any more. An API that stops waiting after this check is not noticed, and the connection
     // is stored.
-    if (!(await findCandidate(orgId, candidateId))) {
+    if (!(await readErrand(orgId, candidateId, deps.secrets))) {
       await discard(asked, taken);
       throw new Error('It took too long.');
     }
@@ -61,11 +60,10 @@ export function createIntegrationActivities(deps: IntegrationDeps) {
   }
 
   async function test({ orgId, provider }: Trial, connector: Connector, signal: AbortSignal): Promise<Tried> {
-    const integration = await findIntegration(orgId, provider);
-    const sealed = integration?.sealed;
-    if (!integration || sealed === undefined) return { refused: 'It is not connected.' };
+    const integration = await findConnection(orgId, provider);
+    if (!integration) return { refused: 'It is not connected.' };
     try {
-      return { said: await connector.test({ ...integration, sealed }, deps, signal) };
+      return { said: await connector.test(integration, deps, signal) };
     } catch (error) {
       if (error instanceof ConnectionRefused && error.unauthorized)
         await breakConnection(integration, error.message, deps);
@@ -73,14 +71,12 @@ export function createIntegrationActivities(deps: IntegrationDeps) {
     }
   }
 
-  async function trial(asked: Trial, candidate: Candidate, signal: AbortSignal): Promise<Tried> {
+  async function trial(asked: Trial, attempt: Attempt, signal: AbortSignal): Promise<Tried> {
     const connector = connectors[asked.provider];
     if (!connector) return { refused: 'This provider cannot be connected.' };
     try {
       if (asked.what === 'test') return await test(asked, connector, signal);
-      const { sealed } = candidate;
-      if (sealed === undefined) return { unanswered: 'This was tried before.' };
-      return await connect(asked, { ...candidate, sealed }, connector, signal);
+      return await connect(asked, attempt, connector, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ConnectionRefused) return { refused: error.message };
@@ -93,12 +89,12 @@ export function createIntegrationActivities(deps: IntegrationDeps) {
     /** Tries a connection and stores the outcome. A refusal of the service is an outcome, not a failure. */
     tryConnection: async (asked: Trial): Promise<TrialEnd> => {
       const { orgId, candidateId } = asked;
-      const candidate = await findCandidate(orgId, candidateId);
-      if (!candidate) return 'unanswered';
-      // An earlier attempt may have stored the outcome and died before it returned.
-      const tried = candidate.outcome ?? (await trial(asked, candidate, cancellationSignal()));
-      await settleCandidate(orgId, candidateId, tried);
-      return endOf(tried);
+      const content = await readErrand<TrialContent>(orgId, candidateId, deps.secrets);
+      if (!content) return 'unanswered';
+      // An earlier execution may have stored the outcome and died before it returned.
+      const outcome = 'outcome' in content ? content.outcome : await trial(asked, content, cancellationSignal());
+      await writeErrand(orgId, candidateId, { outcome } satisfies TrialContent, deps.secrets);
+      return endOf(outcome);
     },
   };
 }

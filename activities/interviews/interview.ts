@@ -4,22 +4,23 @@
  */
 import { Context, cancellationSignal } from '@temporalio/activity';
 import type { Logger } from 'pino';
-import { createRoomBot, idleRoom, type RoomDeps } from './room.ts';
 import type { Intelligence } from '../../intelligence/intelligence.ts';
 import { BotRefused, type Bot } from '../../providers/recall/bot.ts';
 import { ServiceAway } from '../../providers/recall/service.ts';
+import type { SecretBox } from '../../models/base/secretbox.ts';
 import {
   beginInterviewRemoval,
   findInterview,
   findRemoved,
   forgetInterview,
+  orderOf,
   projectInterview,
   removeInterviewContents,
   storeResult,
   type Interview,
   type Projection,
 } from '../../models/interviews/interview.ts';
-import { findRoom } from '../../models/interviews/room.ts';
+import { findRoom, openRoom } from '../../models/interviews/room.ts';
 import { readTranscript, removeSegments, storeSegments } from '../../models/interviews/transcript.ts';
 import { botName, type BotReason, type BotState } from '../../models/rules/interviews/bot.ts';
 import type { Interviewed } from '../../models/rules/interviews/evaluation.ts';
@@ -27,10 +28,12 @@ import { botKey, type BotRef, type CalledBot, type InterviewState } from '../../
 import { movesOf, type RoomMove } from '../../models/rules/interviews/room.ts';
 import { sizeOf, transcriptBounds, type Said } from '../../models/rules/interviews/transcript.ts';
 
-export type InterviewDeps = RoomDeps & {
+export type InterviewDeps = {
   /** The service for external calls, if one is configured. */
   outsideBot: Bot | undefined;
   intelligence: Pick<Intelligence, 'summarizeInterview' | 'score'>;
+  secrets: SecretBox;
+  clock: () => Date;
   log: Logger;
 };
 type Ref = { orgId: string; interviewId: string };
@@ -43,16 +46,13 @@ export type LoadedInterview = {
   /** The interview's time, whether or not it starts automatically. */
   scheduledAt?: string;
 };
-type BotOrdered = { bot: number; order: number; said?: Pick<Projection, 'state' | 'moves'> };
+type BotOrdered = { bot: number; order: number; said: Pick<Projection, 'state' | 'moves'> };
 /** The part of the state about the bots that were requested. */
 type KnownBots = Pick<InterviewState, 'bot' | 'former' | 'sent' | 'orders'>;
 export type Deployed = { bot: BotRef } | { refused: BotReason };
 export type InterviewActivities = ReturnType<typeof createInterviewActivities>;
 
 export function createInterviewActivities({ outsideBot, intelligence, secrets, clock, log }: InterviewDeps) {
-  const botOf = ({ kind }: Pick<BotRef, 'kind'>): Omit<Bot, 'schedule'> | undefined =>
-    kind === 'room' ? idleRoom : outsideBot;
-
   return {
     /** Reads the interview's state and configuration; null when the interview is being removed. */
     async loadInterview({ orgId, interviewId }: Ref): Promise<LoadedInterview | null> {
@@ -78,25 +78,27 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
 
     /**
      * Stores the state (`said`), and sends a bot or opens the room. `bot`: the number of the bot within the interview.
-     * `order`: the number of the request for a bot within the interview. `said`: the unstored state and status changes;
-     * absent when the workflow began before this field existed.
+     * `order`: the number of the request for a bot within the interview. `said`: the unstored state and status changes.
      */
     async deployBot({ orgId, interviewId, bot, order, said }: Ref & BotOrdered): Promise<Deployed> {
-      const written = said && (await projectInterview({ orgId, interviewId, ...said }, clock, { newer: true }));
+      const written = await projectInterview({ orgId, interviewId, ...said }, clock, { newer: true });
       const record = written ?? (await findInterview(orgId, interviewId));
       if (!record) return { refused: 'gone' };
-      const outside = record.meeting_url !== undefined && outsideBot !== undefined;
+      const key = botKey(interviewId, bot - 1);
+      if (record.meeting_url === undefined || !outsideBot) {
+        await openRoom(orderOf(record), secrets, clock());
+        return { bot: { kind: 'room', id: key } };
+      }
       const wanted = {
-        meetingUrl: record.meeting_url ?? '',
+        meetingUrl: record.meeting_url,
         name: botName,
         metadata: { org_id: orgId, interview_id: interviewId },
-        key: botKey(interviewId, bot - 1),
+        key,
         order,
         again: order > 1 || Context.current().info.attempt > 1,
       };
       try {
-        const service = outside ? outsideBot : createRoomBot(record, { secrets, clock });
-        return { bot: await service.schedule(wanted, cancellationSignal()) };
+        return { bot: await outsideBot.schedule(wanted, cancellationSignal()) };
       } catch (error) {
         if (!(error instanceof BotRefused)) throw error;
         log.warn({ err: error, org_id: orgId, interview_id: interviewId }, 'a bot could not be sent');
@@ -105,13 +107,12 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
     },
 
     async dismissBot({ bot }: { bot: BotRef }): Promise<void> {
-      await botOf(bot)?.cancel(bot.id, cancellationSignal());
+      await outsideBot?.cancel(bot.id, cancellationSignal());
     },
 
     /** The state of a bot. If its service is no longer configured, the bot counts as gone. */
     async lookAtBot({ bot }: { bot: BotRef }): Promise<BotState> {
-      const service = botOf(bot);
-      return service ? service.get(bot.id, cancellationSignal()) : { phase: 'failed', reason: 'gone' };
+      return outsideBot ? outsideBot.get(bot.id, cancellationSignal()) : { phase: 'failed', reason: 'gone' };
     },
 
     /** The status changes that the people in the room have requested so far. */
@@ -122,9 +123,8 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
 
     /** Stores a bot's transcript. Returns false while its service is still transcribing. */
     async collectTranscript({ orgId, interviewId, bot }: Ref & { bot: CalledBot }): Promise<boolean> {
-      const [record, service] = [await findInterview(orgId, interviewId), botOf(bot)];
-      if (!record || !service) return true;
-      const heard = await service.transcript(bot.id, cancellationSignal());
+      if (!outsideBot || !(await findInterview(orgId, interviewId))) return true;
+      const heard = await outsideBot.transcript(bot.id, cancellationSignal());
       if (!heard) return false;
       const began = Date.parse(bot.since);
       const said = heard.map(({ speaker, startMs, text }, index): Said => ({

@@ -12,6 +12,7 @@ import {
 import type { InvitationPort } from '../../providers/base/sender.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import { statusesOf } from '../../models/events/delivery.ts';
+import { mailUse } from '../../models/events/outsidemail.ts';
 import { findInterview, orderOf } from '../../models/interviews/interview.ts';
 import { prepareRoom, tokensOf } from '../../models/interviews/room.ts';
 import { nameOf } from '../../models/rules/access/mailbox.ts';
@@ -48,7 +49,7 @@ export const invitationLetterOf: InvitationPort = async (delivery, { secrets, pu
   return {
     to: { name: nameOf(name ?? ''), address: email },
     fromName: org.name,
-    outside: { organization: org.name, why: 'interview', account: record.created_by, use: _id },
+    outside: { organization: org.name, why: 'interview', account: record.created_by, use: mailUse(_id, delivery) },
     words({ from, shown }) {
       const { title, subject, text } = invitationText(invitation, { ...about, link: shown ? hidden : link });
       if (shown) return { subject, text };

@@ -5,7 +5,7 @@ import { beginRemoval, forgetMeeting, removeMeetingContents } from '../../models
 export type MeetingDeps = { log: Logger };
 type Ref = { meetingId: string };
 export type MeetingActivities = ReturnType<typeof createMeetingActivities>;
-/** The activity that removes a meeting's tasks. It is implemented in activities/tasks/meetingtasks.ts. */
+/** The activity that removes a meeting's tasks. It is implemented in activities/tasks/cascade.ts. */
 export type MeetingTaskActivities = {
   /** Removes the tasks that are linked to a meeting, in every organization. */
   removeMeetingTasks(ref: Ref): Promise<void>;

@@ -9,7 +9,7 @@ import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Search } from '../../clients/knowledge/search/search.ts';
 import { newId } from '../../models/base/ids.ts';
 import { intentFor } from '../../models/base/pending.ts';
-import { chunksOf, listChunks, writeChunks } from '../../models/knowledge/chunk.ts';
+import { chunksOf, insertChunks, listChunks, removeChunks } from '../../models/knowledge/chunk.ts';
 import {
   createDocument,
   DocumentModel,
@@ -24,19 +24,11 @@ import {
 } from '../../models/knowledge/document.ts';
 import { wakeEmbedding } from '../../models/knowledge/embedding.ts';
 import { findLiveCopy, finishLiveCopy, type LeftOut, type LiveCopy } from '../../models/knowledge/livecopy.ts';
-import {
-  beginPageCopy,
-  countPages,
-  findVisiblePage,
-  listVisiblePages,
-  publishPageCopy,
-  type Page,
-} from '../../models/knowledge/page.ts';
+import { countPages, createPage, findVisiblePage, listVisiblePages, type Page } from '../../models/knowledge/page.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { effectiveAuthority } from '../../models/rules/knowledge/authority.ts';
 import { processDocumentWork } from '../../models/rules/knowledge/work.ts';
 import { checkQuota, type Quotas } from '../../models/rules/knowledge/quota.ts';
-import { batchOf } from '../../models/rules/knowledge/reconcile.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 import type { Starter } from '../../providers/base/handled.ts';
 
@@ -98,8 +90,7 @@ export function createLiveCopyActivities({ search, embedding, quotas, start, clo
   }
 
   /**
-   * Why live mode lacks a page whose copy was not published. Undefined when a crawl or another attempt published the
-   * page.
+   * Why live mode lacks a page whose copy was refused. Undefined when a crawl or another attempt published the page.
    */
   const whyLacking = async ({ org_id, url }: Page): Promise<string | undefined> =>
     (await findVisiblePage(org_id, 'live', { url })) ? undefined : takenMeanwhile;
@@ -107,17 +98,21 @@ export function createLiveCopyActivities({ search, embedding, quotas, start, clo
   /**
    * Copies a page to live mode. Returns why it was not copied; undefined when live mode has the page. The page is read
    * again, because a crawl or a member may have changed or deleted it while others were copied.
+   *
+   * The chunks and the index rows are stored before the page, so that the page answers questions from its first moment.
+   * If the attempt dies in between, a later attempt copies the page anew. The next crawl of live mode, or a prune
+   * request, removes what is left.
    */
-  async function copyPage({ org_id, _id }: Page): Promise<string | undefined> {
+  async function copyPage({ org_id, _id: testId }: Page): Promise<string | undefined> {
     try {
       checkQuota(quotas, allowance, 'knowledge_pages', await countPages(org_id, ['live']));
     } catch (error) {
       if (error instanceof Problem) return error.message;
       throw error;
     }
-    const from = await findVisiblePage(org_id, 'test', { _id });
+    const from = await findVisiblePage(org_id, 'test', { _id: testId });
     if (!from) return deletedMeanwhile;
-    const cut = (await listChunks(org_id, _id, from.live_generation!)).map(({ ordinal, heading, text }) => ({
+    const cut = (await listChunks(org_id, testId, from.live_generation!)).map(({ ordinal, heading, text }) => ({
       ordinal,
       heading,
       text,
@@ -125,20 +120,21 @@ export function createLiveCopyActivities({ search, embedding, quotas, start, clo
     // A crawl that has published a newer generation removes the chunks of this generation, so some of them may be
     // missing.
     if (cut.length !== from.chunk_count) return crawledMeanwhile;
-    const copy = await beginPageCopy(from, clock());
-    if (!copy) return whyLacking(from);
-    const source = { org_id, mode: 'live', source_type: 'website', source_id: copy._id, generation: 1 } as const;
-    const chunks = chunksOf(source, cut);
-    await writeChunks(source, chunks);
-    const tags = { segments: from.segments, authority: effectiveAuthority(from.authority, 'website') };
+    const _id = newId('page');
     const table = { org_id, mode: 'live' } as const;
-    const batch = batchOf(1, copy.attempt);
-    await indexChunks(search, table, chunks, () => tags, batch);
-    if (await publishPageCopy(copy, chunks.length, clock())) {
-      await search.removeSource(table, copy._id, batch);
-      return undefined;
-    }
-    await search.removeBatch(table, copy._id, batch);
+    const chunks = chunksOf({ ...table, source_type: 'website', source_id: _id, generation: 1 }, cut);
+    await insertChunks(chunks);
+    const { url, title, crawl_id, segments, authority, content_sha256, crawled_at } = from;
+    await indexChunks(search, table, chunks, () => ({ segments, authority: effectiveAuthority(authority, 'website') }));
+    // The page's `etag` and `last_modified` are not copied. Without them, the next crawl reads the page in full, and so
+    // finds the page's links.
+    const read = { url, title, crawl_id, content_sha256, crawled_at };
+    const now = clock();
+    const counts = { generation: 1, live_generation: 1, chunk_count: chunks.length, tags_version: 0 };
+    const fresh = { ...read, segments, ...defined({ authority }), ...counts, created_at: now, updated_at: now };
+    if (await createPage({ _id, ...table, live: true, ...fresh })) return undefined;
+    await search.removeSource(table, _id);
+    await removeChunks(org_id, [_id]);
     return whyLacking(from);
   }
 

@@ -1,15 +1,21 @@
 /** Maintains the search index and the stored files. No activity here changes an answer, and each is idempotent. */
 import { cancellationSignal } from '@temporalio/activity';
+import { isCopying } from '../../models/knowledge/livecopy.ts';
 import type { Logger } from 'pino';
-import { readTable, retag, vectorsToMend } from './repairvectors.ts';
 import { indexChunks, syncTags } from './source.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { IndexTable, Search } from '../../clients/knowledge/search/search.ts';
 import { DamagedIndex } from '../../clients/knowledge/search/damage.ts';
 import { listChunks } from '../../models/knowledge/chunk.ts';
-import { wakeLacking } from '../../models/knowledge/embedding.ts';
+import { listEmbedded, unmarkEmbedded, wakeLacking } from '../../models/knowledge/embedding.ts';
 import { listOrphanedBytes, removeBytes } from '../../models/knowledge/document.ts';
-import { compareIndex, isCurrentBatch, liveBatch } from '../../models/rules/knowledge/reconcile.ts';
+import {
+  compareIndex,
+  compareVectors,
+  isCurrent,
+  isCurrentBatch,
+  liveBatch,
+} from '../../models/rules/knowledge/reconcile.ts';
 import { beginRows, findSource, listOwners, listStanding, publishRows } from '../../models/knowledge/source.ts';
 
 /**
@@ -62,7 +68,7 @@ export function createMaintenanceActivities(deps: MaintenanceDeps) {
       let done = 0;
       await forEach(deps, await deps.search.listTables(), cancellationSignal(), async (table) => {
         // For a table of embeddings, `maintain` itself decides what is needed.
-        if (table.model === undefined && (await deps.search.unindexedRows(table)) < unindexedRows) return;
+        if (table.model === undefined && (await deps.search.stats(table)).unindexed < unindexedRows) return;
         await deps.search.maintain(table);
         done += 1;
       });
@@ -111,9 +117,22 @@ async function forEach<T extends IndexTable & { source_id?: string }>(
   if (failed > 0) throw new Error(`${failed} failed, see the log; the last: ${reasonOf(last)}`, { cause: last });
 }
 
+/** The sources in a table; undefined when the table was unreadable and has been dropped. */
+async function readTable({ search, log }: MaintenanceDeps, table: IndexTable) {
+  try {
+    await search.check(table);
+    return await search.listSources(table);
+  } catch (error) {
+    if (!(error instanceof DamagedIndex)) throw error;
+    log.error({ ...table, reason: reasonOf(error) }, 'an index table is damaged and is made anew');
+    await search.dropTable(table);
+    return undefined;
+  }
+}
+
 /**
  * Drops a batch of rows that was found outdated. The source's record is read again first: if the batch is live or about
- * to become live, its rows stay.
+ * to become live, its rows stay. The batch of a vector table is the number of a generation.
  */
 async function dropOutdated(
   deps: MaintenanceDeps,
@@ -121,10 +140,19 @@ async function dropOutdated(
   sourceId: string,
   batch: string,
 ): Promise<boolean> {
+  const words = table.model === undefined;
+  // A copy to live mode stores the rows of a page before the page. So the copy is read before the source.
+  const copying = await isCopying(table.org_id, table.mode);
   const source = await findSource(table.org_id, sourceId);
-  if (source && isCurrentBatch(source, batch)) return false;
-  if (source) await deps.search.removeBatch(table, sourceId, batch);
+  if (!source && copying) return false;
+  if (source && (words ? isCurrentBatch(source, batch) : isCurrent(source, Number(batch)))) return false;
+  if (source || !words) await deps.search.removeBatch(table, sourceId, batch);
   else await deps.search.removeSource(table, sourceId);
+  return true;
+}
+
+async function retag({ search }: MaintenanceDeps, { org_id: orgId }: IndexTable, sourceId: string): Promise<boolean> {
+  await syncTags(search, { orgId, sourceId }, -1);
   return true;
 }
 
@@ -149,35 +177,73 @@ async function restore(
   return published;
 }
 
-async function repair(deps: MaintenanceDeps, table: IndexTable, signal: AbortSignal): Promise<number> {
-  // The records in MongoDB are listed before the rows of the index. In the other order, a source that is published
-  // between the two reads would seem to have no rows.
+/**
+ * Removes the vectors of a source and its mark as embedded. The organization's workflow `embedPassages` then embeds its
+ * passages.
+ */
+async function embedAgain(
+  deps: MaintenanceDeps,
+  table: IndexTable,
+  sourceId: string,
+  generation: number,
+): Promise<boolean> {
+  const source = await findSource(table.org_id, sourceId);
+  if (source?.live_generation !== generation) return false;
+  await deps.search.removeBatch(table, sourceId, String(generation));
+  await unmarkEmbedded(table.org_id, sourceId);
+  return true;
+}
+
+/** The repair of one source in one table; `mend` returns false when nothing had to be repaired. */
+type Repair = IndexTable & { source_id: string; mend(): Promise<boolean> };
+
+/** The repairs that a table needs. Missing vectors are made only for the present model. */
+async function toMend(deps: MaintenanceDeps, table: IndexTable): Promise<Repair[]> {
+  const { model } = deps.embedding;
+  const words = table.model === undefined;
+  const isPresent = model !== undefined && deps.search.isSameTable(table, { ...table, model });
+  // The records in MongoDB are listed before the rows of the table. In the other order, a source that is published or
+  // embedded between the two reads would seem to have no rows.
+  const embedded = isPresent ? await listEmbedded(table, model) : new Set<string>();
   const before = await listStanding(table);
   const rows = await readTable(deps, table);
   const standing = rows ? before : await listStanding(table);
-  const { outdated, retagged, miscounted } = compareIndex(standing, rows ?? []);
-  const work = [
+  const { outdated, retagged, miscounted } = words
+    ? compareIndex(standing, rows ?? [])
+    : compareVectors(standing, embedded, rows ?? []);
+  const complete = words ? restore : embedAgain;
+  return [
     ...outdated.map((one) => ({ ...one, mend: () => dropOutdated(deps, table, one.source_id, one.batch) })),
     ...retagged.map((source_id) => ({ source_id, mend: () => retag(deps, table, source_id) })),
-    ...miscounted.map((one) => ({ ...one, mend: () => restore(deps, table, one.source_id, one.generation) })),
+    ...miscounted.map((one) => ({ ...one, mend: () => complete(deps, table, one.source_id, one.generation) })),
   ].map((one) => ({ ...table, ...one }));
-  return mend(deps, table, [...work, ...(await vectorsToMend(deps, table, deps.embedding.model))], signal);
+}
+
+/** Repairs the tables of an organization and mode; returns the number of repairs. */
+async function repair(deps: MaintenanceDeps, owner: IndexTable, signal: AbortSignal): Promise<number> {
+  const { search, embedding } = deps;
+  const vectors = await search.vectorTables(owner);
+  const present = embedding.model === undefined ? [] : [{ ...owner, model: embedding.model }];
+  const missing = present.filter((table) => !vectors.some((one) => search.isSameTable(one, table)));
+  const work: Repair[] = [];
+  for (const table of [owner, ...vectors, ...missing]) work.push(...(await toMend(deps, table)));
+  return mend(deps, owner, work, signal);
 }
 
 async function mend(
   deps: MaintenanceDeps,
-  table: IndexTable,
-  work: readonly (IndexTable & { source_id: string; mend(): Promise<boolean> })[],
+  owner: IndexTable,
+  work: readonly Repair[],
   signal: AbortSignal,
 ): Promise<number> {
   let mended = 0;
-  const one = async (task: (typeof work)[number]) => {
+  const one = async (task: Repair) => {
     if (await task.mend()) mended += 1;
   };
   try {
     await forEach(deps, work, signal, one, failuresInARow);
   } finally {
-    if (mended > 0) deps.log.warn({ ...table, count: mended }, 'sources differed in the index and were put right');
+    if (mended > 0) deps.log.warn({ ...owner, count: mended }, 'sources differed in the index and were put right');
   }
   return mended;
 }

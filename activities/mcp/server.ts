@@ -9,15 +9,16 @@ import { cancellationSignal } from '@temporalio/activity';
 import { examine } from '../../clients/schema/examine.ts';
 import { ServerFailure, type Mcp } from '../../clients/mcp/mcp.ts';
 import { oauthProvider, signIn, type OAuthState } from '../../clients/mcp/oauth.ts';
+import { readErrand, takeErrand, writeErrand } from '../../models/base/errand.ts';
 import { keepDiscovery } from '../../models/mcp/discovery.ts';
-import { openGrant, readGrant, sealGrant, takeGrant, type GrantContent } from '../../models/mcp/grant.ts';
+import type { GrantContent, ReturnedGrant } from '../../models/mcp/grant.ts';
 import type { FailureReason } from '../../models/rules/mcp/failure.ts';
 import { findToolServer, keepOAuthState, noteDiscovered, type ToolServer } from '../../models/mcp/server.ts';
 import { maxTools, type ExaminedTool, type ListedTool } from '../../models/rules/mcp/tool.ts';
 
 export type ToolServerDeps = ConnectionDeps & { mcp: Mcp };
 export type ToolServerRef = { orgId: string };
-/** `grantId`: the id of a sign-in in progress. */
+/** `grantId`: the id of the errand with the sign-in. */
 export type GrantRef = ToolServerRef & { grantId: string };
 /** `gone`: the server was removed, or the sign-in is over. */
 export type Asked = { kind: 'done' } | { kind: 'gone' } | { kind: 'failed'; reason: FailureReason };
@@ -43,8 +44,6 @@ export function createToolServerActivities(deps: ToolServerDeps) {
     }
   }
 
-  const keep = (grantId: string, content: GrantContent) => sealGrant(grantId, content, secrets);
-
   return {
     /** Lists the server's tools and stores the list. */
     listServerTools: ({ orgId }: ToolServerRef): Promise<Asked> =>
@@ -61,9 +60,9 @@ export function createToolServerActivities(deps: ToolServerDeps) {
      * stored yet.
      */
     prepareSignIn: async ({ orgId, grantId }: GrantRef): Promise<Prepared> => {
-      const grant = await readGrant(orgId, grantId);
-      if (!grant) return { kind: 'gone' };
-      const content = openGrant(grant, secrets);
+      const content = await readErrand<GrantContent>(orgId, grantId, secrets);
+      if (!content) return { kind: 'gone' };
+      const keep = (result: Partial<GrantContent>) => writeErrand(orgId, grantId, { ...content, ...result }, secrets);
       const client = connections.clientOf(content.server);
       const kept = memory({});
       let address: string | undefined;
@@ -76,11 +75,11 @@ export function createToolServerActivities(deps: ToolServerDeps) {
         const { endpoint_url: url, scopes_wanted: scopes } = content.server;
         const came = await signIn(provider, url, connections.fetch, { tokenUrl, scopes });
         if (came === 'signed_in') {
-          await keep(grantId, { ...content, signed_in: connections.sealedState(orgId, await kept.read()) });
+          await keep({ signed_in: connections.sealedState(orgId, await kept.read()) });
           return { kind: 'done' } as const;
         }
         if (address === undefined) return { kind: 'failed', reason: 'unauthorized' } as const;
-        await keep(grantId, { ...content, kept: await kept.read(), address });
+        await keep({ kept: await kept.read(), address });
         return { kind: 'person_needed' } as const;
       });
     },
@@ -88,10 +87,9 @@ export function createToolServerActivities(deps: ToolServerDeps) {
     /** Exchanges the authorization code for tokens, once. */
     finishSignIn: ({ orgId, grantId }: GrantRef): Promise<Asked> =>
       asking(orgId, async (server) => {
-        const grant = await takeGrant(orgId, grantId);
-        if (!grant || grant.connection !== server.connection) return { kind: 'gone' } as const;
-        const { kept: before, code, iss } = openGrant(grant, secrets);
-        if (code === undefined) return { kind: 'gone' } as const;
+        const content = await takeErrand<ReturnedGrant>(orgId, grantId, secrets);
+        if (content?.server.connection !== server.connection) return { kind: 'gone' } as const;
+        const { kept: before, code, iss } = content;
         const kept = memory({ ...before });
         const provider = oauthProvider(connections.clientOf(server), kept);
         await signIn(provider, server.endpoint_url, connections.fetch, { returned: { code, iss } });

@@ -61,7 +61,7 @@ export function recordOf(
     shown: (retrieval ? passagesOf(retrieval) : []).map(({ passage }) => passage.id),
     tools,
     confidence: retrieval?.confidence ?? null,
-    tier: made?.found.tier ?? null,
+    tier: retrieval?.authority ?? null,
     strict: made?.found.strict ?? null,
     segments,
     ...made?.written?.by,

@@ -6,7 +6,6 @@ import { findSupportConfig, recentSupportConfig } from '../../models/integration
 import { findSentences } from '../../models/knowledge/chunk.ts';
 import { findPassages } from '../../models/knowledge/knowledge.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
-import type { Authority } from '../../models/rules/knowledge/authority.ts';
 import { isNamed, type Offer } from '../../models/rules/knowledge/offers.ts';
 import {
   chosen,
@@ -47,7 +46,6 @@ export type Found = {
   /** The normalized segments that are searched; undefined when all are searched. */
   asked: string[] | undefined;
   strict: boolean;
-  tier: Authority | undefined;
   retrieval: Retrieval<Passage>;
 };
 
@@ -84,7 +82,7 @@ export async function findKnowledge(
     if (passage && stillReachable(passage, { asked, strict })) named.push(chosen(passage));
   }
   if (named.length > 0) Object.assign(retrieval, answeredBy(named, offered?.question ?? body));
-  return { searched, askings, context, asked, strict, tier: retrieval.authority, retrieval };
+  return { searched, askings, context, asked, strict, retrieval };
 }
 
 /** A section that the customer asks for by its name counts as the answer, regardless of its relevance. */

@@ -3,6 +3,7 @@
  * and has models/rules/knowledge/retrieval.ts judge them. The functions that search, read and embed are arguments
  * (`RetrieveDeps`).
  */
+import type { Query } from '../../clients/knowledge/search/reader.ts';
 import { authorities, type Authority } from '../../models/rules/knowledge/authority.ts';
 import {
   bestReading,
@@ -29,20 +30,9 @@ import { languageOf } from '../../models/rules/language/language.ts';
 import type { Asking } from '../../models/rules/language/asking.ts';
 import { terms, type Term } from '../../models/rules/language/words.ts';
 
-export type SearchAsk = {
-  text: string;
-  meaning: Meaning | undefined;
-  filter: SegmentFilter | undefined;
-  /** Restricts the search to this authority tier. */
-  authority?: Authority;
-  /** Excludes these generations (versions) of sources. A generation's name is a passage id without its last part. */
-  without: readonly string[];
-  limit: number;
-};
-
 export type RetrieveDeps<P extends Passage> = {
   /** Candidates in any order, at most `limit` by words and `limit` by embeddings. */
-  search(ask: SearchAsk): Promise<Proposed>;
+  search(query: Query): Promise<Proposed>;
   /** The given passages that still exist in this organization and mode, in any order. */
   hydrate(ids: string[]): Promise<P[]>;
   /**
@@ -53,7 +43,7 @@ export type RetrieveDeps<P extends Passage> = {
   /** Embeds a question. When it fails, the search is lexical only and `degraded` is set. */
   embed?: (question: string) => Promise<QuestionVector | undefined>;
   /** The packed vectors of passages' sentences, for passages that have them. */
-  sentences?: (ids: readonly string[]) => Promise<ReadonlyMap<string, Int8Array>>;
+  sentences: (ids: readonly string[]) => Promise<ReadonlyMap<string, Int8Array>>;
 };
 
 export type RetrieveAsk = {
@@ -70,8 +60,6 @@ export type RetrieveAsk = {
    * for candidates that are gone or excluded.
    */
   limit?: number;
-  /** The maximum number of hits; 8 by default. */
-  maxHits?: number;
   /** Whether to read every candidate, even one too weak to matter, for `explain` and for measuring rankings. */
   everything?: boolean;
 };
@@ -105,6 +93,8 @@ export type Retrieval<P extends Passage> = {
  * search excludes those that MongoDB no longer had.
  */
 const maxRounds = 3;
+/** The maximum number of hits. */
+const maxHits = 8;
 /** The number of candidates by words, and by embeddings, in the search for the passage that a conversation is about. */
 const nearTopic = 8;
 
@@ -135,7 +125,7 @@ export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: Re
   const { hits, offers, authority, reading, judged, scale } = best!;
   return {
     confidence: hits.length > 0 ? 'high' : offers.length > 0 ? 'low' : 'none',
-    hits: hits.slice(0, ask.maxHits ?? 8),
+    hits: hits.slice(0, maxHits),
     offers,
     authority,
     asking: reading.text,
@@ -145,11 +135,9 @@ export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: Re
     terms: terms(best!.text),
     meanings,
     degraded,
-    sentences: deps.sentences ?? noSentences,
+    sentences: deps.sentences,
   };
 }
-
-const noSentences: Retrieval<Passage>['sentences'] = async () => new Map();
 
 const asItStands = (text: string): Asking => ({ text, readings: [{ text, questions: [text] }], settles: true });
 
@@ -204,7 +192,7 @@ const byWords = ({ id, authority, text_score, topical }: Candidate): Candidate =
 });
 
 /** `topic`: the id of the passage that the conversation was about. */
-type ProposeAsk = Omit<SearchAsk, 'authority'> & { topic: string | undefined };
+type ProposeAsk = Omit<Query, 'authority'> & { topic: string | undefined };
 type Found = { candidates: Candidate[]; scale: Scale | undefined; degraded: boolean };
 
 /** The candidates of one search, and those of higher authority tiers that the search may have hidden. */

@@ -1,37 +1,48 @@
 /**
- * Binds a sign-in or connection at another service to the browser that began it, so that nobody else's browser can
- * complete it. The browser gets a cookie, of which only a hash is stored.
+ * Redirects of a browser to another service and back, for a sign-in or a connection there. What is needed to finish is
+ * kept under the `state` parameter (models/base/onetimestate.ts). The browser gets a cookie, of which only a hash is
+ * stored, so that nobody else's browser can finish.
  */
 import { createHash, randomBytes } from 'node:crypto';
+import type { Context } from '../context.ts';
 import type { Cookies } from '../http/route.ts';
-
-/** A cookie's name and value, and its lifetime in seconds. */
-export type BrowserCookie = { name: string; value: string; seconds: number };
-/** Each kind of redirect to another service has its own cookies. */
-type Purpose = 'oidc' | 'connect';
+import { keepState, stateSeconds, takeState } from '../../models/base/onetimestate.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Each redirect has its own cookie, so that two tabs do not overwrite each other's. */
-const cookieName = (purpose: Purpose, state: string): string => `${purpose}_${sha256(state).slice(0, 16)}`;
+const cookieName = (purpose: string, state: string): string =>
+  `${purpose.split(':', 1)[0]!}_${sha256(state).slice(0, 16)}`;
 
-/** The cookie to set in the browser, and the hash of its value to store with the `state` parameter. */
-export function bindBrowser(
-  purpose: Purpose,
-  state: string,
-  seconds: number,
-): { cookie: BrowserCookie; browser: string } {
-  const value = randomBytes(32).toString('base64url');
-  return { cookie: { name: cookieName(purpose, state), value, seconds }, browser: sha256(value) };
+/**
+ * Keeps what is needed to finish, for this browser alone. `cookies`: undefined when a key begins the flow; then any
+ * browser may finish it.
+ */
+export async function beginRedirect(
+  { secrets, clock }: Context,
+  cookies: Cookies | undefined,
+  { state, purpose, kept }: { state: string; purpose: string; kept: object },
+): Promise<void> {
+  const cookie = cookies && randomBytes(32).toString('base64url');
+  const browser = cookie && sha256(cookie);
+  await keepState({ state, purpose, ...defined({ browser }) }, kept, { secrets, now: clock() });
+  if (cookie !== undefined) cookies?.set(cookieName(purpose, state), cookie, stateSeconds);
 }
 
 /**
- * The hash of the cookie that the returning browser sends; undefined without a cookie. The cookie is deleted, so it
- * works once.
+ * What `beginRedirect` has kept for the returning browser, once; null when there is nothing, or when another browser
+ * has begun the flow. The browser's cookie is deleted.
  */
-export function returningBrowser(cookies: Cookies, purpose: Purpose, state: string): string | undefined {
+export async function endRedirect<Kept>(
+  { secrets, clock }: Context,
+  cookies: Cookies,
+  { state, purpose }: { state: string | undefined; purpose: string },
+): Promise<Kept | null> {
+  if (state === undefined) return null;
   const name = cookieName(purpose, state);
-  const value = cookies.get(name);
+  const cookie = cookies.get(name);
   cookies.set(name, '', 0);
-  return value === undefined ? undefined : sha256(value);
+  const browser = cookie === undefined ? undefined : sha256(cookie);
+  return (await takeState({ state, purpose, ...defined({ browser }) }, { secrets, now: clock() })) as Kept | null;
 }

@@ -5,11 +5,12 @@
  */
 import * as client from 'openid-client';
 import { inSpan } from '../../clients/base/tracing.ts';
-import { bindBrowser, type BrowserCookie } from './browser.ts';
+import { beginRedirect, endRedirect } from './browser.ts';
 import type { Context } from '../context.ts';
 import { perConfig } from '../http/perconfig.ts';
+import type { Cookies } from '../http/route.ts';
 import type { Config } from '../../config.ts';
-import { keepState, stateSeconds, takeState } from '../../models/base/onetimestate.ts';
+import { cached } from '../../models/base/cached.ts';
 import { readEmail } from '../../models/rules/access/email.ts';
 import { noSuch, Problem } from '../../models/rules/base/errors.ts';
 
@@ -38,19 +39,18 @@ const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 type Kept = { nonce: string; verifier: string; page?: boolean };
 const purposeOf = (provider: string): string => `oidc:${provider}`;
 
-/** The URL to redirect the browser to, and the cookie that ties the sign-in to this browser. */
+/** Begins a sign-in in this browser; returns the URL to redirect the browser to. */
 export async function beginSignIn(
   ctx: Context,
   provider: string,
-  page: boolean,
-): Promise<{ url: string; cookie: BrowserCookie }> {
+  { page, cookies }: { page: boolean; cookies: Cookies },
+): Promise<string> {
   const configuration = await discover(ctx.config, provider);
   const state = client.randomState();
   const nonce = client.randomNonce();
   const verifier = client.randomPKCECodeVerifier();
-  const { browser, cookie } = bindBrowser('oidc', state, stateSeconds);
   const kept: Kept = { nonce, verifier, page };
-  await keepState({ state, purpose: purposeOf(provider), browser }, kept, { secrets: ctx.secrets, now: ctx.clock() });
+  await beginRedirect(ctx, cookies, { state, purpose: purposeOf(provider), kept });
   const url = client.buildAuthorizationUrl(configuration, {
     redirect_uri: callbackUrl(ctx.config, provider),
     response_type: 'code',
@@ -60,11 +60,11 @@ export async function beginSignIn(
     code_challenge: await client.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
   });
-  return { url: url.href, cookie };
+  return url.href;
 }
 
 /**
- * Reads the identity from the callback. `params`: the callback's query; `browser`: the hash of the cookie's value.
+ * Reads the identity from the callback. `params`: the callback's query.
  * @throws Problem FEDERATED_LOGIN_FAILED for anything forged, repeated, late or refused; UNAVAILABLE when the provider
  * does not answer.
  */
@@ -72,20 +72,16 @@ export async function finishSignIn(
   ctx: Context,
   provider: string,
   params: Record<string, string | undefined> & { state?: string | undefined },
-  browser: string | undefined,
+  cookies: Cookies,
 ): Promise<FederatedPerson> {
   const configuration = await discover(ctx.config, provider);
   const { state } = params;
-  const deps = { secrets: ctx.secrets, now: ctx.clock() };
-  const taken =
-    state && browser
-      ? ((await takeState({ state, purpose: purposeOf(provider), browser }, deps)) as Kept | null)
-      : null;
-  if (!state || !taken)
+  const kept = await endRedirect<Kept>(ctx, cookies, { state, purpose: purposeOf(provider) });
+  if (!state || !kept)
     throw new Problem('FEDERATED_LOGIN_FAILED', {
       message: 'This sign-in is over or was not started in this browser; start it again.',
     });
-  const { nonce, verifier, page = false } = taken;
+  const { nonce, verifier, page = false } = kept;
   const url = new URL(callbackUrl(ctx.config, provider));
   for (const [name, value] of Object.entries(params)) if (value !== undefined) url.searchParams.set(name, value);
   const claims = await confirmed(async () => {
@@ -123,25 +119,19 @@ const traced: client.CustomFetch = (url, options) => {
   return inSpan(options.method, { kind: 'client', attributes }, () => fetch(url, options as RequestInit));
 };
 
-const metadata = perConfig((config: Config) => {
-  const known = new Map<string, { readAt: number; configuration: Promise<client.Configuration> }>();
-  return (provider: string): Promise<client.Configuration> => {
-    const standing = known.get(provider);
-    if (standing && performance.now() - standing.readAt < discoveryMs) return standing.configuration;
-    const { issuer, client_id, client_secret } = config.oidcProviders[provider]!;
-    const url = new URL(issuer);
-    // Over plain http, codes and secrets are readable on the network, so only a provider on this machine may use it.
-    const execute = url.protocol === 'http:' && loopback.test(url.hostname) ? [client.allowInsecureRequests] : [];
-    const configuration = client.discovery(url, client_id, client_secret, undefined, {
-      execute,
-      timeout: timeoutSeconds,
-      [client.customFetch]: traced,
-    });
-    known.set(provider, { readAt: performance.now(), configuration });
-    configuration.catch(() => known.delete(provider));
-    return configuration;
-  };
-});
+const metadata = perConfig(({ oidcProviders }: Config) =>
+  cached(
+    (provider: string): Promise<client.Configuration> => {
+      const { issuer, client_id, client_secret } = oidcProviders[provider]!;
+      const url = new URL(issuer);
+      // Over plain http, codes and secrets are readable on the network, so only a provider on this machine may use it.
+      const execute = url.protocol === 'http:' && loopback.test(url.hostname) ? [client.allowInsecureRequests] : [];
+      const options = { execute, timeout: timeoutSeconds, [client.customFetch]: traced };
+      return client.discovery(url, client_id, client_secret, undefined, options);
+    },
+    { ttlMs: discoveryMs },
+  ),
+);
 
 async function discover(config: Config, provider: string): Promise<client.Configuration> {
   if (!Object.hasOwn(config.oidcProviders, provider)) throw noSuch('identity provider');

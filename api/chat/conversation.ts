@@ -6,7 +6,7 @@ import type { SessionPrincipal } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import { startSaved } from '../../workflows/start.ts';
 import { takeTestConversation } from '../../models/chat/allowance.ts';
-import { actOn, eventIntents } from '../../models/chat/act.ts';
+import { actOn } from '../../models/chat/act.ts';
 import {
   ConversationModel,
   findConversation,
@@ -16,10 +16,8 @@ import {
 import { findStanding, provideConversation } from '../../models/chat/current.ts';
 import { countMissed, uncountMessage } from '../../models/chat/unread.ts';
 import { conversationWriter } from '../../models/chat/log.ts';
-import { ackFrame, findClientMessage, MessageModel, type Message } from '../../models/chat/message.ts';
-import { storeMessage, type ConversationRef, type Said } from '../../models/chat/saying.ts';
-import { intentFor, settleIntent } from '../../models/base/pending.ts';
-import { conversationWork } from '../../models/rules/chat/work.ts';
+import { ackFrame, findClientMessage, type Message } from '../../models/chat/message.ts';
+import { startStored, storeMessage, type ConversationRef, type Said } from '../../models/chat/saying.ts';
 import { noSuch, Problem } from '../../models/rules/base/errors.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
@@ -83,23 +81,16 @@ export async function acceptMessage(
   if (standing) return acknowledge(standing, true);
   const spokenAs = { ...customer, session: { id: customer.sessionId, context: customer.context } };
   const begin = () => checkTestConversations(ctx, conversation);
-  const { message, acted, intent, left } = await storeMessage(conversation, said, spokenAs, ctx.clock(), begin);
+  const stored = await storeMessage(conversation, said, spokenAs, ctx.clock(), begin);
+  const { message, acted } = stored;
+  const start = () => startStored(stored, (model, record, intents) => startSaved(ctx, model, record, intents));
   if (!message) {
     // The same message arrived over another connection meanwhile, so it was counted twice as unread. One of the two
     // counts is taken back.
     await uncountMessage(orgId, convId, acted.reads);
-    await startSaved(ctx, ConversationModel, acted, [...left, ...eventIntents(acted)]);
+    await start();
     return acknowledge((await findClientMessage(conversation, clientMessageId!))!, true);
   }
-  const start = async () => {
-    await Promise.all([
-      startSaved(ctx, MessageModel, message, [intent]),
-      startSaved(ctx, ConversationModel, acted, eventIntents(acted)),
-    ]);
-    // The intent to signal the workflow is stored with the message, so its copy in the conversation is removed. If the
-    // removal fails, the copy signals the workflow again, which does no harm.
-    if (left.length > 0) await settleIntent(ConversationModel, acted, intent).catch(() => undefined);
-  };
   const [accepted] = await Promise.all([acknowledge(message, false), start(), countMissed(orgId, convId, acted.reads)]);
   return accepted;
 }
@@ -144,11 +135,6 @@ export async function endConversation(
   { _id: convId, org_id: orgId }: ConversationRef,
   csat: number | undefined,
 ): Promise<void> {
-  const intent = intentFor(conversationWork(orgId, convId), ctx.clock());
-  const ended = await actOn(orgId, convId, 'end', {
-    now: ctx.clock(),
-    ...defined({ csat }),
-    intents: [intent],
-  });
-  await startSaved(ctx, ConversationModel, ended, [intent, ...eventIntents(ended)]);
+  const ended = await actOn(orgId, convId, 'end', { now: ctx.clock(), attend: true, ...defined({ csat }) });
+  await startSaved(ctx, ConversationModel, ended, ended.pending ?? []);
 }

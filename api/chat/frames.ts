@@ -82,7 +82,8 @@ export function createFrameTaker(ctx: Context, limit: Limiter) {
       case 'context_update': {
         const problem = contextProblem(frame.context);
         if (problem !== undefined) throw new Problem('VALIDATION', { message: `context: ${problem}` });
-        return refineConversation(conversation.org_id, conversation._id, frame.context);
+        await refineConversation(conversation.org_id, conversation._id, frame.context);
+        return;
       }
       case 'earlier': {
         const { messages, cursor } = await readEarlier(conversation, frame.cursor);

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { launch } from '../../workflows/start.ts';
 import { newId } from '../../models/base/ids.ts';
 import { listAllDocuments } from '../../models/knowledge/document.ts';
-import { createLiveCopy, latestLiveCopy, LiveCopyModel } from '../../models/knowledge/livecopy.ts';
+import { createLiveCopy, isCopying, LiveCopyModel } from '../../models/knowledge/livecopy.ts';
 import { listVisiblePages } from '../../models/knowledge/page.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 import { checkRoom, missing } from '../../models/rules/knowledge/livecopy.ts';
@@ -14,7 +14,7 @@ import { copyTestToLiveWork } from '../../models/rules/knowledge/work.ts';
  * @throws Problem BETA_LIMIT_REACHED when the plan has no room for all of them.
  */
 export async function copyFromTest(ctx: Context, orgId: string, userId: string): Promise<void> {
-  if ((await latestLiveCopy(orgId))?.running) return;
+  if (await isCopying(orgId, 'live')) return;
   const documents = await both(async (mode) =>
     (await listAllDocuments(orgId, mode)).map(({ sha256, status }) => ({ key: sha256, failed: status === 'failed' })),
   );

@@ -3,7 +3,7 @@
  * the history. Earlier messages follow when the client asks for them.
  */
 import type { ConversationRef } from '../../models/chat/saying.ts';
-import { pageFrom, readHistory, readHistoryCursor, viewMessage, type HistoryPage } from './history.ts';
+import { readHistory, readHistoryCursor, viewMessage } from './history.ts';
 import { canResume } from '../live/resume.ts';
 import type { StreamSocket } from '../live/stream.ts';
 import { findCustomer, replyAddressOf } from '../../models/chat/customer.ts';
@@ -11,12 +11,11 @@ import { findConversation } from '../../models/chat/conversation.ts';
 import { streamOf, replyStart } from '../../models/chat/log.ts';
 import type { Message } from '../../models/chat/message.ts';
 import { lastSeq } from '../../models/live/frame.ts';
-import { Problem } from '../../models/rules/base/errors.ts';
 
 /**
  * The most that one `history` or `earlier` frame carries; far below the backlog at which a socket counts as too slow.
  */
-const historyBounds = { messages: 100, characters: 200_000 };
+const historyBounds = { limit: 100, characters: 200_000 };
 
 /**
  * Greets a socket and sets its sequence number: the log's frames after that number follow. Returns false, and sends
@@ -44,7 +43,7 @@ export async function greet(
     socket.tell('welcome', welcome);
     return true;
   }
-  const { found, cursor } = latest(convId, await readHistory(chosen, historyBounds.messages));
+  const { found, cursor } = await readHistory(chosen, historyBounds);
   socket.seq = Math.min(last, await beforeOpenReply(chosen, found));
   socket.tell('welcome', welcome);
   socket.tell('history', { messages: found.map(viewMessage), cursor });
@@ -53,11 +52,8 @@ export async function greet(
 
 /** The messages before a `history` or `earlier` frame, by that frame's cursor. @throws Problem VALIDATION. */
 export async function readEarlier(conversation: ConversationRef, cursor: string) {
-  const from = readHistoryCursor(cursor);
-  if (from.convId !== conversation._id) {
-    throw new Problem('VALIDATION', { message: 'cursor: is not one of this conversation' });
-  }
-  const page = latest(conversation._id, await readHistory(conversation, historyBounds.messages, from.before));
+  const before = readHistoryCursor(cursor, conversation._id)?.before;
+  const page = await readHistory(conversation, { ...historyBounds, before });
   return { messages: page.found.map(viewMessage), cursor: page.cursor };
 }
 
@@ -69,11 +65,4 @@ async function beforeOpenReply(conversation: ConversationRef, history: readonly 
   const awaited = history.filter(({ state, attempt }) => state === 'waiting' && attempt !== undefined);
   const starts = await Promise.all(awaited.map(({ reply_id }) => replyStart(conversation, reply_id!)));
   return Math.min(...starts.map((seq) => (seq === undefined ? Infinity : seq - 1)));
-}
-
-/** The last messages of a page that fit into one frame. */
-function latest(convId: string, page: HistoryPage): HistoryPage {
-  let characters = 0;
-  const from = page.found.findLastIndex(({ body }) => (characters += body.length) > historyBounds.characters) + 1;
-  return from === 0 ? page : pageFrom(convId, page.found.slice(from));
 }

@@ -1,41 +1,41 @@
 /** Reads a conversation's messages page by page, backwards, and shows them to the customer. */
+import { afterPlace, foreignCursor, placedListPage } from '../http/cursor.ts';
 import type { ConversationRef } from '../../models/chat/saying.ts';
 import type { Conversation } from '../../models/chat/conversation.ts';
 import { listMessages, type Message } from '../../models/chat/message.ts';
 import { shownOffer } from '../../models/rules/knowledge/offers.ts';
-import { Problem, type Detail } from '../../models/rules/base/errors.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
-/** Messages in order of time. `cursor`: the cursor of the page with earlier messages; null when there are none. */
-export type HistoryPage = { found: Message[]; cursor: string | null };
-
-/** The last `limit` messages of a conversation, or the last ones before position `before`. */
+/**
+ * The last messages of a conversation, or the last ones before position `before`, in order of time. They are at most
+ * `limit`, and have at most `characters` together, unless one message alone has more. `cursor` leads to the messages
+ * before them.
+ */
 export async function readHistory(
   { _id: convId, org_id: orgId }: ConversationRef,
-  limit: number,
-  before?: number,
-): Promise<HistoryPage> {
-  const found = await listMessages(orgId, convId, { limit: limit + 1, before });
-  return found.length > limit ? pageFrom(convId, found.slice(1)) : { found, cursor: null };
+  { limit, characters = Infinity, before }: { limit: number; characters?: number; before?: number | undefined },
+): Promise<{ found: Message[]; cursor: string | null }> {
+  const newest = (await listMessages(orgId, convId, { limit: limit + 1, before })).toReversed();
+  let size = 0;
+  const over = newest.findIndex(({ body }) => (size += body.length) > characters);
+  const fitting = over === -1 ? limit : Math.min(limit, Math.max(over, 1));
+  const { entries, cursor } = placedListPage(newest, fitting, ({ position }) => `${convId}:${position}`);
+  return { found: entries.toReversed(), cursor };
 }
 
-/** Builds a page whose cursor leads to the earlier messages. */
-export function pageFrom(convId: string, found: Message[]): HistoryPage {
-  const [first] = found;
-  return { found, cursor: first ? Buffer.from(`${convId}:${first.position}`).toString('base64url') : null };
-}
-
-/** Decodes a cursor of `pageFrom`. @throws Problem VALIDATION for any other text. */
-export function readHistoryCursor(cursor: string): { convId: string; before: number } {
-  const text = Buffer.from(cursor, 'base64url').toString('utf8');
-  const [, convId, position] = /^(conv_[0-9A-Z]{26}):([1-9]\d{0,9})$/.exec(text) ?? [];
-  if (!convId || !position || Buffer.from(text).toString('base64url') !== cursor) throw foreignCursor();
+/**
+ * Reads a cursor of `readHistory`: its conversation, and the position before which it leads. `own`: the conversation of
+ * which the cursor must be, if given. @throws Problem VALIDATION for any other text.
+ */
+export function readHistoryCursor(
+  cursor: string | undefined,
+  own?: string,
+): { convId: string; before: number } | undefined {
+  const place = afterPlace(cursor, /^conv_[0-9A-Z]{26}:[1-9]\d{0,9}$/);
+  if (place === undefined) return undefined;
+  const [convId, position] = place.split(':') as [string, string];
+  if (own !== undefined && convId !== own) throw foreignCursor();
   return { convId, before: Number(position) };
-}
-
-export function foreignCursor(): Problem {
-  const detail: Detail = { path: ['query', 'cursor'], message: 'is not a cursor of this list; start without one' };
-  return new Problem('VALIDATION', { details: [detail] });
 }
 
 /** A message as its customer sees it. */

@@ -5,15 +5,13 @@
  */
 import type { TenantPrincipal } from '../access/auth.ts';
 import { startSaved, type Starter } from '../../workflows/start.ts';
-import { actOn, eventIntents, type ActOptions } from '../../models/chat/act.ts';
+import { actOn, type ActOptions } from '../../models/chat/act.ts';
 import { ConversationModel, findConversation, type Conversation, type Ticket } from '../../models/chat/conversation.ts';
 import { findCustomer, findCustomers, type Customer } from '../../models/chat/customer.ts';
 import { tellStaff } from '../../models/live/staff.ts';
-import { findReply, storeReply } from '../../models/chat/saying.ts';
-import { MessageModel, type Message } from '../../models/chat/message.ts';
+import { findReply, startStored, storeReply } from '../../models/chat/saying.ts';
+import type { Message } from '../../models/chat/message.ts';
 import { findOrganization } from '../../models/access/organization.ts';
-import { intentFor, settleIntent } from '../../models/base/pending.ts';
-import { conversationWork } from '../../models/rules/chat/work.ts';
 import { escalationReasons, type Act } from '../../models/rules/chat/conversation.ts';
 import { invalid, noSuch, Problem } from '../../models/rules/base/errors.ts';
 import { findUser } from '../../models/access/user.ts';
@@ -28,25 +26,26 @@ export async function conversationOf({ orgId, modes }: Caller, convId: string): 
   return found;
 }
 
-/** Does an action that the customer sees. @throws Problem NOT_FOUND, CONFLICT. */
+/** Does an action, tells those who see it, and signals the conversation's workflow. @throws Problem NOT_FOUND, CONFLICT. */
 export async function actShown(
   ctx: Starter,
   caller: Caller,
   convId: string,
   act: Act,
-  more: Pick<ActOptions, 'reason' | 'note'> = {},
+  more: Pick<ActOptions, 'reason' | 'note' | 'assignTo'> = {},
+  tell: () => Promise<void> = () => Promise.resolve(),
 ): Promise<Conversation> {
   await conversationOf(caller, convId);
-  const now = ctx.clock();
-  const intent = intentFor(conversationWork(caller.orgId, convId), now);
-  const acted = await actOn(caller.orgId, convId, act, { now, intents: [intent], ...byOf(caller), ...more });
-  await startSaved(ctx, ConversationModel, acted, [intent, ...eventIntents(acted)]);
+  const acted = await actOn(caller.orgId, convId, act, { now: ctx.clock(), attend: true, ...byOf(caller), ...more });
+  await tell();
+  await startSaved(ctx, ConversationModel, acted, acted.pending ?? []);
   return acted;
 }
 
 /**
- * Assigns a conversation to a member or to nobody. Customers do not see who is assigned. @throws Problem NOT_FOUND,
- * VALIDATION.
+ * Assigns a conversation to a member or to nobody. Customers do not see who is assigned. But every action prolongs the
+ * life of a test conversation, and the conversation's workflow prolongs its messages and frames. @throws Problem
+ * NOT_FOUND, VALIDATION.
  */
 export async function assign(
   ctx: Starter,
@@ -55,29 +54,16 @@ export async function assign(
   userId: string | null,
 ): Promise<Conversation> {
   await conversationOf(caller, convId);
-  const now = ctx.clock();
-  // Every action prolongs the life of a test conversation. The workflow that this intent starts prolongs the
-  // conversation's messages and frames too.
-  const intent = intentFor(conversationWork(caller.orgId, convId), now);
-  if (userId === null) {
-    const freed = await actOn(caller.orgId, convId, 'unassign', { now, intents: [intent] });
-    await tellStaff(caller.orgId, { type: 'changed', body: { conv_id: convId } }, now);
-    await startSaved(ctx, ConversationModel, freed, [intent]);
-    return freed;
+  if (userId !== null) {
+    const org = await findOrganization(caller.orgId);
+    if (!org?.members.some((member) => member.user_id === userId)) {
+      throw invalid(['body', 'user_id'], 'is not a member of this organization');
+    }
   }
-  const org = await findOrganization(caller.orgId);
-  if (!org?.members.some((member) => member.user_id === userId)) {
-    throw invalid(['body', 'user_id'], 'is not a member of this organization');
-  }
-  const assigned = await actOn(caller.orgId, convId, 'assign', {
-    now,
-    intents: [intent],
-    assignTo: userId,
-    ...byOf(caller),
-  });
-  await tellStaff(caller.orgId, { type: 'changed', body: { conv_id: convId } }, now);
-  await startSaved(ctx, ConversationModel, assigned, [intent, ...eventIntents(assigned)]);
-  return assigned;
+  const tell = () => tellStaff(caller.orgId, { type: 'changed', body: { conv_id: convId } }, ctx.clock());
+  return userId === null
+    ? actShown(ctx, caller, convId, 'unassign', {}, tell)
+    : actShown(ctx, caller, convId, 'assign', { assignTo: userId }, tell);
 }
 
 const byOf = ({ kind, actor }: Caller) => (kind === 'member' ? { by: actor } : {});
@@ -102,16 +88,12 @@ export async function replyTo(
   if (standing) return { messageId: standing._id, duplicate: true };
 
   const from = { id: actor, name: sender };
-  const { message, acted, intent } = await storeReply(conversation, said, from, ctx.clock());
-  if (!message) {
-    await startSaved(ctx, ConversationModel, acted, [intent]);
-    const first = await findReply(conversation, said.clientMessageId, from);
-    if (!first) throw new Problem('CONFLICT', { message: 'This reply was stored and removed meanwhile.' });
-    return { messageId: first._id, duplicate: true };
-  }
-  await startSaved(ctx, MessageModel, message, message.pending ?? []);
-  await settleIntent(ConversationModel, acted, intent);
-  return { messageId: message._id, duplicate: false };
+  const stored = await storeReply(conversation, said, from, ctx.clock());
+  await startStored(stored, (model, record, intents) => startSaved(ctx, model, record, intents));
+  if (stored.message) return { messageId: stored.message._id, duplicate: false };
+  const first = await findReply(conversation, said.clientMessageId, from);
+  if (!first) throw new Problem('CONFLICT', { message: 'This reply was stored and removed meanwhile.' });
+  return { messageId: first._id, duplicate: true };
 }
 
 /** The name that customers see: a member's own; for a key the name in the request, else the organization's. */

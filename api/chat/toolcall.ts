@@ -38,11 +38,13 @@ export async function decide(
   decision: { by: Awaited; approved: boolean; actor: string },
 ): Promise<ToolCall> {
   const now = ctx.clock();
+  const refusal = refusalOf(call, { ...decision, at: now });
+  if (refusal) throw nothingPending(refusal);
   const intent = intentFor(toolCallWork(call.org_id, call._id, { decided: true }), now);
   const decided = await decideCall(call, { ...decision, at: now }, [intent]);
-  if ('refusal' in decided) throw nothingPending(decided.refusal);
-  await startSaved(ctx, ToolCallModel, decided.call, [intent]);
-  return decided.call;
+  if (!decided) throw nothingPending('decided');
+  await startSaved(ctx, ToolCallModel, decided, [intent]);
+  return decided;
 }
 
 /**
@@ -69,9 +71,9 @@ export async function answerInput(
   const next = withReply(questions, id, action === 'accept' ? { action, content } : { action });
   const intent = intentFor(toolCallWork(call.org_id, call._id, { decided: true }), now);
   const stored = { questions: JSON.stringify(next), more: openQuestion(next) !== undefined, at: now };
-  const answered = await answerQuestion(call, call.questions!, stored, [intent]);
-  if ('refusal' in answered) throw nothingPending(answered.refusal);
-  await startSaved(ctx, ToolCallModel, answered.call, [intent]);
+  const answered = await answerQuestion(call, stored, [intent]);
+  if (!answered) throw nothingPending('decided');
+  await startSaved(ctx, ToolCallModel, answered, [intent]);
   await conversationWriter(conversation, ctx.clock).append({
     type: 'input_ack',
     key: `input_ack:${pendingId}:${questionId}`,

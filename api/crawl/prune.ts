@@ -8,8 +8,8 @@ import type { Context } from '../context.ts';
 import type { SearchReader } from '../../clients/knowledge/search/reader.ts';
 import { newId } from '../../models/base/ids.ts';
 import { countChunks } from '../../models/knowledge/chunk.ts';
-import { latestLiveCopy } from '../../models/knowledge/livecopy.ts';
-import { isBeingCopied, listSets } from '../../models/knowledge/page.ts';
+import { isCopying } from '../../models/knowledge/livecopy.ts';
+import { listSets } from '../../models/knowledge/page.ts';
 import { createPruning, PruningModel, type Orphan } from '../../models/crawl/prune.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 import { batchOf, generationOf, liveBatch } from '../../models/rules/knowledge/reconcile.ts';
@@ -29,19 +29,18 @@ export async function findOrphans(
   // Pages are read first. A page that is published again meanwhile no longer matches what was read, so the removal
   // skips it.
   const pages = await listSets(orgId, mode);
-  // The state of the copy from test mode is read after the pages. So a copy that had begun a page by then is seen as
-  // running. If it has ended in between, it has published the page, and the removal skips changed pages.
-  const copying = (await latestLiveCopy(orgId))?.running === true;
-  const begun = new Set(copying ? pages.filter(isBeingCopied).map(({ _id }) => _id) : []);
   const [stored, indexed] = await Promise.all([
     countChunks(orgId, mode, 'website'),
     search.listSources({ org_id: orgId, mode }),
   ]);
+  // A copy from test mode stores the chunks of a page before the page. Whether a copy runs is read after the chunks. If
+  // a copy that has stored some of them has ended by then, its pages exist, and the removal skips them.
+  const copying = await isCopying(orgId, mode);
   const known = new Map(pages.map((page) => [page._id, page]));
   const orphans = new Map<string, ReportedOrphan>();
   const report = (sourceId: string, generation: number, chunks: number, batch = batchOf(generation)): void => {
-    if (begun.has(sourceId)) return;
     const page = known.get(sourceId);
+    if (!page && copying) return;
     const { generations = [], batches = [], chunks: before = 0 } = orphans.get(sourceId) ?? {};
     orphans.set(sourceId, {
       source_id: sourceId,
@@ -77,7 +76,7 @@ export async function findOrphans(
     const whole = page.live && page.live_generation !== undefined && has.has(`${page._id}:${page.live_generation}`);
     if (whole) live += 1;
     // The page belongs to an abandoned set of pages or is half deleted, so the page itself is removed.
-    else if (!begun.has(page._id))
+    else
       orphans.set(page._id, { source_id: page._id, url: page.url, page, chunks: orphans.get(page._id)?.chunks ?? 0 });
   }
   return { orphaned: [...orphans.values()], live };

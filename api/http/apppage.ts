@@ -4,9 +4,11 @@
  */
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Router } from '@koa/router';
+import type { Plugin } from 'esbuild';
 import { fileOf, forever, javascript, readWeb, send, sendPage, type WebFile } from './webfiles.ts';
+import type { Operation } from '../base/contract/operation.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /**
@@ -28,6 +30,23 @@ const policy = [
 ].join('; ');
 
 const folder = fileURLToPath(new URL('../../web/app/', import.meta.url));
+
+/**
+ * Gives the page the operations of a contract by method and path alone. Schemas stay on the server: a page that imports
+ * one cannot be bundled.
+ */
+const operations: Plugin = {
+  name: 'operations',
+  setup(build) {
+    build.onLoad({ filter: /[/\\]contract[/\\]\w+\.ts$/ }, async ({ path }) => {
+      const contract = Object.entries((await import(pathToFileURL(path).href)) as Record<string, Partial<Operation>>);
+      const contents = contract.flatMap(([name, { head }]) =>
+        head ? [`export const ${name} = ${JSON.stringify({ head })};`] : [],
+      );
+      return { contents: contents.join('\n'), loader: 'js' };
+    });
+  },
+};
 
 export type AppPage = { page: string; files: Map<string, WebFile> };
 
@@ -55,6 +74,7 @@ export async function buildApp(): Promise<AppPage> {
   });
   const { outputFiles: scripts } = await build({
     entryPoints: [join(folder, 'main.tsx')],
+    plugins: [operations],
     outdir: folder,
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',

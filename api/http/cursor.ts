@@ -40,7 +40,10 @@ export function afterPlace(cursor: string | undefined, form: RegExp): string | u
   if (cursor === undefined) return undefined;
   const place = Buffer.from(cursor, 'base64url').toString('utf8');
   if (!form.test(place) || Buffer.from(place).toString('base64url') !== cursor) {
-    throw invalid(['query', 'cursor'], 'is not a cursor of this list; start without one');
+    throw foreignCursor();
   }
   return place;
 }
+
+/** The error for a cursor of another list. */
+export const foreignCursor = () => invalid(['query', 'cursor'], 'is not a cursor of this list; start without one');

@@ -1,10 +1,11 @@
 /**
- * A route is one object literal with its contract, guard and handler. serve.ts handles everything else in the same way
+ * A route is an operation of a contract with its guard and handler. serve.ts handles everything else in the same way
  * for every route.
  */
 import { z } from 'zod';
 import type { Guard, PrincipalOf } from '../access/auth.ts';
 import { id, warning } from '../base/contract/common.ts';
+import type { Head, Method, Operation, ParameterOf } from '../base/contract/operation.ts';
 import { modeQuery, mode as modeSchema } from '../access/contract/mode.ts';
 import type { Context } from '../context.ts';
 import type { UploadedFile } from './upload.ts';
@@ -33,17 +34,14 @@ type CookiesOf<G extends Guard> = G extends { kind: 'open' | 'member' }
     ? Cookies | undefined
     : undefined;
 
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 type Input<S> = S extends z.ZodType ? z.infer<S> : undefined;
 
-/** The names in the braces of a path. */
-type Names<Head extends string> = Head extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never;
-/** The path parameters: ids, unless the route states their schema. */
-type ParamsOf<Head extends string, P> = P extends undefined ? Record<Names<Head>, string> : Input<P>;
+/** The path parameters: ids, unless the operation states their schema. */
+type ParamsOf<H extends string, P> = P extends undefined ? Record<ParameterOf<H>, string> : Input<P>;
 
 type Definition<
   G extends Guard,
-  Head extends string,
+  H extends Head,
   P extends z.ZodObject | undefined,
   Q extends z.ZodObject | undefined,
   B extends z.ZodType | undefined,
@@ -53,21 +51,11 @@ type Definition<
 > = {
   summary: string;
   auth: G;
-  /** The schema of the path parameters, needed when one of them is no id. */
-  params?: P;
-  /** All query parameters, each at most once. Any other parameter is refused, on routes without `query` too. */
-  query?: Q;
   /**
    * With `ignored`, parameters that `query` does not list are ignored instead of refused. Other services call such a
    * URL, and add parameters of their own.
    */
   otherParameters?: 'ignored';
-  /** The schema of a JSON body, or of the form's text fields when `upload` is true. */
-  body?: B;
-  /** Whether the body is a multipart form with one file in the field `file`. */
-  upload?: U;
-  /** Whether the handler takes the body's raw bytes; such a route has no `body`. */
-  raw?: W;
   /**
    * The largest body, or largest file of a form, in bytes. Default: 1 MiB; 16 KiB for an `open` route or a route
    * without a body; `config.maxUploadBytes` for a file.
@@ -77,8 +65,6 @@ type Definition<
   status?: number;
   /** Other statuses that the handler may return by `withStatus`. */
   otherStatuses?: number[];
-  /** The schema of the reply. It drops the fields that it does not list, so a handler may return a whole record. */
-  reply: R;
   /**
    * The rate limit in `config.rates`; requests count per credential (per address for open routes). The default is
    * `writes`, and `none` for GET and for signed requests.
@@ -94,7 +80,7 @@ type Definition<
   errors?: ErrorCode[];
   handle(
     input: {
-      params: ParamsOf<Head, P>;
+      params: ParamsOf<H, P>;
       query: Input<Q>;
       body: Input<B>;
       file: U extends true ? UploadedFile : undefined;
@@ -118,7 +104,7 @@ type Definition<
 export type Route = Omit<
   Definition<
     Guard,
-    string,
+    Head,
     z.ZodObject | undefined,
     z.ZodObject | undefined,
     z.ZodType | undefined,
@@ -126,19 +112,19 @@ export type Route = Omit<
     boolean,
     z.ZodObject
   >,
-  'handle' | 'query' | 'limit'
-> & {
-  name: string;
-  method: Method;
-  /** The path below `/v1`. */
-  path: string;
-  query: z.ZodObject;
-  status: number;
-  /** Whether replies are wrapped as `{ success, data }`: on open routes and on routes that take a dashboard login. */
-  envelope: boolean;
-  limit: RateName | undefined;
-  handle(input: never, ctx: Context): Promise<unknown>;
-};
+  'handle' | 'limit'
+> &
+  Omit<Operation, 'head' | 'query'> & {
+    method: Method;
+    /** The path below `/v1`. */
+    path: string;
+    query: z.ZodObject;
+    status: number;
+    /** Whether replies are wrapped as `{ success, data }`: on open routes and on routes that take a dashboard login. */
+    envelope: boolean;
+    limit: RateName | undefined;
+    handle(input: never, ctx: Context): Promise<unknown>;
+  };
 
 export class WithStatus<T> {
   readonly status: number;
@@ -169,35 +155,31 @@ export class Redirect {
  */
 export const redirect = (url: string) => new Redirect(url);
 
-/**
- * Infers a handler's types from the route's path and schemas.
- *
- * @param name - A verb and a noun; also the OpenAPI operationId.
- * @param head - The method, and the path as in the specification, below `/v1`: `GET /orgs/{orgId}/documents`.
- */
+/** Infers a handler's types from the operation's path and schemas. */
 export function route<
-  const Head extends `${Method} /${string}`,
+  const H extends Head,
   const G extends Guard,
+  P extends z.ZodObject | undefined,
+  Q extends z.ZodObject | undefined,
+  B extends z.ZodType | undefined,
+  U extends boolean,
+  W extends boolean,
   R extends z.ZodObject,
-  P extends z.ZodObject | undefined = undefined,
-  Q extends z.ZodObject | undefined = undefined,
-  B extends z.ZodType | undefined = undefined,
-  U extends boolean = false,
-  W extends boolean = false,
->(name: string, head: Head, definition: Definition<G, Head, P, Q, B, U, W, R>): Route {
-  const { auth, reply } = definition;
+>({ head, ...operation }: Operation<H, P, Q, B, U, W, R>, definition: Definition<G, H, P, Q, B, U, W, R>): Route {
+  const { auth } = definition;
+  const { reply } = operation;
   const [method, path] = head.split(' ') as [Method, string];
   const names = [...path.matchAll(/\{(\w+)\}/gu)].map((match) => [match[1], id]);
   const byKey = auth.kind === 'key' || auth.kind === 'self';
-  const own: z.ZodObject = definition.query ?? z.object({});
+  const own: z.ZodObject = operation.query ?? z.object({});
   const query = auth.kind === 'key' ? own.extend(modeQuery.shape) : own;
   const { limit = method === 'GET' || auth.kind === 'signature' ? 'none' : 'writes' } = definition;
   return {
+    ...operation,
     ...definition,
-    name,
     method,
     path,
-    params: definition.params ?? (names.length > 0 ? z.object(Object.fromEntries(names)) : undefined),
+    params: operation.params ?? (names.length > 0 ? z.object(Object.fromEntries(names)) : undefined),
     envelope: auth.kind === 'open' || auth.kind === 'jwt' || auth.kind === 'member',
     limit: limit === 'none' ? undefined : limit,
     status: definition.status ?? 200,

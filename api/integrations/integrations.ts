@@ -3,25 +3,23 @@
  * encrypted in MongoDB, and the workflow gets only the record's id.
  */
 import { randomBytes } from 'node:crypto';
-import { bindBrowser, returningBrowser, type BrowserCookie } from '../access/browser.ts';
+import { beginRedirect, endRedirect } from '../access/browser.ts';
 import type { Context } from '../context.ts';
 import type { Cookies } from '../http/route.ts';
 import { ask, startSaved } from '../../workflows/start.ts';
-import { newId } from '../../models/base/ids.ts';
-import {
-  createCandidate,
-  findCandidate,
-  removeCandidate,
-  type Candidate,
-} from '../../models/integrations/candidate.ts';
+import { createErrand, takeErrand } from '../../models/base/errand.ts';
 import { findIntegration, findOwner, type Integration } from '../../models/integrations/integration.ts';
-import { keepState, stateSeconds, takeState } from '../../models/base/onetimestate.ts';
 import { endConnection, ReleaseModel } from '../../models/integrations/release.ts';
 import { dropOutboxProvider } from '../../models/integrations/supportconfig.ts';
 import { isAdmin } from '../../models/access/organization.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import type { IntegrationProvider } from '../../models/rules/integrations/integration.ts';
-import { tryIntegrationWork, type Trial } from '../../models/rules/integrations/work.ts';
+import {
+  tryIntegrationWork,
+  type Attempt,
+  type Trial,
+  type TrialContent,
+} from '../../models/rules/integrations/work.ts';
 import { slackChannelScope, slackScopes } from '../../providers/slack/rules.ts';
 import { outboxProviders } from '../../models/rules/integrations/supportconfig.ts';
 
@@ -47,33 +45,31 @@ export async function viewIntegration(provider: IntegrationProvider, found: Inte
  */
 async function outcomeOf(
   ctx: Context,
-  what: Trial['what'],
-  fresh: Omit<Parameters<typeof createCandidate>[0], '_id'>,
+  { orgId, provider, what }: Omit<Trial, 'candidateId'>,
+  attempt: Attempt,
 ): Promise<string> {
-  const { org_id: orgId, provider } = fresh;
-  const candidateId = newId('candidate');
-  await createCandidate({ ...fresh, _id: candidateId }, { secrets: ctx.secrets, now: ctx.clock() });
-  let tried: Candidate['outcome'];
+  const { secrets } = ctx;
+  const candidateId = await createErrand(orgId, attempt, { secrets, now: ctx.clock() });
+  let content: TrialContent | null;
   try {
     await ask(ctx, tryIntegrationWork({ orgId, provider, what, candidateId }), orgId);
-    tried = (await findCandidate(orgId, candidateId))?.outcome;
   } finally {
-    await removeCandidate(orgId, candidateId);
+    content = await takeErrand<TrialContent>(orgId, candidateId, secrets);
   }
-  tried ??= { unanswered: 'It took too long.' };
+  const tried = content && 'outcome' in content ? content.outcome : { unanswered: 'It took too long.' };
   if ('said' in tried) return tried.said;
   if ('refused' in tried) throw new Problem('PROVIDER_REFUSED', { message: tried.refused });
   throw new Problem('UNAVAILABLE', { message: `The provider could not be asked. ${tried.unanswered}` });
 }
 
-type Tries = { orgId: string; provider: IntegrationProvider; credentials: object; settings: Record<string, unknown> };
+type Tries = { orgId: string; provider: IntegrationProvider } & Attempt;
 
 /**
  * Tries credentials, and stores them if the provider accepts them. If the provider refuses them, the previous
  * connection stays.
  */
 export async function connect(ctx: Context, { orgId, provider, credentials, settings }: Tries): Promise<Integration> {
-  await outcomeOf(ctx, 'connect', { org_id: orgId, provider, credentials, settings });
+  await outcomeOf(ctx, { orgId, provider, what: 'connect' }, { credentials, settings });
   const connected = await findIntegration(orgId, provider);
   if (!connected) throw new Problem('CONFLICT', { message: 'It was disconnected meanwhile.' });
   return connected;
@@ -84,7 +80,7 @@ export async function testConnection(ctx: Context, orgId: string, provider: Inte
   const standing = await findIntegration(orgId, provider);
   if (standing?.sealed === undefined)
     throw new Problem('PROVIDER_NOT_CONNECTED', { message: `${provider} is not connected.` });
-  return outcomeOf(ctx, 'test', { org_id: orgId, provider, settings: {} });
+  return outcomeOf(ctx, { orgId, provider, what: 'test' }, { credentials: {}, settings: {} });
 }
 
 /**
@@ -108,30 +104,30 @@ type BegunSlack = { org_id: string; user_id: string; settings: { channel_id?: st
 const redirectUri = ({ config }: Pick<Context, 'config'>): string =>
   `${config.publicUrl}/v1/integrations/slack/callback`;
 
-/** The URL at which Slack asks for consent, and the cookie that binds the callback to this browser. */
+/** Begins to connect Slack in this browser; returns the URL at which Slack asks for consent. */
 export async function beginSlack(
   ctx: Context,
+  cookies: Cookies,
   { orgId, userId, channelId }: { orgId: string; userId: string; channelId: string | undefined },
-): Promise<{ url: string; cookie: BrowserCookie }> {
+): Promise<string> {
   const { slack } = ctx.config;
   if (!slack.app)
     throw new Problem('PROVIDER_NOT_CONNECTED', {
       message: 'This system has no Slack app: its operator sets SLACK_CLIENT_ID and SLACK_CLIENT_SECRET.',
     });
   const state = randomBytes(32).toString('base64url');
-  const { browser, cookie } = bindBrowser('connect', state, stateSeconds);
-  const begun: BegunSlack = {
+  const kept: BegunSlack = {
     org_id: orgId,
     user_id: userId,
     settings: channelId === undefined ? {} : { channel_id: channelId },
   };
-  await keepState({ state, purpose: slackPurpose, browser }, begun, { secrets: ctx.secrets, now: ctx.clock() });
+  await beginRedirect(ctx, cookies, { state, purpose: slackPurpose, kept });
   const url = new URL(slack.authorizeUrl);
   url.searchParams.set('client_id', slack.app.clientId);
   url.searchParams.set('scope', [...slackScopes, ...(channelId === undefined ? [slackChannelScope] : [])].join(','));
   url.searchParams.set('redirect_uri', redirectUri(ctx));
   url.searchParams.set('state', state);
-  return { url: url.href, cookie };
+  return url.href;
 }
 
 type Answer = { state?: string | undefined; code?: string | undefined; error?: string | undefined };
@@ -142,18 +138,13 @@ type Answer = { state?: string | undefined; code?: string | undefined; error?: s
  */
 export async function finishSlack(ctx: Context, { state, code, error }: Answer, cookies: Cookies): Promise<string> {
   if (state === undefined) return error ?? 'unknown_state';
-  const browser = returningBrowser(cookies, 'connect', state);
-  const deps = { secrets: ctx.secrets, now: ctx.clock() };
-  const taken =
-    browser === undefined
-      ? null
-      : ((await takeState({ state, purpose: slackPurpose, browser }, deps)) as BegunSlack | null);
-  if (!taken) return 'unknown_state';
+  const begun = await endRedirect<BegunSlack>(ctx, cookies, { state, purpose: slackPurpose });
+  if (!begun) return 'unknown_state';
   if (error !== undefined || code === undefined) return error ?? 'no_code';
-  if (!(await isAdmin(taken.org_id, taken.user_id))) return 'no_longer_admin';
+  if (!(await isAdmin(begun.org_id, begun.user_id))) return 'no_longer_admin';
   try {
     const credentials = { code, redirect_uri: redirectUri(ctx) };
-    await connect(ctx, { orgId: taken.org_id, provider: 'slack', credentials, settings: taken.settings });
+    await connect(ctx, { orgId: begun.org_id, provider: 'slack', credentials, settings: begun.settings });
     return 'connected';
   } catch (problem) {
     if (problem instanceof Problem && problem.code === 'PROVIDER_REFUSED') return problem.message;

@@ -20,7 +20,7 @@ import {
 } from '../../models/interviews/interview.ts';
 import { findRoom, openRoom, prepareRoom, tokensOf } from '../../models/interviews/room.ts';
 import { readTranscript } from '../../models/interviews/transcript.ts';
-import { invalid, noSuch, Problem } from '../../models/rules/base/errors.ts';
+import { invalid, Problem, sought } from '../../models/rules/base/errors.ts';
 import { botReasons, isMeetingUrl, type BotReason } from '../../models/rules/interviews/bot.ts';
 import type { Evaluation, Scorecard } from '../../models/rules/interviews/evaluation.ts';
 import { criteriaOf } from '../../models/rules/interviews/criteria.ts';
@@ -43,13 +43,9 @@ import {
 } from '../../workflows/interviews/interview.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
-export const noInterview = (): Problem => noSuch('interview');
-
-export async function foundInterview(orgId: string, interviewId: string): Promise<Interview> {
-  const record = await findInterview(orgId, interviewId);
-  if (!record) throw noInterview();
-  return record;
-}
+/** @throws Problem NOT_FOUND */
+export const foundInterview = (orgId: string, interviewId: string): Promise<Interview> =>
+  sought(findInterview(orgId, interviewId), 'interview');
 
 /** @throws Problem ILLEGAL_TRANSITION */
 export function checkAllowed({ status }: Pick<Interview, 'status'>, operation: Operation): void {
@@ -135,8 +131,7 @@ async function asking<R>(
     check(await foundInterview(orgId, interviewId));
     if (!isGone(error)) throw error;
     const intent = changedIntent(ctx, orgId, interviewId);
-    const record = await noteIntent(orgId, interviewId, intent);
-    if (!record) throw noInterview();
+    const record = await sought(noteIntent(orgId, interviewId, intent), 'interview');
     await startSaved(ctx, InterviewModel, record, [intent]);
     return ask();
   }
@@ -279,7 +274,6 @@ export const viewItem = (record: Interview) => ({
   ...record,
   interview_id: record._id,
   mode: record.interview_mode,
-  language: record.language ?? ('en' as const),
   // The score is stored before the interview is completed, but shown only when it is completed.
   overall_score: record.status === 'completed' ? record.evaluation?.overall_score : null,
 });

@@ -22,13 +22,15 @@ import {
   unstored,
   type Segment,
 } from '../../models/interviews/transcript.ts';
-import { noSuch, Problem } from '../../models/rules/base/errors.ts';
+import { noSuch, Problem, sought } from '../../models/rules/base/errors.ts';
 import { announceWork } from '../../models/rules/events/work.ts';
 import { untitled } from '../../models/rules/interviews/meeting.ts';
 import type { SummaryMode } from '../../models/rules/interviews/summary.ts';
 import { participantsOf, sizeOf, transcriptFull, type Said } from '../../models/rules/interviews/transcript.ts';
 
-export const noMeeting = (): Problem => noSuch('meeting');
+/** @throws Problem NOT_FOUND */
+export const foundMeeting = (owner: string, meetingId: string): Promise<Meeting> =>
+  sought(findMeeting(owner, meetingId), 'meeting');
 
 export const viewSegment = (segment: Segment) => ({ ...segment, timestamp: segment.at });
 
@@ -68,19 +70,18 @@ export async function takeSpeech(
   meetingId: string,
   said: readonly Said[],
 ): Promise<{ accepted: number; count: number }> {
-  const record = await findMeeting(owner, meetingId);
-  if (!record) throw noMeeting();
+  const record = await foundMeeting(owner, meetingId);
   const fresh = await unstored(meetingId, said);
   if (fresh.length > 0) {
     const speakers = [...new Set(fresh.map(({ speaker }) => speaker))];
     const admitted = await admitSpeech(owner, meetingId, sizeOf(fresh), speakers, ctx.clock());
     if (admitted === 'full') throw transcriptFull();
-    if (admitted === null) throw noMeeting();
+    if (admitted === null) throw noSuch('meeting');
     await storeSegments(meetingId, fresh);
     if (!(await findMeeting(owner, meetingId))) {
       // The meeting was deleted meanwhile, and its removal may have missed these segments.
       await removeSegments(meetingId, fresh);
-      throw noMeeting();
+      throw noSuch('meeting');
     }
   }
   // The start is read from the stored segments, also when none is new: the process of an earlier request may have died

@@ -1,16 +1,12 @@
-/**
- * Webhooks of meeting bot services: each report is verified, stored once, and passed on to the interview's workflow.
- */
+/** Webhooks of meeting bot services: each report is verified and passed on to the interview's workflow. */
 import type { Context } from '../context.ts';
 import type { SignatureProvider } from '../access/auth.ts';
 import { launch } from '../../workflows/start.ts';
 import { attendeeId, readAttendeeReport, readReport, verifiedId, type Report } from '../../providers/recall/verify.ts';
-import { BotReportModel, storeReport, type BotReport } from '../../models/interviews/botreport.ts';
-import { findByBot, findInterview } from '../../models/interviews/interview.ts';
+import { findByBot, findInterview, InterviewModel, noteReport } from '../../models/interviews/interview.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { botKey, isFinal, isRunning, type BotKind } from '../../models/rules/interviews/interview.ts';
 import { interviewWork } from '../../models/rules/interviews/work.ts';
-import { expiryOf } from '../../models/rules/base/retention.ts';
 
 type Service = Exclude<BotKind, 'room'>;
 const services = {
@@ -34,34 +30,21 @@ export const recall = signedBy('recall');
 export const attendee = signedBy('attendee');
 
 /**
- * Stores a report and wakes the workflow of the interview whose bot it names. A repeated report, or one about an
- * unknown bot, has no effect.
+ * Wakes the workflow of the interview whose bot a report names. The report only says that there is news; the workflow
+ * asks the service itself. A report that comes again, or is about an unknown bot, has no effect.
  */
 export async function takeReport(ctx: Context, service: Service, id: string, body: Buffer): Promise<void> {
   const read = services[service].read(body);
   if (!read) {
-    // No workflow waits for a report that names no bot or cannot be parsed, so nothing is stored.
     ctx.log.info({ service, report: id }, 'a report was ignored: it is about no bot, or has another form');
     return;
   }
-  const now = ctx.clock();
   const found = await interviewOf(service, read);
-  const report: BotReport = {
-    _id: `${service}:${id}`,
-    org_id: found?.org_id ?? 'none',
-    mode: found?.mode ?? 'live',
-    bot_id: read.botId,
-    event: read.event,
-    ...(found ? { interview_id: found._id } : {}),
-    received_at: now,
-    expires_at: expiryOf('bot_reports', now),
-  };
-  if (!found || isFinal(found.state.status)) {
-    await storeReport(report);
-    return;
-  }
-  const work = interviewWork(found.org_id, found._id, 'reported');
-  await launch(ctx, BotReportModel, [work], ([intent]) => storeReport({ ...report, pending: [intent] }));
+  if (!found || isFinal(found.state.status)) return;
+  const { org_id, _id } = found;
+  await launch(ctx, InterviewModel, [interviewWork(org_id, _id, 'reported')], ([intent]) =>
+    noteReport(org_id, _id, `${service}:${id}`, intent),
+  );
 }
 
 /**

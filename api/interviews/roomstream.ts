@@ -57,7 +57,7 @@ export function createRoomStreams(ctx: Context, metrics: SocketMetrics): StreamK
     socket.tell('welcome', {
       role,
       mode: room.interview_mode,
-      language: room.language ?? 'en',
+      language: room.language,
       role_title: room.role_title,
       question_count: room.questions.length,
       status: room.consented_at ? 'in_progress' : 'bot_deployed',

@@ -36,7 +36,7 @@ export async function takeFrame<C>({ log }: Pick<Context, 'log'>, socket: LiveSo
     const problem = toProblem(error);
     countRefusal(problem);
     if (problem.status >= 500) log.error({ err: problem.cause, stream: socket.stream }, 'a frame failed');
-    socket.complain(problem, typeof id === 'string' ? id : undefined);
+    socket.complain(problem, { refused: type, ...(typeof id === 'string' ? { client_message_id: id } : {}) });
     if (problem.code === 'RATE_LIMITED' || problem.code === 'NOT_FOUND')
       socket.close(closeCodeOf(problem), problem.code);
   }

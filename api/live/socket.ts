@@ -9,7 +9,6 @@ import type { Follower } from './tail.ts';
 import type { SocketMetrics } from '../http/metrics.ts';
 import type { Frame } from '../../models/live/frame.ts';
 import { errorTable, type Problem } from '../../models/rules/base/errors.ts';
-import { defined } from '../../models/rules/base/defined.ts';
 
 /** The largest frame a client may send, in bytes. */
 export const maxFrameBytes = 64 * 1024;
@@ -124,13 +123,16 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
     this.close(malformedCode, code);
   }
 
-  /** Sends the error about a frame; the connection stays open. */
-  complain(problem: Problem, clientMessageId?: string): void {
+  /**
+   * Sends an error; the connection stays open. `about`: the type of the client's frame that the error is about, and the
+   * client's id of the message in this frame.
+   */
+  complain(problem: Problem, about: { refused?: string; client_message_id?: string } = {}): void {
     const retryAfter = Number(problem.headers['Retry-After']);
     this.tell('error', {
       code: problem.code,
       message: problem.message,
-      ...defined({ client_message_id: clientMessageId }),
+      ...about,
       ...(retryAfter > 0 ? { retry_after: retryAfter } : {}),
       ...problem.frame,
     });

@@ -7,24 +7,15 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { patched } from './server.ts';
 import type { TenantPrincipal } from '../access/auth.ts';
-import { bindBrowser, returningBrowser } from '../access/browser.ts';
+import { beginRedirect, endRedirect } from '../access/browser.ts';
 import type { Context } from '../context.ts';
 import type * as contract from './contract/mcp.ts';
 import { ask } from '../../workflows/start.ts';
 import type { Cookies } from '../http/route.ts';
 import { findKey } from '../../models/access/key.ts';
 import { roleOf } from '../../models/access/organization.ts';
-import {
-  dropGrant,
-  grantSeconds,
-  keepGrant,
-  openGrant,
-  readGrant,
-  returnGrant,
-  sealGrant,
-  type GrantContent,
-} from '../../models/mcp/grant.ts';
-import { sha256 } from '../../models/mcp/hash.ts';
+import { createErrand, takeErrand } from '../../models/base/errand.ts';
+import type { GrantContent, ReturnedGrant } from '../../models/mcp/grant.ts';
 import { findToolServer, forgetScopes, saveToolServer, type ToolServer } from '../../models/mcp/server.ts';
 import { keyStatus } from '../../models/rules/access/keys.ts';
 import { invalid, Problem } from '../../models/rules/base/errors.ts';
@@ -38,6 +29,8 @@ type Who = Pick<TenantPrincipal, 'actor' | 'mode'>;
 type Asker = Who & { cookies: Cookies | undefined };
 /** `address`: the URL at which a person must consent before tools can be called. */
 export type Connected = { server: ToolServer; address?: string | undefined };
+
+const purpose = 'connect:tools';
 
 const serverFailed = (reason: FailureReason) => new Problem('TOOL_SERVER_FAILED', { message: failureReasons[reason] });
 
@@ -81,8 +74,6 @@ async function prepareSignIn(
   if (oauth?.grant_type === 'client_credentials' && oauth.client_secret === undefined)
     throw invalid(['body', 'oauth', 'client_secret'], 'is required for client credentials');
   const state = randomBytes(32).toString('base64url');
-  const grantId = sha256(state);
-  const bound = cookies && bindBrowser('connect', state, grantSeconds);
   const content: GrantContent = {
     server: {
       _id: orgId,
@@ -95,28 +86,13 @@ async function prepareSignIn(
     actor,
     mode,
   };
-  await keepGrant(
-    {
-      _id: grantId,
-      org_id: orgId,
-      connection,
-      ...(bound ? { browser: bound.browser } : {}),
-      content,
-      returned: false,
-      expires_at: new Date(ctx.clock().getTime() + grantSeconds * 1000),
-    },
-    ctx.secrets,
-  );
+  const grantId = await createErrand(orgId, content, { secrets: ctx.secrets, now: ctx.clock() });
   const prepared = await ask(ctx, beginToolGrantWork(orgId, grantId, randomUUID()), orgId);
-  if (prepared.kind === 'failed') {
-    await dropGrant(orgId, grantId);
-    throw serverFailed(prepared.reason);
-  }
-  const grant = await readGrant(orgId, grantId);
-  if (!grant) throw serverFailed('cancelled');
-  if (prepared.kind === 'done') await dropGrant(orgId, grantId);
-  else if (bound) cookies.set(bound.cookie.name, bound.cookie.value, bound.cookie.seconds);
-  return openGrant(grant, ctx.secrets);
+  const kept = await takeErrand<GrantContent>(orgId, grantId, ctx.secrets);
+  if (prepared.kind === 'failed') throw serverFailed(prepared.reason);
+  if (!kept) throw serverFailed('cancelled');
+  if (prepared.kind === 'person_needed') await beginRedirect(ctx, cookies, { state, purpose, kept });
+  return kept;
 }
 
 /** The query with which the authorization server redirects the browser back. */
@@ -140,19 +116,16 @@ export async function finishSignIn(
   { state, code, iss, error }: Returned,
   cookies: Cookies,
 ): Promise<Finished> {
-  const browser = state === undefined ? undefined : returningBrowser(cookies, 'connect', state);
-  const grant = state === undefined ? null : await returnGrant(sha256(state), browser, ctx.clock());
-  if (!grant) return { outcome: 'unknown_state' };
-  if (error === 'invalid_scope') await forgetScopes(grant.org_id, grant.connection);
+  const kept = await endRedirect<GrantContent>(ctx, cookies, { state, purpose });
+  if (!kept) return { outcome: 'unknown_state' };
+  const { server, actor, mode } = kept;
+  const { _id: orgId } = server;
+  if (error === 'invalid_scope') await forgetScopes(orgId, server.connection);
   if (error !== undefined) return { outcome: /^[a-z_]{1,60}$/.test(error) ? error : 'access_denied' };
   if (code === undefined) return { outcome: 'no_code' };
-  const { org_id: orgId, _id: grantId } = grant;
-  const content = openGrant(grant, ctx.secrets);
-  if (!(await mayStillConnect(ctx, orgId, content.actor))) {
-    await dropGrant(orgId, grantId);
-    return { outcome: 'no_longer_allowed' };
-  }
-  await sealGrant(grantId, { ...content, code, ...defined({ iss }) }, ctx.secrets);
+  if (!(await mayStillConnect(ctx, orgId, actor))) return { outcome: 'no_longer_allowed' };
+  const returned: ReturnedGrant = { ...kept, code, ...defined({ iss }) };
+  const grantId = await createErrand(orgId, returned, { secrets: ctx.secrets, now: ctx.clock() });
   try {
     const asked = await ask(ctx, finishToolGrantWork(orgId, grantId), orgId);
     if (asked.kind === 'failed') return { outcome: asked.reason };
@@ -161,5 +134,5 @@ export async function finishSignIn(
     if (problem instanceof Problem && problem.code === 'UNAVAILABLE') return { outcome: 'unavailable' };
     throw problem;
   }
-  return { outcome: 'connected', by: { orgId, actor: content.actor, mode: content.mode } };
+  return { outcome: 'connected', by: { orgId, actor, mode } };
 }

@@ -224,25 +224,12 @@ function foreignName(value: unknown, depthLeft = 40): string | undefined {
   return undefined;
 }
 
-export function viewServer(server: ToolServer) {
-  const { oauth, tools } = server;
-  const { client_secret, ...shownOauth } = oauth ?? {};
-  return {
-    server_label: server.server_label,
-    endpoint_url: server.endpoint_url,
-    auth_type: server.auth_type,
-    has_access_token: server.access_token !== undefined,
-    has_client_secret: client_secret !== undefined,
-    signed_in: server.oauth_state !== undefined,
-    oauth: oauth === undefined ? null : shownOauth,
-    protocol_version: server.protocol_version,
-    environment: server.environment,
-    enabled: server.enabled,
-    rate_limit_per_min: server.rate_limit_per_min,
-    // The reply's schema drops the `pin` of each tool.
-    approved_tools: tools.map((tool) => ({ ...tool, suspended: tool.suspended ?? false })),
-    last_discovered_at: server.last_discovered_at,
-    created_at: server.created_at,
-    updated_at: server.updated_at,
-  };
-}
+/** The server for a reply, whose schema drops the secrets and the `pin` of each tool. */
+export const viewServer = ({ tools, ...server }: ToolServer) => ({
+  ...server,
+  has_access_token: server.access_token !== undefined,
+  has_client_secret: server.oauth?.client_secret !== undefined,
+  signed_in: server.oauth_state !== undefined,
+  oauth: server.oauth ?? null,
+  approved_tools: tools.map((tool) => ({ ...tool, suspended: tool.suspended ?? false })),
+});

@@ -1,9 +1,9 @@
 /** Starts executions of tasks for members, and shows them. */
-import { byMember, carriedOut, noTask } from './task.ts';
+import { byMember, carriedOut, foundTask } from './task.ts';
 import type { Starter } from '../../workflows/start.ts';
 import { listIntegrations } from '../../models/integrations/integration.ts';
 import { beginExecution } from '../../models/tasks/execution.ts';
-import { findTask, type Task } from '../../models/tasks/task.ts';
+import type { Task } from '../../models/tasks/task.ts';
 import { findAssignee } from '../../models/tasks/unassigning.ts';
 import { stepIntegrations, type Executable } from '../../models/rules/tasks/execution.ts';
 import { taskExecutionWork } from '../../models/rules/tasks/work.ts';
@@ -27,8 +27,7 @@ export async function executableOf(task: Task): Promise<Executable> {
 
 /** @throws Problem NOT_FOUND; CONFLICT while the task is being executed. */
 export async function execute(ctx: Starter, orgId: string, taskId: string, userId: string): Promise<Task> {
-  const standing = await findTask(orgId, taskId);
-  if (!standing) throw noTask();
+  const standing = await foundTask(orgId, taskId);
   const [executable, broken] = await Promise.all([executableOf(standing), brokenExecution(ctx, standing)]);
   return carriedOut(ctx, await beginExecution(orgId, taskId, executable, byMember(userId, ctx.clock()), broken));
 }

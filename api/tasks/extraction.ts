@@ -4,7 +4,6 @@
 import type { Context } from '../context.ts';
 import { startSaved } from '../../workflows/start.ts';
 import { peopleOf } from '../access/people.ts';
-import { noMeeting } from '../interviews/meeting.ts';
 import { findOrganization, type Organization } from '../../models/access/organization.ts';
 import { findMeeting, type Meeting } from '../../models/interviews/meeting.ts';
 import { readTranscript, type Segment } from '../../models/interviews/transcript.ts';
@@ -26,12 +25,6 @@ export async function organizationOf(userId: string, orgId: string): Promise<Org
   const org = await findOrganization(orgId);
   if (org?.members.some(({ user_id }) => user_id === userId)) return org;
   throw noSuch('organization');
-}
-
-export async function foundMeeting(owner: string, meetingId: string): Promise<Meeting> {
-  const record = await findMeeting(owner, meetingId);
-  if (!record) throw noMeeting();
-  return record;
 }
 
 /**
@@ -68,7 +61,7 @@ export async function extractFrom(
   if (!(await findMeeting(meeting.org_id, meeting._id))) {
     // The meeting was deleted meanwhile, and its removal may have missed these tasks.
     await removeTasksOf(meeting._id, cause, async () => undefined);
-    throw noMeeting();
+    throw noSuch('meeting');
   }
   await Promise.all(created.map(({ task, intents }) => startSaved(ctx, TaskModel, task, intents)));
   return { created: created.length, possible, generated_by };
@@ -91,7 +84,6 @@ async function store(tasks: readonly FoundTask[], { meeting, org, said }: From, 
         mode: org.environment === 'production' ? 'live' : 'test',
         title,
         priority,
-        status: 'pending',
         session_id: meeting._id,
         source_quote: quote,
         source_key: sourceKey(meeting._id, org._id, place, nth),

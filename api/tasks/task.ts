@@ -2,10 +2,11 @@
 import { startSaved, type Starter } from '../../workflows/start.ts';
 import { afterPlace } from '../http/cursor.ts';
 import { findMeeting } from '../../models/interviews/meeting.ts';
-import { TaskModel, type Cause, type Changed, type Task } from '../../models/tasks/task.ts';
-import { invalid, noSuch, type Problem } from '../../models/rules/base/errors.ts';
+import { findTask, TaskModel, type Cause, type Changed, type Task } from '../../models/tasks/task.ts';
+import { invalid, noSuch, sought } from '../../models/rules/base/errors.ts';
 
-export const noTask = (): Problem => noSuch('task');
+/** @throws Problem NOT_FOUND */
+export const foundTask = (orgId: string, taskId: string): Promise<Task> => sought(findTask(orgId, taskId), 'task');
 
 export const viewTask = (task: Task) => ({ ...task, task_id: task._id });
 
@@ -27,7 +28,7 @@ export const byMember = (actor: string, now: Date): Cause => ({ source: 'member'
  * Starts the workflows that a change needs, and returns the task. @throws Problem NOT_FOUND when nothing was changed.
  */
 export async function carriedOut(ctx: Starter, changed: Changed | null): Promise<Task> {
-  if (!changed) throw noTask();
+  if (!changed) throw noSuch('task');
   await startSaved(ctx, TaskModel, changed.task, changed.intents);
   return changed.task;
 }

@@ -7,9 +7,6 @@ import { record } from '../output.ts';
 import * as orgwebhook from '../../api/events/contract/orgwebhook.ts';
 import * as contract from '../../api/integrations/contract/supportconfig.ts';
 
-const path = '/support/config/orgs/{orgId}';
-const webhooksPath = '/orgs/{orgId}/webhooks';
-
 export const config = noun({
   name: 'config',
   description: 'show and change the support configuration',
@@ -17,8 +14,7 @@ export const config = noun({
     command({
       name: 'get',
       description: 'show the support configuration',
-      route: `GET ${path}`,
-      reply: contract.supportConfigReply,
+      does: contract.getSupportConfig,
       lines: (reply, _, width) => record(reply.config, width),
     }),
     command({
@@ -29,10 +25,8 @@ export const config = noun({
         'set --outbox-providers webhook --outbox-webhook-url https://example.com/hooks/tickets',
         'set --outbox-webhook-secret - < secret',
       ],
-      route: `PUT ${path}`,
-      body: contract.supportConfigBody,
+      does: contract.updateSupportConfig,
       except: ['environment'],
-      reply: contract.supportConfigReply,
       lines: (reply, _, width) => record(reply.config, width),
     }),
   ],
@@ -46,16 +40,13 @@ export const webhooks = noun({
     command({
       name: 'get',
       description: 'show where members are told, and of what',
-      route: `GET ${webhooksPath}`,
-      reply: orgwebhook.webhooksReply,
+      does: orgwebhook.getOrgWebhooks,
     }),
     command({
       name: 'set',
       description: 'change what is named; the rest stays',
       examples: ['set --email-notifications --notify-on task_assigned,meeting_ended', 'set --slack-webhook-url none'],
-      route: `PUT ${webhooksPath}`,
-      body: orgwebhook.webhooksBody,
-      reply: orgwebhook.webhooksReply,
+      does: orgwebhook.setOrgWebhooks,
     }),
   ],
 });

@@ -3,8 +3,6 @@ import { command, listing, noun } from '../described.ts';
 import { record } from '../output.ts';
 import * as contract from '../../api/events/contract/outbox.ts';
 
-const outbox = '/support/outbox/orgs/{orgId}';
-
 export const deliveries = noun({
   name: 'deliveries',
   description: 'see what was sent to your systems and to people, and send it again',
@@ -14,9 +12,7 @@ export const deliveries = noun({
       name: 'list',
       description: 'list deliveries, newest first',
       examples: ['list --status failed', 'list --kind webhook --limit 20'],
-      route: `GET ${outbox}/deliveries`,
-      query: contract.deliveriesQuery,
-      reply: contract.deliveriesReply,
+      does: contract.listDeliveries,
       entries: 'deliveries',
       columns: {
         DELIVERY: (one) => one.delivery_id,
@@ -34,32 +30,27 @@ export const deliveries = noun({
     command({
       name: 'show',
       description: 'show a delivery with its attempts and what was sent',
-      route: `GET ${outbox}/deliveries/{deliveryId}`,
-      reply: contract.deliveryReply,
+      does: contract.getDelivery,
       lines: ({ delivery }, _, width) => record(delivery, width),
     }),
     command({
       name: 'redeliver',
       description: 'send a delivery again',
-      route: `POST ${outbox}/deliveries/{deliveryId}/redeliver`,
-      reply: contract.deliveryReply,
+      does: contract.redeliver,
       lines: ({ delivery }) => [`${delivery.delivery_id} is sent again`],
     }),
     command({
       name: 'recover',
       description: 'send again all that failed since a time',
       examples: ['recover 2030-01-31T00:00:00Z'],
-      route: `POST ${outbox}/recover`,
+      does: contract.recoverDeliveries,
       args: { since: 'a time with its zone, like 2030-01-31T00:00:00Z' },
-      body: contract.recoverBody,
-      reply: contract.recovered,
       lines: ({ recovered }) => [`${recovered} deliveries are sent again`],
     }),
     command({
       name: 'test',
       description: 'send a test event to your webhook',
-      route: `POST ${outbox}/test`,
-      reply: contract.deliveryReply,
+      does: contract.sendTestEvent,
       lines: ({ delivery }) => [`Sending ${delivery.delivery_id} to ${delivery.destination}`],
     }),
   ],

@@ -10,8 +10,6 @@ import * as contract from '../../api/chat/contract/inbox.ts';
 type Conversation = z.infer<typeof contract.conversation>;
 type Message = z.infer<typeof contract.conversationReply>['messages'][number];
 
-const path = '/support/inbox/orgs/{orgId}';
-const one = `${path}/{convId}`;
 const example = 'conv_01M7YGT1Y2M8Q0Z6V3C4K5R7XA';
 
 const statusLine = ({ conversation }: z.infer<typeof contract.actReply>): string[] => [
@@ -27,9 +25,7 @@ export const inbox = noun({
       name: 'list',
       description: 'list conversations, newest activity first',
       examples: ['list --status escalated --assigned-to none'],
-      route: `GET ${path}`,
-      query: contract.inboxQuery,
-      reply: contract.inboxReply,
+      does: contract.listInbox,
       entries: 'conversations',
       columns: {
         CONVERSATION: (each) => each.conv_id,
@@ -46,57 +42,47 @@ export const inbox = noun({
     steps({
       name: 'show',
       description: 'show all messages of a conversation; with a login this marks it as read',
-      route: `GET ${one}`,
-      query: contract.messagesQuery,
+      does: contract.getConversation,
       except: ['limit'],
-      reply: contract.conversationReply,
       runs: (session, { convId }) => show(session, String(convId)),
     }),
     command({
       name: 'reply',
       description: 'reply to the customer as a person; the agent then stops answering',
       examples: [`reply ${example} "Hello, this is Grace."`],
-      route: `POST ${one}/reply`,
+      does: contract.replyToConversation,
       args: { body: 'the text, in quotes' },
-      body: contract.replyBody,
-      reply: contract.replied,
       lines: ({ message_id }) => [`Sent ${message_id}`],
     }),
     command({
       name: 'resolve',
       description: 'resolve a conversation and its ticket',
-      route: `POST ${one}/resolve`,
-      reply: contract.actReply,
+      does: contract.resolveConversation,
       lines: statusLine,
     }),
     command({
       name: 'reopen',
       description: 'open a resolved conversation again, for the agent to answer',
-      route: `POST ${one}/reopen`,
-      reply: contract.actReply,
+      does: contract.reopenConversation,
       lines: statusLine,
     }),
     command({
       name: 'assign',
       description: 'give a conversation to a member, or to nobody',
       examples: [`assign ${example} me`, `assign ${example} usr_01M7YGT1Y2M8Q0Z6V3C4K5R7XA`],
-      route: `POST ${one}/assign`,
+      does: contract.assignConversation,
       args: { user_id: 'a user id, me, or none' },
-      body: contract.assignBody,
       fields: {
         of: contract.assignBody,
         body: async ({ user_id }, session) => ({ user_id: user_id === 'me' ? await ownId(session) : user_id }),
       },
-      reply: contract.actReply,
       lines: ({ conversation: { conv_id, assigned_to } }) => [`${conv_id} is ${assigned_to ?? 'nobody'}’s`],
     }),
     command({
       name: 'escalate',
       description: 'hand a conversation over to a person',
       examples: [`escalate ${example} --reason "A refund over 500 EUR."`],
-      route: `POST ${one}/escalate`,
-      body: contract.escalateBody,
-      reply: contract.actReply,
+      does: contract.escalateConversation,
       lines: statusLine,
     }),
   ],

@@ -6,7 +6,7 @@ import { inbox } from './inbox.ts';
 import { integrations } from './integrations.ts';
 import { interviews } from './interviews.ts';
 import { keys } from './keys.ts';
-import { docs, gaps, pages } from './knowledge.ts';
+import { docs, knowledge, pages } from './knowledge.ts';
 import { meetings } from './meetings.ts';
 import { members } from './members.ts';
 import { notifications } from './notifications.ts';
@@ -20,7 +20,7 @@ export const nouns: readonly Noun[] = [
   docs,
   crawl,
   pages,
-  gaps,
+  knowledge,
   inbox,
   members,
   config,

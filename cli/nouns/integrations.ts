@@ -1,30 +1,19 @@
 /** The commands of `integrations`: an organization's connections to other services. */
-import type { z } from 'zod';
 import { command, listing, noun, type Described } from '../described.ts';
 import { record } from '../output.ts';
+import type { Operation } from '../../api/base/contract/operation.ts';
 import * as contract from '../../api/integrations/contract/integrations.ts';
-
-const path = '/orgs/{orgId}/integrations';
-const provider = contract.integration.shape.provider.options;
 
 /**
  * The command that connects a service. `example`: the arguments of the example in its help, with secrets read from
  * stdin.
  */
-const connect = (
-  service: string,
-  {
-    description,
-    example,
-    ...contracts
-  }: Pick<Described, 'description' | 'reply'> & { body?: z.ZodType; example: string },
-): Described =>
+const connect = (service: string, description: string, example: string, does: Operation): Described =>
   command({
     name: `connect ${service}`,
     description,
     examples: [`connect ${service}${example}`],
-    route: `PUT ${path}/${service}`,
-    ...contracts,
+    does,
     lines: (reply, _, width) => {
       const { integration, ...others } = reply as { integration: object };
       return [...record(integration, width), ...record(others, width)];
@@ -39,8 +28,7 @@ export const integrations = noun({
     listing({
       name: 'list',
       description: 'list all services and whether they are connected',
-      route: `GET ${path}`,
-      reply: contract.integrationList,
+      does: contract.listIntegrations,
       entries: 'integrations',
       columns: {
         SERVICE: (one) => one.provider,
@@ -52,51 +40,43 @@ export const integrations = noun({
       },
       none: 'There are no services.',
     }),
-    connect('linear', {
-      description: 'connect Linear: tickets become issues of a team',
-      example: ' --team-id ENG --api-key - < key',
-      body: contract.linearBody,
-      reply: contract.integrationReply,
-    }),
-    connect('github', {
-      description: 'connect GitHub: tasks become issues of a repository',
-      example: ' --repository acme/support --token - < token',
-      body: contract.githubBody,
-      reply: contract.integrationReply,
-    }),
-    connect('slack', {
-      description: 'connect Slack: open the address that is shown in a browser',
-      example: ' --channel-id C0123456789',
-      body: contract.slackBody,
-      reply: contract.slackReply,
-    }),
-    connect('email', {
-      description: 'connect your own mail server',
-      example: ' --from "Acme <help@example.com>" --smtp-url - < address',
-      body: contract.emailBody,
-      reply: contract.integrationReply,
-    }),
-    connect('teams', {
-      description: 'connect Microsoft Teams: write the code that is shown to the bot',
-      example: '',
-      reply: contract.teamsReply,
-    }),
+    connect(
+      'linear',
+      'connect Linear: tickets become issues of a team',
+      ' --team-id ENG --api-key - < key',
+      contract.connectLinear,
+    ),
+    connect(
+      'github',
+      'connect GitHub: tasks become issues of a repository',
+      ' --repository acme/support --token - < token',
+      contract.connectGithub,
+    ),
+    connect(
+      'slack',
+      'connect Slack: open the address that is shown in a browser',
+      ' --channel-id C0123456789',
+      contract.connectSlack,
+    ),
+    connect(
+      'email',
+      'connect your own mail server',
+      ' --from "Acme <help@example.com>" --smtp-url - < address',
+      contract.connectEmail,
+    ),
+    connect('teams', 'connect Microsoft Teams: write the code that is shown to the bot', '', contract.connectTeams),
     command({
       name: 'test',
       description: 'try a connection',
       examples: ['test linear'],
-      route: `POST ${path}/{provider}/test`,
-      choices: { provider },
-      reply: contract.testReply,
+      does: contract.testIntegration,
       lines: ({ message }) => [message],
     }),
     command({
       name: 'disconnect',
       description: 'end a connection; its credential is deleted',
       examples: ['disconnect slack'],
-      route: `DELETE ${path}/{provider}`,
-      choices: { provider },
-      reply: contract.integrationReply,
+      does: contract.disconnectIntegration,
       lines: ({ integration }) => [`${integration.provider} is ${integration.status}`],
     }),
   ],

@@ -7,8 +7,6 @@ import * as aids from '../../api/interviews/contract/interviewaids.ts';
 import * as contract from '../../api/interviews/contract/interviews.ts';
 import type { z } from 'zod';
 
-const path = '/orgs/{orgId}/interviews';
-const one = `${path}/{interviewId}`;
 const example = 'int_01M7YGT1Y2M8Q0Z6V3C4K5R7XA';
 /** The field `mode` needs another option name, because `--mode` means test or live data everywhere. */
 const names = { mode: 'led-by' };
@@ -30,14 +28,11 @@ const moved = ({ interview_id, status, room }: z.infer<typeof contract.interview
   `${interview_id} is ${status}`,
   ...(room ? [`candidate    ${room.candidate_url}`, `interviewer  ${room.interviewer_url}`] : []),
 ];
-const move = (name: string, description: string, operation = name) =>
-  command({
-    name,
-    description,
-    route: `POST ${one}/${operation}`,
-    reply: contract.interviewRecord,
-    lines: moved,
-  });
+const move = (
+  name: string,
+  description: string,
+  does: typeof contract.rejoinInterview | typeof contract.endInterview,
+) => command({ name, description, does, lines: moved });
 
 export const interviews = noun({
   name: 'interviews',
@@ -49,9 +44,7 @@ export const interviews = noun({
       name: 'list',
       description: 'list interviews, newest first',
       examples: ['list --status scheduled'],
-      route: `GET ${path}`,
-      query: contract.listQuery,
-      reply: contract.interviewList,
+      does: contract.listInterviews,
       entries: 'interviews',
       columns,
       none: 'There are no such interviews.',
@@ -59,15 +52,12 @@ export const interviews = noun({
     command({
       name: 'show',
       description: 'show an interview with its questions, transcript, evaluation and history',
-      route: `GET ${one}`,
-      reply: contract.interviewRecord,
+      does: contract.getInterview,
     }),
     listing({
       name: 'related',
       description: 'list other interviews of the same candidate or role',
-      route: `GET ${one}/related`,
-      query: contract.relatedQuery,
-      reply: contract.relatedList,
+      does: contract.listRelatedInterviews,
       entries: 'interviews',
       columns: { ...columns, BY: (each) => each.related_by },
       none: 'There are no related interviews.',
@@ -76,10 +66,8 @@ export const interviews = noun({
       name: 'draft',
       description: 'draft an interview from your own words; nothing is stored',
       examples: ['draft "A senior Go developer, 45 minutes, tomorrow at 10:30" --timezone Europe/Berlin'],
-      route: `POST ${path}/draft`,
+      does: aids.draftInterview,
       args: { prompt: 'what you want, in quotes' },
-      body: aids.draftBody,
-      reply: aids.draftReply,
     }),
     command({
       name: 'questions',
@@ -87,39 +75,32 @@ export const interviews = noun({
       examples: [
         'questions "Go developer" --job-description "Builds services." --required-skills go --experience-level senior',
       ],
-      route: `POST ${path}/generate-questions`,
+      does: aids.generateQuestions,
       args: { title: 'the role, in quotes' },
-      body: aids.generateBody,
-      reply: aids.generateReply,
       lines: ({ questions }) => questions.map(({ category, body }) => `${category}: ${body}`),
     }),
     command({
       name: 'create',
       description: 'create an interview',
       examples: ['create "Go developer" --skills go,mongodb --candidate-email grace@example.com'],
-      route: `POST ${path}`,
+      does: contract.createInterview,
       args: { role_title: 'the role, in quotes' },
       names,
-      body: contract.createInterviewBody,
-      reply: contract.interviewRecord,
       lines: ({ interview_id, status, role_title }) => [`Created ${interview_id}  ${status}  ${role_title}`],
     }),
     command({
       name: 'update',
       description: 'change what is named before the interview starts; the rest stays',
       examples: [`update ${example} --scheduled-at 2030-01-31T09:30:00Z`],
-      route: `PUT ${one}`,
+      does: contract.updateInterview,
       names,
-      body: contract.updateInterviewBody,
-      reply: contract.interviewRecord,
     }),
     steps({
       name: 'resume',
       description: 'add the resume of the candidate (PDF or DOCX); questions take it up',
       examples: [`resume ${example} resume.pdf`],
-      route: `POST ${one}/resume`,
+      does: contract.uploadResume,
       args: { file: 'a PDF or DOCX file' },
-      reply: contract.interviewRecord,
       async runs(session, { interviewId, file }) {
         const data = new FormData();
         data.append('file', await openFile(file as string), basename(file as string));
@@ -131,44 +112,36 @@ export const interviews = noun({
     command({
       name: 'start',
       description: 'start an interview: send the bot, or open the room',
-      route: `POST ${one}/start`,
-      body: contract.startBody,
-      reply: contract.interviewRecord,
+      does: contract.startInterview,
       lines: moved,
     }),
-    move('rejoin', 'send the bot again after a disconnect'),
-    move('end', 'end an interview; its questions and answers are summed up'),
+    move('rejoin', 'send the bot again after a disconnect', contract.rejoinInterview),
+    move('end', 'end an interview; its questions and answers are summed up', contract.endInterview),
     command({
       name: 'cancel',
       description: 'cancel an interview',
       examples: [`cancel ${example} --reason "The candidate is ill."`],
-      route: `POST ${one}/cancel`,
-      body: contract.cancelBody,
-      reply: contract.interviewRecord,
+      does: contract.cancelInterview,
       lines: moved,
     }),
     command({
       name: 'evaluate',
       description: 'sum up the questions and answers again',
-      route: `POST ${one}/evaluate`,
-      reply: contract.interviewRecord,
+      does: contract.evaluateInterview,
       lines: ({ qa_summary }, _, width) => record(qa_summary ?? {}, width),
     }),
     command({
       name: 'score',
       description: 'score an interview by its criteria',
-      route: `POST ${one}/generate-score`,
-      reply: contract.interviewRecord,
+      does: contract.scoreInterview,
       lines: ({ evaluation }, _, width) => record(evaluation ?? {}, width),
     }),
     command({
       name: 'decide',
       description: 'record the decision',
       examples: [`decide ${example} hire --notes "Strong in Go."`],
-      route: `PUT ${one}/decision`,
+      does: contract.decideInterview,
       args: { decision: 'what is decided' },
-      body: contract.decisionBody,
-      reply: contract.interviewRecord,
       lines: ({ interview_id, decision }) => [
         `${interview_id}: ${decision?.decision}, ${shortTime(decision?.decided_at ?? null)}`,
       ],
@@ -177,9 +150,7 @@ export const interviews = noun({
       name: 'rate',
       description: 'give the candidate your own numbers, from 0 to 10',
       examples: [`rate ${example} --criteria '{"Go":8}' --notes "Strong in Go."`],
-      route: `PUT ${one}/scorecard`,
-      body: contract.scorecardBody,
-      reply: contract.interviewRecord,
+      does: contract.scoreByHand,
       lines: ({ interview_id, scorecards }) => [
         `${interview_id}: rated by ${scorecards.map(({ name }) => name).join(', ')}`,
       ],
@@ -187,8 +158,7 @@ export const interviews = noun({
     command({
       name: 'rm',
       description: 'delete an interview',
-      route: `DELETE ${one}`,
-      reply: contract.interviewRemovedReply,
+      does: contract.deleteInterview,
       lines: ({ interview_id }) => [`Deleted ${interview_id}`],
     }),
   ],

@@ -5,7 +5,6 @@
 import { command, listing, noun } from '../described.ts';
 import * as contract from '../../api/access/contract/keys.ts';
 
-const path = '/support/developer-keys/orgs/{orgId}/keys';
 const others = contract.createKeyBody.omit({ mode: true });
 const expiry = others.shape.expires_at;
 
@@ -19,16 +18,14 @@ export const keys = noun({
       name: 'create',
       description: 'create a key, a test key unless --mode live is given; its token is shown only once',
       examples: ['create website --scopes support:read,support:write', 'create website --mode live'],
-      route: `POST ${path}`,
+      does: contract.createKey,
       args: { name: 'what the key is called in lists' },
-      body: contract.createKeyBody,
       // The key's mode comes from the global option `--mode`, so it is no option of this command.
       fields: {
         of: others.extend({ expires_at: expiry.meta({ description: 'like 2030-01-31T00:00:00Z; never unless told' }) }),
         body: (given, { mode }) => ({ ...given, mode }),
       },
       names: { expires_at: 'expires' },
-      reply: contract.newKeyReply,
       lines: ({ key, token }) => [
         token,
         `This token is shown only now. Key ${key.key_id}, ${key.environment} mode, may: ${key.scopes.join(', ')}`,
@@ -37,9 +34,7 @@ export const keys = noun({
     listing({
       name: 'list',
       description: 'list all keys, revoked ones too',
-      route: `GET ${path}`,
-      query: contract.keyListQuery,
-      reply: contract.keyList,
+      does: contract.listKeys,
       entries: 'keys',
       columns: {
         KEY: (key) => key.key_id,
@@ -55,8 +50,7 @@ export const keys = noun({
     command({
       name: 'revoke',
       description: 'revoke a key at once and for ever',
-      route: `DELETE ${path}/{keyId}`,
-      reply: contract.keyReply,
+      does: contract.revokeKey,
       lines: ({ key }) => [`Revoked ${key.key_id}  ${key.name}`],
     }),
   ],

@@ -1,15 +1,14 @@
 /**
- * Commands of `docs` and `pages`: list, tag and delete what questions are answered from. The command `gaps` lists the
- * questions without an answer.
+ * Commands of `docs` and `pages`: list, tag and delete what questions are answered from. Two commands have no noun:
+ * `gaps` lists the questions without an answer, and `prune` finds stored data that belongs to no page.
  */
 import { command, listing, noun } from '../described.ts';
 import { size } from '../output.ts';
 import * as crawl from '../../api/crawl/contract/crawl.ts';
+import { pruneKnowledge } from '../../api/crawl/contract/prune.ts';
 import * as contract from '../../api/knowledge/contract/documents.ts';
-import { gapList, gapsQuery } from '../../api/knowledge/contract/knowledge.ts';
+import { listGaps } from '../../api/knowledge/contract/knowledge.ts';
 
-const documents = '/orgs/{orgId}/documents';
-const document = `${documents}/{docId}`;
 const doc = 'doc_01M7YGT1Y2M8Q0Z6V3C4K5R7XA';
 const segmentsHelp = 'separated by commas; "" removes all, so that it answers everybody';
 const authorityHelp = 'its priority among all sources';
@@ -24,9 +23,7 @@ export const docs = noun({
     listing({
       name: 'list',
       description: 'list all documents, newest first',
-      route: `GET ${documents}`,
-      query: contract.documentListQuery,
-      reply: contract.documentList,
+      does: contract.listDocuments,
       entries: 'documents',
       columns: {
         DOCUMENT: (one) => one.doc_id,
@@ -47,34 +44,27 @@ export const docs = noun({
       name: 'tag',
       description: 'replace the segments of a document',
       examples: [`tag ${doc} personal,business`],
-      route: `PATCH ${document}/segments`,
+      does: contract.setDocumentSegments,
       args: { segments: segmentsHelp },
-      body: contract.segmentsBody,
-      reply: contract.documentReply,
       lines: ({ document: { doc_id, segments } }) => [`${doc_id} is for: ${forWhom(segments)}`],
     }),
     command({
       name: 'authority',
       description: 'set the priority of a document among all sources',
       examples: [`authority ${doc} primary`],
-      route: `PATCH ${document}/authority`,
+      does: contract.setDocumentAuthority,
       args: { authority: authorityHelp },
-      body: contract.authorityBody,
-      reply: contract.documentReply,
       lines: ({ document: { doc_id, authority } }) => [`${doc_id} is ${authority}`],
     }),
     command({
       name: 'rm',
       description: 'delete a document; it stops answering before the command ends',
-      route: `DELETE ${document}`,
-      reply: contract.removedReply,
+      does: contract.deleteDocument,
       lines: ({ doc_id }) => [`Deleted ${doc_id}`],
     }),
   ],
 });
 
-const allPages = '/orgs/{orgId}/knowledge-base';
-const onePage = `${allPages}/{pageId}`;
 const page = 'page_01M7YGT1Y2M8Q0Z6V3C4K5R7XA';
 
 export const pages = noun({
@@ -85,9 +75,7 @@ export const pages = noun({
     listing({
       name: 'list',
       description: 'list all pages, newest first',
-      route: `GET ${allPages}`,
-      query: crawl.pageQuery,
-      reply: crawl.pageList,
+      does: crawl.listPages,
       entries: 'entries',
       columns: {
         PAGE: (one) => one.page_id,
@@ -104,33 +92,28 @@ export const pages = noun({
       name: 'tag',
       description: 'replace the segments of a page',
       examples: [`tag ${page} personal`],
-      route: `PATCH ${onePage}/segments`,
+      does: crawl.setPageSegments,
       args: { segments: segmentsHelp },
-      body: crawl.segmentsBody,
-      reply: crawl.pageReply,
       lines: ({ page: { page_id, segments } }) => [`${page_id} is for: ${forWhom(segments)}`],
     }),
     command({
       name: 'authority',
       description: 'set the priority of a page among all sources',
       examples: [`authority ${page} normal`],
-      route: `PATCH ${onePage}/authority`,
+      does: crawl.setPageAuthority,
       args: { authority: authorityHelp },
-      body: crawl.authorityBody,
-      reply: crawl.pageReply,
       lines: ({ page: { page_id, authority } }) => [`${page_id} is ${authority}`],
     }),
     command({
       name: 'rm',
       description: 'delete a page; it stops answering before the command ends',
-      route: `DELETE ${onePage}`,
-      reply: crawl.pageRemovedReply,
+      does: crawl.deletePage,
       lines: ({ page_id }) => [`Deleted ${page_id}`],
     }),
   ],
 });
 
-export const gaps = noun({
+export const knowledge = noun({
   name: '',
   description: '',
   commands: [
@@ -138,9 +121,7 @@ export const gaps = noun({
       name: 'gaps',
       description: 'list questions that found no answer, the latest first',
       examples: ['gaps --status open'],
-      route: 'GET /orgs/{orgId}/kb/gaps',
-      query: gapsQuery,
-      reply: gapList,
+      does: listGaps,
       entries: 'gaps',
       columns: {
         ASKED: (gap) => `${gap.count} x`,
@@ -150,6 +131,16 @@ export const gaps = noun({
         QUESTION: (gap) => gap.question,
       },
       none: 'Every question so far was answered.',
+    }),
+    command({
+      name: 'prune',
+      description: 'find stored parts of crawled pages that no longer exist',
+      examples: ['prune', 'prune --apply'],
+      does: pruneKnowledge,
+      lines: ({ orphaned, live }, { apply }) => [
+        ...orphaned.map((one) => `${one.source_id}  ${one.chunks} passages  ${one.url ?? ''}`.trimEnd()),
+        `${live} pages are whole; ${orphaned.length} left-overs ${apply ? 'being removed' : 'found'}`,
+      ],
     }),
   ],
 });

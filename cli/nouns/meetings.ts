@@ -12,7 +12,6 @@ import { taskColumns } from './tasks.ts';
 import * as contract from '../../api/interviews/contract/meetings.ts';
 import * as tasks from '../../api/tasks/contract/tasks.ts';
 
-const one = '/meetings/{meetingId}';
 const example = 'mtg_01M7YGT1Y2M8Q0Z6V3C4K5R7XA';
 const { settings, ...createFields } = contract.createMeetingBody.shape;
 const settingNames = Object.keys(settings.unwrap().shape);
@@ -47,14 +46,13 @@ export const meetings = noun({
   name: 'meetings',
   description: 'list and create meetings, add their transcripts, summarize them and find their tasks',
   login: true,
+  names: { id: 'meeting', sessionId: 'meeting' },
   example,
   commands: [
     listing({
       name: 'list',
       description: 'list your meetings, newest first',
-      route: 'GET /meetings',
-      query: contract.pageQuery,
-      reply: contract.meetingList,
+      does: contract.listMeetings,
       entries: 'meetings',
       columns: {
         MEETING: (meeting) => meeting.meeting_id,
@@ -70,15 +68,13 @@ export const meetings = noun({
     command({
       name: 'show',
       description: 'show a meeting with its transcript',
-      route: `GET ${one}`,
-      reply: contract.meetingRecord,
+      does: contract.getMeeting,
     }),
     command({
       name: 'create',
       description: 'create a meeting; it is active at once',
       examples: ['create --title "Weekly planning" --timezone Europe/Berlin'],
-      route: 'POST /meetings',
-      body: contract.createMeetingBody,
+      does: contract.createMeeting,
       fields: {
         of: z.strictObject({ ...createFields, ...settings.unwrap().shape }),
         body: (given) => {
@@ -89,34 +85,28 @@ export const meetings = noun({
           return { ...of(others), ...(chosen.length > 0 ? { settings: of(chosen) } : {}) };
         },
       },
-      reply: contract.meetingRecord,
       lines: ({ meeting_id }) => [`Created ${meeting_id}`],
     }),
     command({
       name: 'rename',
       description: 'change the title of a meeting',
       examples: [`rename ${example} "Planning in May"`],
-      route: `PATCH ${one}`,
+      does: contract.renameMeeting,
       args: { title: 'its new title' },
-      body: contract.renameMeetingBody,
-      reply: contract.meetingRecord,
       lines: ({ meeting_id, title }) => [`${meeting_id} is now “${title}”`],
     }),
     command({
       name: 'set',
       description: 'change settings of an active meeting; the rest stays',
       examples: [`set ${example} --timezone Europe/Berlin --no-proactive-suggest`],
-      route: `PUT ${one}/settings`,
-      body: contract.settingsBody,
-      reply: contract.meetingRecord,
+      does: contract.updateMeetingSettings,
     }),
     steps({
       name: 'add',
       description: 'add a transcript: lines like "Ada: I will call the bank." or the segments as JSON',
       examples: [`add ${example} transcript.txt`, `add ${example} transcript.txt --since 2030-01-31T09:30:00Z`],
-      route: `POST ${one}/transcript`,
+      does: contract.addTranscript,
       args: { file: 'a file; - reads stdin' },
-      body: contract.transcriptBody,
       fields: {
         of: z.strictObject({
           since: z.iso
@@ -126,54 +116,42 @@ export const meetings = noun({
         }),
         body: () => undefined,
       },
-      reply: contract.transcriptReply,
-      async runs(session, { meetingId, file, since }) {
+      async runs(session, { id, file, since }) {
         const text = file === '-' ? await readAll(session.stdin) : await (await openFile(file as string)).text();
         const segments = segmentsOf(text, since === undefined ? new Date() : new Date(since as string));
         const client = await session.member();
         const body = { segments };
-        const reply = await client.request(
-          'POST',
-          `/meetings/${String(meetingId)}/transcript`,
-          contract.transcriptReply,
-          {
-            body,
-          },
-        );
+        const reply = await client.request('POST', `/meetings/${String(id)}/transcript`, contract.transcriptReply, {
+          body,
+        });
         session.output.result(reply, () => [`${reply.accepted} of ${segments.length} segments are new`]);
       },
     }),
     command({
       name: 'end',
       description: 'end a meeting',
-      route: `POST ${one}/end`,
-      reply: contract.meetingRecord,
+      does: contract.endMeeting,
       lines: ({ meeting_id, status }) => [`${meeting_id} is ${status}`],
     }),
     command({
       name: 'summary',
       description: 'summarize a meeting',
       examples: [`summary ${example}`, `summary ${example} --length long`],
-      route: `GET ${one}/summary`,
-      query: contract.summaryQuery,
+      does: contract.summarizeMeeting,
       names: { mode: 'length' },
-      reply: contract.summaryReply,
       lines: ({ summary }, _, width) => wrap(summary, width),
     }),
     command({
       name: 'rm',
       description: 'delete a meeting with its transcript, summary and tasks',
-      route: `DELETE ${one}`,
-      reply: contract.meetingRemovedReply,
+      does: contract.deleteMeeting,
       lines: ({ meeting_id }) => [`Deleted ${meeting_id}`],
     }),
     command({
       name: 'find-tasks',
       description: 'find the tasks that a transcript speaks of; they become tasks of the organization',
-      route: 'POST /meetings/{meetingId}/extract-tasks',
-      body: tasks.extractBody,
+      does: tasks.extractTasks,
       fields: { of: z.strictObject({}), body: async (_, session) => ({ org_id: await session.orgId('member') }) },
-      reply: tasks.extractReply,
       lines: ({ created, tasks: found }) => [
         `${created} new, ${found.length} in all`,
         ...found.map(({ task_id, title }) => `  ${task_id}  ${title}`),
@@ -182,9 +160,7 @@ export const meetings = noun({
     listing({
       name: 'tasks',
       description: 'list the tasks of a meeting',
-      route: 'GET /meetings/{meetingId}/tasks',
-      query: tasks.sessionQuery,
-      reply: tasks.taskList,
+      does: tasks.listMeetingTasks,
       entries: 'tasks',
       columns: taskColumns,
       none: 'There are no tasks of this meeting: find them with meetings find-tasks.',

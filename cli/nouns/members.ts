@@ -3,9 +3,6 @@ import { command, listing, noun } from '../described.ts';
 import * as accounts from '../../api/access/contract/accounts.ts';
 import * as orgs from '../../api/access/contract/orgs.ts';
 
-const path = '/orgs/{orgId}/members';
-const invitations = '/orgs/{orgId}/invitations';
-
 export const members = noun({
   name: 'members',
   description: 'list, invite and remove members of an organization, and change their roles',
@@ -14,9 +11,7 @@ export const members = noun({
     listing({
       name: 'list',
       description: 'list the members',
-      route: `GET ${path}`,
-      query: orgs.membersQuery,
-      reply: orgs.memberList,
+      does: orgs.listMembers,
       entries: 'members',
       columns: {
         MEMBER: (one) => one.userId,
@@ -31,10 +26,8 @@ export const members = noun({
       name: 'invite',
       description: 'invite somebody by e-mail',
       examples: ['invite ada@example.com member'],
-      route: `POST ${invitations}`,
+      does: accounts.inviteMember,
       args: { email: 'their e-mail address', role: 'what they may do' },
-      body: accounts.inviteBody,
-      reply: accounts.invitedReply,
       lines: ({ invitation, link }) => [
         `Invited ${invitation.email} as ${invitation.role}, until ${invitation.expires_at}: ${invitation.invitation_id}`,
         ...(link === undefined ? [] : [`No mail was sent; hand this link over: ${link}`]),
@@ -43,9 +36,7 @@ export const members = noun({
     listing({
       name: 'invitations',
       description: 'list invitations, newest first',
-      route: `GET ${invitations}`,
-      query: accounts.pageQuery,
-      reply: accounts.invitationList,
+      does: accounts.listInvitations,
       entries: 'invitations',
       columns: {
         INVITATION: (one) => one.invitation_id,
@@ -60,29 +51,24 @@ export const members = noun({
       name: 'uninvite',
       description: 'take an invitation back',
       examples: ['uninvite inv_01M7YGT1Y2M8Q0Z6V3C4K5R7XA'],
-      route: `DELETE ${invitations}/{invitationId}`,
+      does: accounts.revokeInvitation,
       args: { invitationId: 'its identifier; members invitations shows it' },
-      reply: accounts.invitationReply,
       lines: ({ invitation }) => [`${invitation.email} is no longer invited`],
     }),
     command({
       name: 'role',
       description: 'change the role of a member',
       examples: ['role usr_01M7YGT1Y2M8Q0Z6V3C4K5R7XA admin'],
-      route: `PATCH ${path}/{userId}`,
+      does: orgs.changeRole,
       args: { userId: 'a user id; members list shows it', role: 'what they may do' },
-      body: orgs.changeRoleBody,
-      reply: orgs.memberReply,
       lines: ({ member }) => [`${member.email} is ${member.role}`],
     }),
     command({
       name: 'remove',
       description: 'remove a member, or yourself; the keys that they made are revoked',
       examples: ['remove usr_01M7YGT1Y2M8Q0Z6V3C4K5R7XA', 'remove usr_01M7YGT1Y2M8Q0Z6V3C4K5R7XA --keep-keys true'],
-      route: `DELETE ${path}/{userId}`,
+      does: orgs.removeMember,
       args: { userId: 'a user id; members list shows it' },
-      query: orgs.removeMemberQuery,
-      reply: orgs.removedReply,
       lines: ({ userId, revoked_keys, kept_keys }) => [
         `Removed ${userId}`,
         ...revoked_keys.map(({ key_id, name }) => `  revoked ${key_id}  ${name}`),

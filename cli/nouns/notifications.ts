@@ -26,9 +26,7 @@ export const notifications = noun({
       name: 'list',
       description: 'list your notifications, newest first',
       examples: ['list', 'list --unread true'],
-      route: `GET ${path}`,
-      query: contract.notificationsQuery,
-      reply: contract.notificationList,
+      does: contract.listNotifications,
       entries: 'notifications',
       columns: {
         NOTIFICATION: (one) => one.notif_id,
@@ -43,24 +41,21 @@ export const notifications = noun({
     command({
       name: 'read',
       description: 'mark a notification as read',
-      route: `PUT ${path}/{notifId}/read`,
+      does: contract.readNotification,
       args: { notifId: 'its identifier; notifications list shows it' },
-      reply: contract.notificationReply,
       lines: ({ notification }) => [`Read ${notification.notif_id}`],
     }),
     steps({
       name: 'follow',
       description: 'show each new notification as it comes, until Ctrl-C; with --json each is a document of its own',
       examples: ['follow', 'follow --count 1 --json'],
-      route: `GET ${path}`,
-      query: contract.notificationsQuery,
+      does: contract.listNotifications,
       // `follow` always asks for everything new, so these options do not exist.
       except: ['limit', 'unread'],
       fields: {
         of: z.object({ count: z.int().min(1).optional().meta({ description: 'end after this many' }) }),
         body: () => undefined,
       },
-      reply: contract.notificationList,
       runs: (session, { count }) => follow(session, count as number | undefined),
     }),
   ],

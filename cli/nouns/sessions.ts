@@ -21,8 +21,7 @@ export const sessions = noun({
         'mint --email ada@example.com --name Ada',
         'mint --external-id 4711 --segment business --ttl-seconds 600',
       ],
-      route: 'POST /support/sessions/orgs/{orgId}/mint',
-      body: contract.mintBody,
+      does: contract.mintSession,
       fields: {
         of: z.strictObject({
           email: email.meta({ description: 'the customer’s e-mail address' }),
@@ -37,15 +36,13 @@ export const sessions = noun({
           ...others,
         }),
       },
-      reply: contract.mintReply,
     }),
     command({
       name: 'revoke',
       description: 'end a session at once',
-      route: 'POST /support/sessions/orgs/{orgId}/{sessionId}/revoke',
+      does: contract.revokeSession,
       login: true,
       args: { sessionId: 'its identifier; sessions mint shows it' },
-      reply: contract.revokeReply,
       lines: ({ session_id }) => [`Revoked ${session_id}`],
     }),
   ],

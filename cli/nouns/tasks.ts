@@ -2,10 +2,7 @@
 import type { z } from 'zod';
 import { command, listing, noun } from '../described.ts';
 import * as contract from '../../api/tasks/contract/tasks.ts';
-import { taskResult } from '../../api/tasks/contract/taskexecution.ts';
 
-const path = '/orgs/{orgId}/tasks';
-const one = `${path}/{taskId}`;
 const example = 'task_01M7YGT1Y2M8Q0Z6V3C4K5R7XA';
 
 /** The columns of a list of tasks; also used for the tasks of one meeting. */
@@ -29,9 +26,7 @@ export const tasks = noun({
       name: 'list',
       description: 'list tasks, newest first',
       examples: ['list --status pending'],
-      route: `GET ${path}`,
-      query: contract.listQuery,
-      reply: contract.taskList,
+      does: contract.listTasks,
       entries: 'tasks',
       columns: taskColumns,
       none: 'There are no such tasks.',
@@ -39,51 +34,42 @@ export const tasks = noun({
     command({
       name: 'show',
       description: 'show a task with its history',
-      route: `GET ${one}`,
-      reply: contract.taskRecord,
+      does: contract.getTask,
     }),
     command({
       name: 'create',
       description: 'create a task',
       examples: ['create "Order new cards" --priority high --due-date 2030-01-31'],
-      route: `POST ${path}`,
+      does: contract.createTask,
       args: { title: 'what has to be done' },
-      body: contract.createTaskBody,
-      reply: contract.taskRecord,
       lines: ({ task_id, title }) => [`Created ${task_id}  ${title}`],
     }),
     command({
       name: 'update',
       description: 'change what is named; the rest stays',
       examples: [`update ${example} --status completed`, `update ${example} --assigned-to none`],
-      route: `PUT ${one}`,
-      body: contract.updateTaskBody,
-      reply: contract.taskRecord,
+      does: contract.updateTask,
     }),
     command({
       name: 'rm',
       description: 'delete a task',
-      route: `DELETE ${one}`,
-      reply: contract.taskRemovedReply,
+      does: contract.deleteTask,
       lines: ({ task_id }) => [`Deleted ${task_id}`],
     }),
     command({
       name: 'review',
       description: 'what is missing or vague in a task, a better wording, and whether it can be executed',
-      route: `POST ${one}/lira-review`,
-      reply: contract.taskReview,
+      does: contract.reviewTask,
     }),
     command({
       name: 'execute',
       description: 'carry a task out with the connected services: an issue, a message, a mail',
-      route: `POST ${one}/execute`,
-      reply: taskResult,
+      does: contract.executeTask,
     }),
     command({
       name: 'result',
       description: 'what the last execution of a task did',
-      route: `GET ${one}/result`,
-      reply: taskResult,
+      does: contract.taskResult,
     }),
   ],
 });

@@ -2,7 +2,7 @@
  * The commands of `tools` and `approvals`: the organization's tool server, the tools that the agent may call, and calls
  * that wait for approval.
  */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { command, listing, noun, steps } from '../described.ts';
 import { CliError } from '../errors.ts';
 import type { Given } from '../fields.ts';
@@ -11,7 +11,6 @@ import type { Session } from '../session.ts';
 import * as approval from '../../api/chat/contract/approvals.ts';
 import * as contract from '../../api/mcp/contract/mcp.ts';
 
-const base = '/support/mcp/orgs/{orgId}';
 type Reply = z.infer<typeof contract.serverReply>;
 type Server = NonNullable<Reply['server']>;
 
@@ -83,8 +82,7 @@ export const tools = noun({
     command({
       name: 'get',
       description: 'show the tool server and the approved tools',
-      route: `GET ${base}/server`,
-      reply: contract.serverReply,
+      does: contract.getToolServer,
       lines: (reply, _, width) => serverLines(reply, width),
     }),
     command({
@@ -95,24 +93,20 @@ export const tools = noun({
         'set --auth-type bearer --access-token - < token',
         'set --no-enabled',
       ],
-      route: `PUT ${base}/server`,
-      body: contract.serverBody,
+      does: contract.putToolServer,
       except: ['approved_tools'],
-      reply: contract.serverReply,
       lines: (reply, _, width) => serverLines(reply, width),
     }),
     command({
       name: 'disconnect',
       description: 'disconnect the tool server; all its tools are off at once',
-      route: `DELETE ${base}/server`,
-      reply: contract.serverReply,
+      does: contract.deleteToolServer,
       lines: () => ['The tool server is disconnected.'],
     }),
     listing({
       name: 'discover',
       description: 'what the server offers now, beside what is approved; it approves nothing',
-      route: `POST ${base}/discover`,
-      reply: contract.discoverReply,
+      does: contract.discoverTools,
       entries: 'tools',
       columns: {
         TOOL: (tool) => tool.source_name,
@@ -126,23 +120,21 @@ export const tools = noun({
       name: 'approve',
       description: 'approve a tool as it was discovered last, beside those that are approved already',
       examples: ['approve get_balance --risk-tier read_private --auth-scope verified_customer'],
-      route: `PUT ${base}/server`,
+      does: contract.putToolServer,
       args: { tool: 'the server’s name of it; tools discover shows it' },
-      body: contract.serverBody,
       fields: {
         of: terms,
         body: () => undefined,
       },
-      reply: contract.serverReply,
       runs: approve,
     }),
     steps({
       name: 'withdraw',
       description: 'take the approval of a tool back; it is not called any more',
       examples: ['withdraw get_balance'],
-      route: `PUT ${base}/server`,
+      does: contract.putToolServer,
       args: { tool: 'the server’s name of it; tools get shows it' },
-      reply: contract.serverReply,
+      fields: { of: z.object({}), body: () => undefined },
       async runs(session, { tool }) {
         const reply = await changeTools(session, (all) => {
           const left = all.filter(({ source_name: name }) => name !== tool);
@@ -159,9 +151,7 @@ export const tools = noun({
       name: 'audit',
       description: 'list what was configured and called, newest first',
       examples: ['audit --outcome error --limit 20'],
-      route: `GET ${base}/audit`,
-      query: contract.auditQuery,
-      reply: contract.auditReply,
+      does: contract.listToolAudit,
       entries: 'events',
       columns: {
         TIME: (event) => event.ts,
@@ -179,9 +169,7 @@ export const tools = noun({
       name: 'verify',
       description: 'check that nothing in the audit was changed or removed',
       examples: ['verify', 'verify --whole true'],
-      route: `GET ${base}/audit/verify`,
-      query: contract.verifyQuery,
-      reply: contract.verifyReply,
+      does: contract.verifyToolAudit,
     }),
   ],
 });
@@ -190,9 +178,8 @@ const decide = (verb: 'approve' | 'deny', description: string) =>
   command({
     name: verb,
     description,
-    route: `POST ${base}/approvals/{approvalId}/${verb}`,
+    does: verb === 'approve' ? approval.approveToolCall : approval.denyToolCall,
     login: true,
-    reply: approval.decidedReply,
     lines: ({ id, decision }) => [`${id} is ${decision}`],
   });
 
@@ -204,9 +191,7 @@ export const approvals = noun({
     listing({
       name: 'list',
       description: 'list the calls that wait',
-      route: `GET ${base}/approvals`,
-      query: approval.approvalsQuery,
-      reply: approval.approvalsReply,
+      does: approval.listToolApprovals,
       entries: 'approvals',
       columns: {
         APPROVAL: (call) => call.id,

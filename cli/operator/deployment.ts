@@ -38,10 +38,10 @@ export async function onDatabase<T>(env: Env, act: (config: Config) => Promise<T
 }
 
 /**
- * Runs a command while connected to the deployment's database and Temporal, and records who ran it and its outcome.
- * @throws CliError
+ * Runs a command while connected to the deployment's database and Temporal, and records who ran it and its outcome: the
+ * sentence `said` of its result, if there is one. @throws CliError
  */
-export async function onDeployment<T>(
+export async function onDeployment<T extends object>(
   env: Env,
   { command, target }: Pick<Operation, 'command' | 'target'>,
   act: (deployment: Deployment) => Promise<T>,
@@ -68,7 +68,7 @@ export async function onDeployment<T>(
       return await recorded(
         { at: new Date(), by, command, ...defined({ target }) },
         () => act({ config, temporal, connection, by }),
-        (done) => (typeof done === 'string' ? done : 'done'),
+        (done) => ('said' in done ? String(done.said) : 'done'),
       );
     } finally {
       await connection.close();

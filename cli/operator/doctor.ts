@@ -5,7 +5,6 @@ import { Client, Connection, ScheduleNotFoundError } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import mongoose from 'mongoose';
 import { opensSecrets } from './deployment.ts';
-import { storageOptions } from '../../clients/knowledge/search/objectstore.ts';
 import { createMailer } from '../../providers/mail/client.ts';
 import { ConfigError, readConfig, type Config } from '../../config.ts';
 import { embeddedMongodbUri, embeddedTemporalAddress } from '../../engines/system.ts';
@@ -241,10 +240,10 @@ async function disk({ dataDir, searchUri }: Config): Promise<Finding[]> {
 
 async function index({ searchUri, s3 }: Config): Promise<Finding> {
   try {
-    const { connect } = await import('@lancedb/lancedb');
-    const options = searchUri.startsWith('s3:') ? { storageOptions: storageOptions(s3) } : {};
-    const names = await (await connect(searchUri, options)).tableNames({ limit: 1_000 });
-    return ok('index', `It can be read: ${names.length === 1_000 ? 'at least 1,000' : names.length} tables.`);
+    const { createSearchReader } = await import('../../clients/knowledge/search/reader.ts');
+    const search = createSearchReader({ uri: searchUri, s3 });
+    const { length } = await search.listTables().finally(() => search.close());
+    return ok('index', `It can be read: ${length} tables.`);
   } catch (error) {
     const mend = 'Correct SEARCH_URI or the rights. An index that is lost is built again within the hour.';
     return wrong('index', `${searchUri}: ${(error as Error).message.slice(0, 200)}`, mend);

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { CliError } from '../errors.ts';
 import { onDatabase } from './deployment.ts';
+import { errandSeals } from '../../models/base/errand.ts';
 import { idempotencySeals } from '../../models/base/idempotency.ts';
 import { oneTimeStateSeals } from '../../models/base/onetimestate.ts';
 import { resealRecords, type Resealed, type SealedRecords } from '../../models/base/reseal.ts';
@@ -13,14 +14,12 @@ import { embedSecretSeals } from '../../models/access/embedsecret.ts';
 import { hashToken } from '../../models/access/key.ts';
 import { signingKeySeals } from '../../models/access/signingkey.ts';
 import { addProof, findUserByEmail } from '../../models/access/user.ts';
-import { candidateSeals } from '../../models/integrations/candidate.ts';
 import { integrationSeals } from '../../models/integrations/integration.ts';
 import { releaseSeals } from '../../models/integrations/release.ts';
 import { orgWebhookSeals } from '../../models/events/orgwebhook.ts';
 import { roomSeals } from '../../models/interviews/room.ts';
 import { supportConfigSeals } from '../../models/integrations/supportconfig.ts';
 import { resignAudits } from '../../models/mcp/audit.ts';
-import { toolGrantSeals } from '../../models/mcp/grant.ts';
 import { toolServerSeals } from '../../models/mcp/server.ts';
 import { linkOf, proofMs } from '../../models/rules/access/account.ts';
 import { normalizeEmail } from '../../models/rules/access/email.ts';
@@ -47,13 +46,12 @@ export async function passwordLink(
 /** All encrypted fields in the database. */
 export const allSeals: readonly SealedRecords[] = [
   signingKeySeals,
+  errandSeals,
   idempotencySeals,
   oneTimeStateSeals,
   embedSecretSeals,
   supportConfigSeals,
   toolServerSeals,
-  toolGrantSeals,
-  candidateSeals,
   integrationSeals,
   releaseSeals,
   orgWebhookSeals,

@@ -6,7 +6,7 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { inBackground, patientNiceness, stepBack } from './background.ts';
@@ -132,10 +132,10 @@ export type Reader = {
 };
 
 /** `maxReplyBytes`: the process is ended when it writes a longer line. `who` names the process in errors. */
-export type ReaderOptions = { maxReplyBytes: number; who: string; background?: boolean };
+type ReaderOptions = { maxReplyBytes: number; who: string; background?: boolean };
 
 /** Starts a process with `startSandboxed` and reads the lines that the process writes. */
-export function startReader(
+function startReader(
   program: string,
   flags: readonly string[],
   limits: KernelLimits,
@@ -200,6 +200,43 @@ export function startReader(
     },
     over: () => killed || child.exitCode !== null || child.signalCode !== null,
     gone,
+  };
+}
+
+/** What every reading program may read when its source is run. */
+const sharedCode = [
+  'clients/base/background.ts',
+  'clients/base/charset.ts',
+  'clients/base/sandbox.ts',
+  'clients/files/*',
+  'models/rules/*',
+];
+
+type ReadersOptions = Omit<ReaderOptions, 'background'> & { entry: string; program: string | undefined };
+
+/** The processes that run one reading program: the built `program`, or without it the source `entry`. */
+export function createReaders({ entry, program = entry, ...options }: ReadersOptions) {
+  const readable = [join(dirname(program), '*'), ...(program === entry ? sharedCode : [])];
+  const alive = new Set<Reader>();
+  let closed = false;
+  return {
+    start(memoryMb: number, limits: KernelLimits, background = false): Reader {
+      const reader = startReader(program, sandboxFlags(memoryMb, readable), limits, { ...options, background });
+      alive.add(reader);
+      void reader.gone.then(() => alive.delete(reader));
+      return reader;
+    },
+    closed: () => closed,
+    /** Ends every process, idle or busy. `why`: see `Reader.kill`. */
+    async close(why?: unknown): Promise<void> {
+      closed = true;
+      const readers = [...alive];
+      for (const reader of readers) {
+        hold(reader.child, true);
+        reader.kill(why);
+      }
+      await Promise.all(readers.map(({ gone }) => gone));
+    },
   };
 }
 

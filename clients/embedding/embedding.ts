@@ -3,7 +3,7 @@ import { centred, centredPart } from './centring.ts';
 import { createEndpointVectors } from './endpoint.ts';
 import { createLocal, type EmbeddingState, type Local, type LocalOptions } from './local.ts';
 import { EmbeddingFailed } from './embedder.ts';
-import { modelNames, readingModels, vectorsName, widths, type BackgroundOptions, type Vectors } from './vectors.ts';
+import { modelNames, readingModels, vectorsName, type Vectors } from './vectors.ts';
 import type { AiOptions } from '../openai/options.ts';
 
 export type { EmbeddingState } from './local.ts';
@@ -18,7 +18,7 @@ export type Embedding = Vectors & {
   close(): Promise<void>;
 };
 
-export type LocalEmbedding = {
+export type LocalEmbedding = Pick<Local, 'sentences' | 'storedSentences'> & {
   /**
    * The vector of a short text, embedded as a question: 384 numbers of me5, then 512 of USE. Uses the process and the
    * cache of `question`. `searched`: the text will probably also be searched for, so the part by bge is computed at the
@@ -26,20 +26,10 @@ export type LocalEmbedding = {
    */
   reading(text: string, searched?: boolean): Promise<Float32Array>;
   /**
-   * The vectors of sentences by USE alone, 512 numbers each, about 0.8 ms a sentence. @throws when they are not ready
-   * in time.
-   */
-  sentences(texts: readonly string[]): Promise<Float32Array[]>;
-  /**
    * The vector of a question by USE alone, to compare with the vectors of sentences. Uses the cache of `question`, so a
    * question that was searched for is not embedded again. @throws when it is not ready in time.
    */
   asked(text: string): Promise<Float32Array>;
-  /**
-   * The vectors of sentences by USE alone, computed in the background for the index. @throws when they cannot be
-   * computed.
-   */
-  storedSentences(texts: readonly string[], options?: BackgroundOptions): Promise<Float32Array[]>;
 };
 
 export type EmbeddingOptions = Omit<LocalOptions, 'obtain'> & {
@@ -62,14 +52,12 @@ export function createEmbedding({ obtain, endpoint, ...options }: EmbeddingOptio
 
 const none: Vectors = {
   model: undefined,
-  widths: () => [],
   question: async () => Promise.reject(new EmbeddingFailed('No embedding model is configured.')),
   passages: async () => Promise.reject(new EmbeddingFailed('No embedding model is configured.')),
 };
 
 const embedded = (local: Local): Vectors => ({
   model: vectorsName,
-  widths: () => widths,
   question: async (text, signal) => {
     const [me5, ...others] = await local.parts(text, modelNames, signal);
     return [centredPart(me5!, { kind: 'question', text }), ...others];

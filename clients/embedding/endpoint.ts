@@ -21,9 +21,7 @@ export function createEndpointVectors(options: AiOptions): Vectors | undefined {
   const endpoint = createEndpoint({ baseUrl, apiKey, timeoutMs, budgetMs, asked, sleep });
   const embedder = createEmbedder(endpoint, model, now);
   const kept = new LRUCache<string, Promise<Float32Array>>({ max: keptQuestions });
-  let width: number | undefined;
   const toUnit = (numbers: readonly number[]): Float32Array => {
-    width = numbers.length;
     const length = Math.hypot(...numbers);
     return Float32Array.from(numbers, (x) => (length === 0 ? 0 : x / length));
   };
@@ -37,7 +35,6 @@ export function createEndpointVectors(options: AiOptions): Vectors | undefined {
   };
   return {
     model: `endpoint:${model}`,
-    widths: () => (width === undefined ? [] : [width]),
     async question(text, signal) {
       signal?.throwIfAborted();
       const made = questionOf(text);

@@ -4,11 +4,9 @@
  * `nextAfterMs`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 import { EmbeddingFailed, TextRefused, type Embedder, type EmbedOptions } from './embedder.ts';
-import { modelNames, models as allModels, type EmbeddingText, type ModelName } from './vectors.ts';
-
-/** The queues of a service. Questions never wait behind passages. */
-export type Pool = 'questions' | 'passages';
+import { modelNames, models as allModels } from './vectors.ts';
 
 /** Maximum number of texts that a service takes in one call. */
 export const maxTexts = 256;
@@ -19,14 +17,20 @@ export const maxTexts = 256;
 const textsACall = 100;
 
 /** The body of a call, sent as JSON. The answer is the vectors one after the other, as 32-bit floats, little-endian. */
-type VectorRequest = {
-  pool: Pool;
-  texts: readonly EmbeddingText[];
-  models: readonly ModelName[];
-  patient: boolean;
+export const vectorRequest = z.strictObject({
+  pool: z.enum(['questions', 'passages']),
+  texts: z
+    .array(z.strictObject({ kind: z.enum(['question', 'passage']), text: z.string(), heading: z.string().optional() }))
+    .min(1)
+    .max(maxTexts),
+  models: z.array(z.enum(modelNames as [(typeof modelNames)[number]])).min(1),
+  patient: z.boolean(),
   /** How long the caller waits, in ms. */
-  deadline_ms: number;
-};
+  deadline_ms: z.number().positive().max(600_000),
+});
+type VectorRequest = z.infer<typeof vectorRequest>;
+/** The queues of a service. Questions never wait behind passages. */
+export type Pool = VectorRequest['pool'];
 
 type RemoteOptions = {
   /** The base URLs of the services. */
@@ -118,7 +122,8 @@ export function createRemoteEmbedder({ urls, pool, timeoutMs, nextAfterMs, onFai
       // The calls run one after the other, so that one caller does not fill the queue of a service.
       for (let from = 0; from < texts.length; from += textsACall) {
         const some = texts.slice(from, from + textsACall);
-        vectors.push(...(await askInTurn({ pool, texts: some, models, patient, deadline_ms: timeoutMs }, signal)));
+        const request = { pool, texts: some, models: [...models], patient, deadline_ms: timeoutMs };
+        vectors.push(...(await askInTurn(request, signal)));
       }
       return vectors;
     },

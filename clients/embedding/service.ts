@@ -9,8 +9,8 @@ import type { AddressInfo } from 'node:net';
 import { text as bodyOf } from 'node:stream/consumers';
 import { z } from 'zod';
 import { createEmbedder, passagesNiceness, TextRefused } from './embedder.ts';
-import { maxTexts, type Pool } from './remote.ts';
-import { maxCharacters, modelNames } from './vectors.ts';
+import { maxTexts, vectorRequest, type Pool } from './remote.ts';
+import { maxCharacters } from './vectors.ts';
 
 type ServiceOptions = {
   /** The folder that contains the models. */
@@ -27,17 +27,6 @@ const defaultRoom = { questions: 200, passages: 2_000 };
 const hungMs = { questions: 5_000, passages: 60_000 };
 /** Maximum size of a call's body, in bytes. Only `maxCharacters` of each text are used, with at most 4 bytes each. */
 const maxBodyBytes = maxTexts * maxCharacters * 4;
-
-const request = z.strictObject({
-  pool: z.enum(['questions', 'passages']),
-  texts: z
-    .array(z.strictObject({ kind: z.enum(['question', 'passage']), text: z.string(), heading: z.string().optional() }))
-    .min(1)
-    .max(maxTexts),
-  models: z.array(z.enum(modelNames as [(typeof modelNames)[number]])).min(1),
-  patient: z.boolean(),
-  deadline_ms: z.number().positive().max(600_000),
-});
 
 export type EmbeddingService = { url: string; close(): Promise<void> };
 
@@ -61,7 +50,7 @@ export async function startEmbeddingService(options: ServiceOptions): Promise<Em
     if (incoming.method !== 'POST' || incoming.url !== '/v1/vectors') return refuse(404, 'POST /v1/vectors');
     if (Number(incoming.headers['content-length'] ?? Infinity) > maxBodyBytes)
       return refuse(413, `A call has at most ${maxTexts} texts.`);
-    const parsed = request.safeParse(
+    const parsed = vectorRequest.safeParse(
       await bodyOf(incoming)
         .then(JSON.parse)
         .catch(() => undefined),

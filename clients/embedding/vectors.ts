@@ -60,8 +60,6 @@ export type Vectors = {
    * that there are no vectors and the search is lexical only.
    */
   model: string | undefined;
-  /** The dimensions of the parts. Empty for an endpoint until its first vector is known. */
-  widths(): readonly number[];
   /**
    * The parts of a question's vector; only the first 64 tokens are used. The vectors of recent questions are cached.
    * @throws when they are not ready in time; the search is then lexical only.

@@ -44,12 +44,24 @@ const shortClosings: Readonly<Record<Language, readonly string[]>> = {
   es: ['abrazos?', 'cordialmente', 'sdos', 'slds'],
 };
 const anyOf = (by: Readonly<Record<Language, readonly string[]>>): string =>
-  `(?i:${Object.values(by).flat().join('|')})`;
-const name = "\\p{Lu}[\\p{L}.’'-]{0,30}";
-const closing = new RegExp(
-  `^(?:${anyOf(closings)} ?[,.!;]{0,3}(?: +${name}){0,3}|${anyOf(shortClosings)} ?(?:[.!;]{0,3}|,(?: *${name}){0,3}))[.!]?$`,
-  'u',
-);
+  `(?:${Object.values(by).flat().join('|')})`;
+const formula = (afterShort: string): RegExp =>
+  new RegExp(`^(?:${anyOf(closings)} ?[,.!;]{0,3}|${anyOf(shortClosings)} ?${afterShort})$`, 'iu');
+const alone = formula('(?:[.!;]{0,3}|,)');
+const beforeName = formula(',');
+const lastName = /(?: +|(?<=,))\p{Lu}[\p{L}.’'-]{0,30}$/u;
+const maxNames = 3;
+
+/** Whether the line is a formula, alone or before the sender's name. */
+function isClosing(line: string): boolean {
+  let rest = line.replace(/[.!]$/, '');
+  if (alone.test(rest)) return true;
+  for (let names = 1; names <= maxNames && lastName.test(rest); names += 1) {
+    rest = rest.replace(lastName, '');
+    if (beforeName.test(rest)) return true;
+  }
+  return false;
+}
 
 /**
  * The maximum number and length of lines after a closing formula: name, role, company, address and telephone numbers.
@@ -66,7 +78,7 @@ export function withoutClosing(text: string): string {
   const from = Math.max(1, lines.length - maxLinesAfter * 2);
   for (let at = from; at < lines.length; at += 1) {
     const line = lines[at]!.trim();
-    if (line.length > maxLineAfter * 2 || !closing.test(line)) continue;
+    if (line.length > maxLineAfter * 2 || !isClosing(line)) continue;
     const after = lines.slice(at + 1).filter((one) => one.trim() !== '');
     const isSender =
       after.length <= maxLinesAfter && after.every((one) => one.length <= maxLineAfter && !/\?/.test(one));

@@ -9,7 +9,6 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pLimit from 'p-limit';
 import { openPromise, type Entry, type ZipFile } from 'yauzl';
@@ -29,7 +28,7 @@ import { defaultLimits, maxMailBytes, type Limits } from './limits.ts';
 import { mailContent, type ReadMail } from './mailformat.ts';
 import type { ReadableType } from './readers.ts';
 import { resultIn } from '../base/reply.ts';
-import { hold, limited, sandboxFlags, startReader, type Reader } from '../base/sandbox.ts';
+import { createReaders, hold, limited, type Reader } from '../base/sandbox.ts';
 
 export type FilesOptions = {
   /** Limit of resident memory of one reading process, in MiB. An idle one takes about 100. */
@@ -102,18 +101,6 @@ const replies = {
   chunks: z.array(z.object({ ordinal: z.int(), heading: z.string(), text: z.string() })),
 };
 
-/** The code that a reading process has permission to read. */
-const readerCode = [
-  'clients/base/charset.ts',
-  'clients/files/*',
-  'clients/base/background.ts',
-  'clients/base/sandbox.ts',
-  'models/rules/*',
-];
-
-export const readerFlags = (memoryMb: number, program = entry): string[] =>
-  sandboxFlags(memoryMb, program === entry ? readerCode : [join(dirname(program), '*')]);
-
 /**
  * Watches the transfer of the source to the process. The returned function is for a failed transfer: it tells whether
  * the source failed before the process stopped reading.
@@ -129,25 +116,18 @@ function watchFeed(source: Readable, sink: Writable): () => boolean {
 }
 
 export function createFiles(options: FilesOptions = {}): Files {
-  const { memoryMb = 512, timeoutMs = 30_000, patience = 4, spares = 1, pdfSeconds = 8, program = entry } = options;
+  const { memoryMb = 512, timeoutMs = 30_000, patience = 4, spares = 1, pdfSeconds = 8, program } = options;
   const seconds = Math.ceil(timeoutMs / 1000);
   const limits: Limits = { ...defaultLimits, ...options.limits };
+  const readers = createReaders({ entry, program, maxReplyBytes, who: 'the file reader' });
   const ready: Reader[] = [];
-  const alive = new Set<Reader>();
-  let closed = false;
 
-  const start = (strict: boolean, background = false): Reader => {
-    const [memory, bounds] = strict
-      ? [pdfBounds.heapMb / heapShare, { cpuSeconds: pdfSeconds, dataKb: pdfBounds.dataKb }]
-      : [memoryMb, { cpuSeconds: background ? seconds : seconds * 2 + 10 }];
-    const how = { maxReplyBytes, who: 'the file reader', background };
-    const reader = startReader(program, readerFlags(memory, program), bounds, how);
-    alive.add(reader);
-    void reader.gone.then(() => alive.delete(reader));
-    return reader;
-  };
+  const start = (strict: boolean, background = false): Reader =>
+    strict
+      ? readers.start(pdfBounds.heapMb / heapShare, { cpuSeconds: pdfSeconds, dataKb: pdfBounds.dataKb }, background)
+      : readers.start(memoryMb, { cpuSeconds: background ? seconds : seconds * 2 + 10 }, background);
   const refill = (): void => {
-    if (closed) return;
+    if (readers.closed()) return;
     for (let missing = spares - ready.length; missing > 0; missing -= 1) {
       const reader = start(false);
       hold(reader.child, false);
@@ -166,7 +146,7 @@ export function createFiles(options: FilesOptions = {}): Files {
   /** Reads one file in one process. */
   const readOne = async (source: Readable | string, job: FileJob, options: ReadOptions): Promise<unknown> => {
     const { signal, background = false } = options;
-    if (closed) throw new Error('the file reader is closed');
+    if (readers.closed()) throw new Error('the file reader is closed');
     signal?.throwIfAborted();
     // A PDF needs strict kernel limits on memory and processor time. The idle processes were started without them, so a
     // PDF always gets a new process.
@@ -220,16 +200,7 @@ export function createFiles(options: FilesOptions = {}): Files {
     async mail(source, options = {}) {
       return mailContent.parse(await run(source, { maxBytes: maxMailBytes, limits, want: 'mail' }, options));
     },
-    async close() {
-      closed = true;
-      const readers = [...alive];
-      for (const reader of readers) {
-        hold(reader.child, true);
-        reader.kill();
-      }
-      ready.length = 0;
-      await Promise.all(readers.map(({ gone }) => gone));
-    },
+    close: () => readers.close(),
   };
 }
 

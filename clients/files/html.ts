@@ -11,25 +11,10 @@ import { addTable, type FirstRow } from './table.ts';
 
 const silent = new Set(['script', 'style', 'template', 'head', 'title', 'svg', 'math', 'iframe', 'object', 'select']);
 const breaking = new Set(
-  [
-    'p',
-    'div',
-    'section',
-    'article',
-    'header',
-    'footer',
-    'main',
-    'aside',
-    'nav',
-    'blockquote',
-    'pre',
-    'ul',
-    'ol',
-    'li',
-  ].concat(
-    ['dl', 'dt', 'dd', 'figure', 'figcaption', 'details', 'summary', 'hr', 'form', 'address', 'table', 'caption'],
-    ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'],
-  ),
+  (
+    'p div section article header footer main aside nav blockquote pre ul ol li dl dt dd figure figcaption details ' +
+    'summary hr form address table caption h1 h2 h3 h4 h5 h6'
+  ).split(' '),
 );
 
 const rowGroups = new Set(['thead', 'tbody', 'tfoot']);

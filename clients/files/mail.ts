@@ -144,19 +144,9 @@ function aboveMarker(text: string): string {
 }
 
 /** CSS selectors of the elements in which mail programs wrap quoted history and signatures. */
-const quoted = [
-  '.gmail_quote',
-  '.gmail_attr',
-  'blockquote[type=cite]',
-  '.yahoo_quoted',
-  '.protonmail_quote',
-  '.moz-cite-prefix',
-  '#appendonsend~*',
-  '#divRplyFwdMsg',
-  '#divRplyFwdMsg~*',
-  '.gmail_signature',
-  '.moz-signature',
-].join(',');
+const quoted =
+  '.gmail_quote, .gmail_attr, blockquote[type=cite], .yahoo_quoted, .protonmail_quote, .moz-cite-prefix, ' +
+  '#appendonsend~*, #divRplyFwdMsg, #divRplyFwdMsg~*, .gmail_signature, .moz-signature';
 /**
  * The first header of a mail that Outlook quotes. Outlook marks a quotation only by a horizontal line (`border-top`)
  * above the headers of the quoted mail.

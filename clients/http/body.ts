@@ -1,6 +1,6 @@
 /**
- * Reads and decodes the body of a reply, up to a limit of decoded bytes. It uses one buffer instead of a list of
- * chunks, so that a server that sends single bytes does not cause one object for each byte.
+ * Reads and decodes the body of a reply, up to a limit of decoded bytes. It uses one buffer, which doubles its size when
+ * it is full, instead of a list of chunks. So a server that sends single bytes does not cause one object for each byte.
  */
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
@@ -15,43 +15,7 @@ export type BodyOptions = {
   maxBytes: number;
   /** Truncates a body that is longer than `maxBytes`, instead of failing. */
   cut?: boolean | undefined;
-  /** The Content-Length header, which is only a hint for the first buffer's size. */
-  expectedBytes: number | undefined;
 };
-
-/** Maximum size of the first buffer, because a server may claim any Content-Length. */
-const firstBufferBytes = 256 * 1024;
-
-/**
- * A buffer that doubles its size when it is full, up to `maxBytes`. While its content is copied, the old and the new
- * buffer together take less than twice `maxBytes`.
- */
-function createStore({ maxBytes, expectedBytes = 16 * 1024 }: Pick<BodyOptions, 'maxBytes' | 'expectedBytes'>) {
-  let buffer: Buffer | undefined;
-  let length = 0;
-  return {
-    /** Returns false when the chunk does not fit; the chunk is then not stored. */
-    append(chunk: Buffer): boolean {
-      const needed = length + chunk.length;
-      if (needed > maxBytes) {
-        buffer = undefined;
-        length = needed;
-        return false;
-      }
-      buffer ??= Buffer.allocUnsafe(Math.min(maxBytes, Math.max(needed, Math.min(expectedBytes, firstBufferBytes))));
-      if (needed > buffer.length) {
-        const larger = Buffer.allocUnsafe(Math.min(maxBytes, Math.max(needed, buffer.length * 2)));
-        buffer.copy(larger, 0, 0, length);
-        buffer = larger;
-      }
-      chunk.copy(buffer, length);
-      length = needed;
-      return true;
-    },
-    length: () => length,
-    take: (): Buffer => (buffer ?? Buffer.alloc(0)).subarray(0, length),
-  };
-}
 
 type Decoder = (firstByte: number) => Transform;
 
@@ -110,18 +74,24 @@ async function* decoded(body: Readable, { url, encoding }: BodyOptions): AsyncGe
 /** Reads a whole body, or with `cut` its first `maxBytes`. The caller destroys the body. @throws HttpError */
 export async function readBody(body: Readable, options: BodyOptions): Promise<Buffer> {
   const { url, maxBytes, cut } = options;
-  const store = createStore(options);
+  let store = Buffer.alloc(0);
+  let length = 0;
   try {
     for await (const piece of decoded(body, options)) {
-      const room = maxBytes - store.length();
-      if (cut && piece.length > room) {
-        store.append(piece.subarray(0, room));
-        break;
+      const kept = cut ? piece.subarray(0, maxBytes - length) : piece;
+      const at = length;
+      length += kept.length;
+      if (length > maxBytes) throw new HttpError('too_large', { url });
+      if (length > store.length) {
+        const larger = Buffer.allocUnsafe(Math.min(maxBytes, Math.max(length, store.length * 2)));
+        store.copy(larger, 0, 0, at);
+        store = larger;
       }
-      if (!store.append(piece)) throw new HttpError('too_large', { url });
+      kept.copy(store, at);
+      if (kept.length < piece.length) break;
     }
-    return store.take();
+    return store.subarray(0, length);
   } catch (error) {
-    throw httpErrorOf(error, { url, bytes: store.length() });
+    throw httpErrorOf(error, { url, bytes: length });
   }
 }

@@ -44,7 +44,7 @@ export async function exchange(
     const expectedBytes = hop.method === 'HEAD' || status === 304 ? undefined : lengthOf(headers);
     if (expectedBytes !== undefined && expectedBytes > maxBytes && !cut) throw new HttpError('too_large', { url });
     const encoding = headerOf(headers, 'content-encoding');
-    return { ...head, body: await readBody(body, { url, encoding, maxBytes, cut, expectedBytes }) };
+    return { ...head, body: await readBody(body, { url, encoding, maxBytes, cut }) };
   } finally {
     end();
   }

@@ -1,5 +1,5 @@
 /**
- * Runs the production shape, the services described in shape.ts, on one machine without containers. Every service is a
+ * Runs the production shape, the services of docker-compose.yml, on one machine without containers. Every service is a
  * process of its own, listens on a port of 127.0.0.1 and is restarted when it dies. It prints nothing.
  */
 import { randomBytes } from 'node:crypto';
@@ -246,9 +246,8 @@ async function startMongo({ options, programs, place, start, failed }: Context):
       explain: explainMongod,
     });
   }
-  const [first] = members;
   for (const name of members) await untilAccepts(name, place(name, 27_017), failed);
-  const client = new MongoClient(`mongodb://${place(first, 27_017)}/`, { directConnection: true });
+  const client = new MongoClient(`mongodb://${place(members[0]!, 27_017)}/`, { directConnection: true });
   try {
     const admin = client.db('admin');
     await admin
@@ -318,7 +317,7 @@ async function startIndex({ options, programs, place, keys, start, failed }: Con
 async function startTemporal({ options, programs, place, start, failed }: Context): Promise<void> {
   const { dataDir, port } = options;
   await makeTables(programs.temporal.schemaTool, place('postgresql', 5432), failed);
-  await writeFile(join(dataDir, 'dynamic.yaml'), shape.dynamicConfig());
+  await writeFile(join(dataDir, 'dynamic.yaml'), shape.temporal.dynamicConfig);
   for (const name of shape.temporal.nodes) {
     const folder = join(dataDir, name);
     await makeFolder(folder);
@@ -336,8 +335,7 @@ async function startTemporal({ options, programs, place, start, failed }: Contex
     await untilAccepts(name, place(name, 7233), failed);
   }
   const file = join(dataDir, 'haproxy.cfg');
-  const binds = { bind: `127.0.0.1:${port}`, temporalBind: place('balancer', 7233), docker: false, proxies: '' };
-  await writeFile(file, shape.haproxyConfig(place, binds));
+  await writeFile(file, shape.haproxyConfig(place, `127.0.0.1:${port}`));
   const { command, env } = programs.haproxy;
   await start({ name: 'balancer', layer: 1, command, args: ['-db', '-f', file], env });
   await ensureNamespace(place('balancer', 7233), failed);

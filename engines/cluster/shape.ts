@@ -1,122 +1,78 @@
 /**
- * The production shape as data: the services of a deployment and their settings. docker-compose.yml (compose.ts) and
- * `npm run cluster` (cluster.ts) are both made from this file. So the described deployment is the one that was run.
+ * What `npm run cluster` (cluster.ts) takes from docker-compose.yml, which describes the production shape. So the
+ * described deployment is the one that was run.
  */
-import { queues } from '../../models/rules/base/work.ts';
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
 
-/**
- * A MongoDB replica set. When its primary dies, the others elect a new one after `electionTimeoutMillis`; MongoDB's
- * default is 10 s.
- */
+const file = readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8');
+// By default, the parser takes a file with this many aliases for an attack.
+const compose = parse(file, { merge: true, maxAliasCount: -1 }) as {
+  'x-environment': Record<string, string>;
+  services: {
+    mongo1: { healthcheck: { test: string[] } };
+    redis: { command: string[] };
+    temporal1: { environment: { NUM_HISTORY_SHARDS: string } };
+  };
+  configs: Record<'temporal-dynamic' | 'haproxy', { content: string }>;
+};
+const { services, configs, 'x-environment': environment } = compose;
+
+/** Returns the address of a service, by its name and its usual port. */
+type At = (service: string, port: number) => string;
+
+/** The text with the address of each service in place of its name and its usual port. */
+const placed = (text: string, at: At): string =>
+  text.replace(/\b([a-z]+\d?):(\d{4,5})\b/g, (_address, service: string, port: string) => at(service, Number(port)));
+
+/** The names of the services that match. */
+const named = (pattern: RegExp): string[] => Object.keys(services).filter((name) => pattern.test(name));
+
+/** MongoDB's replica set, from the command with which its first member creates it. */
+const replicaSet = JSON.parse(/rs\.initiate\((.+?)\)/.exec(services.mongo1.healthcheck.test.join(' '))![1]!) as {
+  _id: string;
+  members: { host: string }[];
+  settings: object;
+};
 export const mongo = {
-  members: ['mongo1', 'mongo2', 'mongo3'],
-  set: 'rs0',
-  settings: { electionTimeoutMillis: 3000 },
-} as const;
+  members: replicaSet.members.map(({ host }) => host.split(':')[0]!),
+  set: replicaSet._id,
+  settings: replicaSet.settings,
+};
 
-/** Redis stores nothing on disk, because nothing in it needs to survive a restart. */
-export const redisOptions: readonly string[] = ['--save', '', '--appendonly', 'no'];
+export const redisOptions = services.redis.command.slice(1);
 
 export const temporal = {
-  nodes: ['temporal1', 'temporal2'],
-  /**
-   * The number of shards cannot be changed after the first start. 512 are enough for three nodes of four cores, and
-   * take 0.1 core when idle.
-   */
-  historyShards: 512,
-  dynamicConfig: [
-    {
-      why: 'One partition a queue: with four, organizations take turns within each only, and a small one waits twice as long.',
-      values: { 'matching.numTaskqueueReadPartitions': 1, 'matching.numTaskqueueWritePartitions': 1 },
-    },
-    {
-      why: 'Organizations take turns.',
-      values: { 'matching.useNewMatcher': true, 'matching.enableFairness': true },
-    },
-    {
-      why: 'An activity goes back with the task that asked for it, to a worker that has room: one handing over less a message.',
-      values: { 'system.enableActivityEagerExecution': true },
-    },
-  ],
-} as const;
-
-/** The dynamic configuration as Temporal reads it, in YAML. */
-export const dynamicConfig = (): string =>
-  temporal.dynamicConfig
-    .map(({ why, values }) =>
-      [`# ${why}`, ...Object.entries(values).map(([name, value]) => `${name}:\n  - value: ${value}`)].join('\n'),
-    )
-    .join('\n');
+  nodes: named(/^temporal\d/),
+  historyShards: Number(services.temporal1.environment.NUM_HISTORY_SHARDS),
+  /** The dynamic configuration as Temporal reads it, in YAML. */
+  dynamicConfig: configs['temporal-dynamic'].content,
+};
 
 /** The bucket and the prefix of the search index. */
-export const index = { bucket: 'index', uri: 's3://index/search' } as const;
+const uri = /s3:[\w/]+/.exec(environment['SEARCH_URI']!)![0];
+export const index = { uri, bucket: new URL(uri).host };
 
-export const apis = ['api1', 'api2'] as const;
-export const embeddingServices = ['embedding1', 'embedding2'] as const;
-/** One worker for each fleet. */
-export const workers: readonly { name: string; fleet: string }[] = Object.keys(queues).map((fleet) => ({
-  name: `worker-${fleet}`,
-  fleet,
-}));
+export const apis = named(/^api\d/);
+export const embeddingServices = named(/^embedding\d/);
+export const workers = named(/^worker-/).map((name) => ({ name, fleet: name.slice('worker-'.length) }));
 
-/**
- * The environment that all of our processes share. `at` returns the address of a service, by its name and its usual
- * port.
- */
-export function appEnvironment(at: (service: string, port: number) => string): Record<string, string> {
-  return {
-    MONGODB_URI: `mongodb://${mongo.members.map((name) => at(name, 27_017)).join(',')}/?replicaSet=${mongo.set}`,
-    TEMPORAL_ADDRESS: at('balancer', 7233),
-    REDIS_URL: `redis://${at('redis', 6379)}`,
-    EMBEDDING: embeddingServices.map((name) => `http://${at(name, 3000)}`).join(','),
-    TEMPORAL_PAYLOADS: 'encrypted',
-    TRUST_PROXY: 'true',
-  };
-}
+/** The environment that all of our processes share: the entries that no variable of the operator fills. */
+export const appEnvironment = (at: At): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(environment)
+      .filter(([, value]) => !value.includes('$'))
+      .map(([name, value]) => [name, placed(value, at)]),
+  );
 
 /**
- * The configuration of HAProxy, which balances the API and Temporal. A server that fails its health check gets no
- * requests until it passes again. The API's metrics cannot be read through the balancer. An answer must begin within 75
- * s; WebSockets and connections to Temporal may be silent for an hour. `docker`: container names are resolved again
- * while HAProxy runs, because their addresses change. `proxies`: the addresses of the proxies in front of HAProxy,
- * separated by spaces. HAProxy keeps the `X-Forwarded-For` that these proxies send. For any other caller, HAProxy
- * replaces this header by the caller's address, because a caller may write any address into it.
+ * The configuration of HAProxy without Docker and without a proxy before it. `bind` is where it takes requests to the
+ * API.
  */
-export function haproxyConfig(
-  at: (service: string, port: number) => string,
-  { bind, temporalBind, docker, proxies }: { bind: string; temporalBind: string; docker: boolean; proxies: string },
-): string {
-  const resolved = docker ? ' resolvers docker init-addr none' : '';
-  const servers = (names: readonly string[], port: number) =>
-    names.map((name) => `  server ${name} ${at(name, port)}${resolved}`).join('\n');
-  return `${docker ? 'resolvers docker\n  nameserver dns 127.0.0.11:53\n' : ''}defaults
-  timeout connect 2s
-  timeout client 75s
-  timeout server 75s
-  timeout tunnel 1h
-  option redispatch
-  default-server check inter 1s fall 2 rise 2
-frontend api
-  mode http
-  bind ${bind}
-  option forwardfor if-none
-  http-request del-header X-Forwarded-For unless { src -- ${proxies} }
-  http-request deny deny_status 404 if { path -i /metrics /metrics/ }
-  default_backend api
-backend api
-  mode http
-  balance leastconn
-  option httpchk
-  http-check send meth GET uri /health/serving
-  http-check expect status 200
-${servers(apis, 3000)}
-listen temporal
-  mode tcp
-  bind ${temporalBind}
-  balance roundrobin
-  timeout client 1h
-  timeout server 1h
-  default-server on-marked-down shutdown-sessions
-${servers(temporal.nodes, 7233)}
-`;
-}
+export const haproxyConfig = (at: At, bind: string): string =>
+  placed(configs.haproxy.content, at)
+    .replace('resolvers docker\n  nameserver dns 127.0.0.11:53\n', '')
+    .replaceAll(' resolvers docker init-addr none', '')
+    .replace('bind :3000', `bind ${bind}`)
+    .replace('bind :7233', `bind ${at('balancer', 7233)}`)
+    .replace('${TRUSTED_PROXIES:-}', '');

@@ -4,7 +4,7 @@
  * between the two, the person can accept again, because `joined_at` is not set.
  */
 import { againIfDuplicate, unlessDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, finderOf, newest, olderThan, type RecordOf } from '../base/define.ts';
+import { changerOf, collectionOf, defineModel, finderOf, newest, olderThan, type RecordOf } from '../base/define.ts';
 import { date, oneOf, optional, string } from '../rules/base/fields.ts';
 import { invitationStatuses } from '../rules/access/account.ts';
 import { roles } from '../rules/access/roles.ts';
@@ -79,6 +79,7 @@ export async function listInvitations(orgId: string, limit: number, before?: str
 }
 
 export const findInvitation = finderOf(InvitationModel);
+const change = changerOf(InvitationModel);
 
 const ofToken = (hash: string) => ({ $or: [{ hash }, { link_hash: hash }] });
 const open = (hash: string, now: Date) => ({
@@ -96,13 +97,8 @@ export async function findOpenInvitation(hash: string, now: Date): Promise<Invit
 }
 
 /** Revokes an invitation; null when it is not pending or has expired. */
-export async function revokeInvitation(orgId: string, invitationId: string, now: Date): Promise<Invitation | null> {
-  return invitations().findOneAndUpdate(
-    { _id: invitationId, org_id: orgId, status: 'pending', expires_at: { $gt: now } },
-    { $set: { status: 'revoked' } },
-    { returnDocument: 'after' },
-  );
-}
+export const revokeInvitation = (orgId: string, invitationId: string, now: Date) =>
+  change(orgId, invitationId, { $set: { status: 'revoked' } }, { status: 'pending', expires_at: { $gt: now } });
 
 /**
  * Accepts the invitation for this person. Null when the invitation is no longer pending, has expired, or was sent to

@@ -1,7 +1,7 @@
 /** API keys: creation, look-up, rotation and revocation. Only the hash of a key is stored. */
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { collectionOf, defineModel, finderOf, newest, olderThan, type RecordOf } from '../base/define.ts';
+import { changerOf, collectionOf, defineModel, finderOf, newest, olderThan, type RecordOf } from '../base/define.ts';
 import { date, list, nullable, oneOf, optional, string, unique } from '../rules/base/fields.ts';
 import { modes, scopes, splitToken, tokenPrefix, type KeyPrefix } from '../rules/access/keys.ts';
 
@@ -61,6 +61,7 @@ export async function findKeyByToken(token: string): Promise<Key | null> {
 }
 
 export const findKey = finderOf(KeyModel);
+const changeKey = changerOf(KeyModel);
 
 /** The keys of an organization, newest first, including revoked keys; `before` is the last id of the previous page. */
 export async function listKeys(orgId: string, limit: number, before?: string): Promise<Key[]> {
@@ -81,22 +82,14 @@ export async function updateKey(
   change: Partial<Pick<Key, 'name' | 'scopes' | 'expires_at'>>,
   now: Date,
 ): Promise<Key | null> {
-  return collectionOf(KeyModel).findOneAndUpdate(
-    // A rotation has set the expiry of the old key; changing it to a later time would make the old token valid again.
-    { _id: keyId, org_id: orgId, revoked_at: null, ...('expires_at' in change ? { rotated_to: null } : {}) },
-    { $set: { ...change, updated_at: now } },
-    { returnDocument: 'after' },
-  );
+  // A rotation has set the expiry of the old key; changing it to a later time would make the old token valid again.
+  const unrotated = 'expires_at' in change ? { rotated_to: null } : {};
+  return changeKey(orgId, keyId, { $set: { ...change, updated_at: now } }, { revoked_at: null, ...unrotated });
 }
 
 /** Revokes a key permanently; null when there is no such key or it is revoked already. */
-export async function revokeKey(orgId: string, keyId: string, now: Date): Promise<Key | null> {
-  return collectionOf(KeyModel).findOneAndUpdate(
-    { _id: keyId, org_id: orgId, revoked_at: null },
-    { $set: { revoked_at: now, updated_at: now } },
-    { returnDocument: 'after' },
-  );
-}
+export const revokeKey = (orgId: string, keyId: string, now: Date) =>
+  changeKey(orgId, keyId, { $set: { revoked_at: now, updated_at: now } }, { revoked_at: null });
 
 /**
  * Makes `keeper` the creator of all unrevoked keys that a person created; without `keeper`, revokes these keys. Returns

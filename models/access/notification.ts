@@ -1,7 +1,7 @@
 /** In-app notifications of members: one for each member and occasion. */
 import { isDuplicate } from '../base/connect.ts';
 import { aboutField, aboutIndex } from '../base/copies.ts';
-import { collectionOf, defineModel, newest, olderThan, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, newest, olderThan, updaterOf, type RecordOf } from '../base/define.ts';
 import { tellStaff } from '../live/staff.ts';
 import { boolean, date, embedded, oneOf, optional, string } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
@@ -56,6 +56,8 @@ export const NotificationModel = defineModel(
   ],
 );
 export type Notification = RecordOf<typeof NotificationModel>;
+
+const update = updaterOf(NotificationModel);
 
 /** The ids of the records that a notification links to, and its groups (`topic`, `gathered`). */
 export type NoticeSubject = {
@@ -188,17 +190,12 @@ export async function listToMail(
 export type MailedNotification = Notification & Required<Pick<Notification, 'mail'>>;
 
 /** Changes the time of the notification's mail, unless the notification no longer waits to be mailed. */
-export async function postponeMail({ _id, org_id }: Pick<Notification, '_id' | 'org_id'>, at: Date): Promise<void> {
-  await collectionOf(NotificationModel).updateOne(
-    { _id, org_id, 'mail.at': { $exists: true } },
-    { $set: { 'mail.at': at } },
-  );
-}
+export const postponeMail = ({ _id, org_id }: Pick<Notification, '_id' | 'org_id'>, at: Date) =>
+  update(org_id, _id, { $set: { 'mail.at': at } }, { 'mail.at': { $exists: true } });
 
 /** Stores that the notification no longer waits to be mailed. */
-export async function settleMail({ _id, org_id }: Pick<Notification, '_id' | 'org_id'>): Promise<void> {
-  await collectionOf(NotificationModel).updateOne({ _id, org_id }, { $unset: { mail: '' } });
-}
+export const settleMail = ({ _id, org_id }: Pick<Notification, '_id' | 'org_id'>) =>
+  update(org_id, _id, { $unset: { mail: '' } });
 
 /**
  * Matches only notifications of the given organizations. So a user does not see notifications of organizations that the

@@ -2,6 +2,7 @@
  * Organizations, the tenants. Members are stored inside the record, so that one atomic update can enforce the rule that
  * an organization always has an owner.
  */
+import type { mongo } from 'mongoose';
 import { collectionOf, defineModel, everyRecord, newest, olderThan, type RecordOf } from '../base/define.ts';
 import { date, embedded, flag, list, mixed, oneOf, optional, string, type ValueOf } from '../rules/base/fields.ts';
 import { environments, type Environment } from '../rules/access/keys.ts';
@@ -112,88 +113,66 @@ export async function setEnvironment(orgId: string, environment: Environment): P
 }
 
 /**
- * Adds a member on behalf of `actorId`. Optimistic locking: the write only happens while the members that were checked
- * are unchanged; otherwise the function checks again.
- * @throws Problem MISSING_ROLE, ALREADY_MEMBER, CONFLICT (full), NOT_FOUND when the actor is no longer a member.
+ * Changes the members on behalf of `actorId`. `decide` checks the members and returns the update and the member that it
+ * concerns. Optimistic locking: the write only happens while the members that were checked are unchanged; otherwise
+ * `decide` is called again. So when the last two owners leave at once, one stays.
+ * @throws Problem NOT_FOUND when the actor is no longer a member.
  */
-export async function addMember(orgId: string, actorId: string, member: Member): Promise<void> {
+async function changeMembers(
+  orgId: string,
+  actorId: string,
+  decide: (members: Member[], actor: Member) => { update: mongo.UpdateFilter<Organization>; member: Member },
+): Promise<Member> {
   for (;;) {
-    const { members, actor } = await readMembers(orgId, actorId);
+    const members = (await findOrganization(orgId))?.members ?? [];
+    const actor = members.find(({ user_id }) => user_id === actorId);
+    if (!actor) throw noSuch('organization');
+    const { update, member } = decide(members, actor);
+    const { matchedCount } = await collectionOf(OrganizationModel).updateOne({ _id: orgId, members }, update);
+    if (matchedCount === 1) return member;
+  }
+}
+
+/**
+ * Adds a member on behalf of `actorId`.
+ * @throws Problem MISSING_ROLE, ALREADY_MEMBER, CONFLICT (full), NOT_FOUND.
+ */
+export const addMember = (orgId: string, actorId: string, member: Member): Promise<Member> =>
+  changeMembers(orgId, actorId, (members, actor) => {
     checkAdding(actor.role, member.role);
-    if (members.some((m) => m.user_id === member.user_id)) throw new Problem('ALREADY_MEMBER');
+    if (members.some(({ user_id }) => user_id === member.user_id)) throw new Problem('ALREADY_MEMBER');
     if (members.length >= maxMembers)
       throw new Problem('CONFLICT', { message: `An organization may have ${maxMembers} members.` });
-    const { modifiedCount } = await collectionOf(OrganizationModel).updateOne(
-      {
-        _id: orgId,
-        members: { $elemMatch: { user_id: actorId, role: actor.role } },
-        'members.user_id': { $ne: member.user_id },
-        [`members.${maxMembers - 1}`]: { $exists: false },
-      },
-      { $push: { members: member } },
-    );
-    if (modifiedCount === 1) return;
-  }
-}
+    return { update: { $push: { members: member } }, member };
+  });
+
+const ownersAmong = (members: readonly Member[]): number => members.filter(({ role }) => role === 'owner').length;
 
 /**
- * Removes a member on behalf of `actorId`, who may be the same person. The write itself requires another owner, so when
- * the last two owners leave at once, one stays.
+ * Removes a member on behalf of `actorId`, who may be the same person.
  * @throws Problem MISSING_ROLE, LAST_OWNER, NOT_FOUND.
  */
-export async function removeMember(orgId: string, actorId: string, userId: string): Promise<Member> {
-  for (;;) {
-    const { members, actor } = await readMembers(orgId, actorId);
-    const target = members.find((m) => m.user_id === userId);
-    if (!target) throw noSuch('member');
-    const owners = members.filter((m) => m.role === 'owner').length;
-    checkRemoval({ id: actorId, role: actor.role }, { id: userId, role: target.role }, owners);
-    const has = (match: Record<string, unknown>) => ({ members: { $elemMatch: match } });
-    const { modifiedCount } = await collectionOf(OrganizationModel).updateOne(
-      {
-        _id: orgId,
-        $and: [
-          has({ user_id: actorId, role: actor.role }),
-          has({ user_id: userId, role: target.role }),
-          ...(target.role === 'owner' ? [has({ user_id: { $ne: userId }, role: 'owner' })] : []),
-        ],
-      },
-      { $pull: { members: { user_id: userId } } },
-    );
-    if (modifiedCount === 1) return target;
-  }
-}
+export const removeMember = (orgId: string, actorId: string, userId: string): Promise<Member> =>
+  changeMembers(orgId, actorId, (members, actor) => {
+    const member = members.find(({ user_id }) => user_id === userId);
+    if (!member) throw noSuch('member');
+    checkRemoval({ id: actorId, role: actor.role }, { id: userId, role: member.role }, ownersAmong(members));
+    return { update: { $pull: { members: { user_id: userId } } }, member };
+  });
 
 /**
- * Changes a member's role on behalf of `actorId`, who may be the same person. As in `removeMember`, the write itself
- * requires another owner when an owner loses the role.
+ * Changes a member's role on behalf of `actorId`, who may be the same person.
  * @throws Problem MISSING_ROLE, LAST_OWNER, NOT_FOUND.
  */
-export async function changeRole(orgId: string, actorId: string, userId: string, role: Role): Promise<Member> {
-  for (;;) {
-    const { members, actor } = await readMembers(orgId, actorId);
-    const target = members.find((m) => m.user_id === userId);
+export const changeRole = (orgId: string, actorId: string, userId: string, role: Role): Promise<Member> =>
+  changeMembers(orgId, actorId, (members, actor) => {
     checkRoleChange(actor.role);
-    if (!target) throw noSuch('member');
-    if (target.role === role) return target;
-    const owners = members.filter((m) => m.role === 'owner').length;
-    if (target.role === 'owner' && owners <= 1) throw new Problem('LAST_OWNER');
-    const has = (match: Record<string, unknown>) => ({ members: { $elemMatch: match } });
-    const changed = await collectionOf(OrganizationModel).updateOne(
-      {
-        _id: orgId,
-        $and: [
-          has({ user_id: actorId, role: 'owner' }),
-          has({ user_id: userId, role: target.role }),
-          ...(target.role === 'owner' ? [has({ user_id: { $ne: userId }, role: 'owner' })] : []),
-        ],
-      },
-      { $set: { 'members.$[one].role': role } },
-      { arrayFilters: [{ 'one.user_id': userId }] },
-    );
-    if (changed.modifiedCount === 1) return { ...target, role };
-  }
-}
+    const index = members.findIndex(({ user_id }) => user_id === userId);
+    const member = members[index];
+    if (!member) throw noSuch('member');
+    if (member.role === 'owner' && role !== 'owner' && ownersAmong(members) <= 1) throw new Problem('LAST_OWNER');
+    return { update: { $set: { [`members.${index}.role`]: role } }, member: { ...member, role } };
+  });
 
 /** Sets whether a member is away; false when the user is not a member. */
 export async function setAway(orgId: string, userId: string, away: boolean): Promise<boolean> {
@@ -225,11 +204,4 @@ export async function organizationIdsOf(userId: string): Promise<string[]> {
 /** The ids of all members of all organizations that a user belongs to, including the user. */
 export async function colleagueIdsOf(userId: string): Promise<string[]> {
   return collectionOf(OrganizationModel).distinct('members.user_id', { 'members.user_id': userId });
-}
-
-async function readMembers(orgId: string, actorId: string): Promise<{ members: Member[]; actor: Member }> {
-  const members = (await findOrganization(orgId))?.members ?? [];
-  const actor = members.find((m) => m.user_id === actorId);
-  if (!actor) throw noSuch('organization');
-  return { members, actor };
 }

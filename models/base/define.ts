@@ -5,7 +5,7 @@ import type { Field, Fields, RecordWith } from '../rules/base/fields.ts';
 import { defined } from '../rules/base/defined.ts';
 import type { Collection } from '../rules/base/holdings.ts';
 import type { shardKeys } from '../rules/base/shards.ts';
-import type { OnOneShard } from './onshard.ts';
+import type { OnOneShard, Update } from './onshard.ts';
 
 type PlainSchema = { index(fields: object, options: object): void };
 const PlainSchema = mongoose.Schema as unknown as new (fields: object, options: object) => PlainSchema;
@@ -139,6 +139,23 @@ export const removerOf =
     await acrossShards<OfOrg>(model).deleteOne({ _id: id, org_id: orgId });
   };
 
+/**
+ * Returns a function that updates an organization's record by its id, if the record matches `only`. The result tells
+ * whether there was such a record.
+ */
+export const updaterOf =
+  <T extends OfOrg>(model: Stores<T, Collection>) =>
+  async (orgId: string, id: string, update: Update<T>, only: mongoose.mongo.Filter<T> = {}): Promise<boolean> => {
+    const { matchedCount } = await acrossShards(model).updateOne({ ...only, _id: id, org_id: orgId }, update);
+    return matchedCount === 1;
+  };
+
+/** Like `updaterOf`, but the result is the updated record, or null when there was none. */
+export const changerOf =
+  <T extends OfOrg>(model: Stores<T, Collection>) =>
+  (orgId: string, id: string, update: Update<T>, only: mongoose.mongo.Filter<T> = {}) =>
+    acrossShards(model).findOneAndUpdate({ ...only, _id: id, org_id: orgId }, update, { returnDocument: 'after' });
+
 /** Query options of reads that see one snapshot of all collections. */
 export type Together = { session: mongoose.mongo.ClientSession; readConcern: { level: 'snapshot' } };
 
@@ -187,16 +204,32 @@ function loaderOf<R extends Ided>(model: Stores<never, Collection>, options: obj
 
 /**
  * Returns a function that reads an organization's record by primary key. Concurrent calls share one query (see
- * `loaderOf`). Callers that ask for the same id share one object and must not change it. `select`: the fields to read;
- * by default all fields.
+ * `loaderOf`). Callers that ask for the same id share one object and must not change it.
  */
-export function readerOf<T extends Ided & { org_id: string }, K extends keyof T = keyof T>(
+export function readerOf<T extends Ided & { org_id: string }>(
   model: Stores<T, Collection>,
-  select?: readonly K[],
-): (orgId: string, id: string) => Promise<Readonly<Pick<T, K>> | null> {
-  const options = select ? { projection: Object.fromEntries(select.map((field) => [field, 1])) } : {};
-  const loader = loaderOf<Ided & Pick<T, K>>(model as never, options);
+): (orgId: string, id: string) => Promise<Readonly<T> | null> {
+  const loader = loaderOf<T>(model as never, {});
   return (orgId, id) => loader.load({ orgId, id });
+}
+
+type Words<S extends string> = S extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : S;
+type InMode<T, S extends string> = Readonly<Pick<T, Extract<keyof T, '_id' | 'mode' | Words<S>>>>;
+
+/**
+ * Like `readerOf`, for several records: returns a function that reads those that exist in the organization and mode.
+ * `fields`: the fields to read besides `_id` and `mode`, separated by blanks.
+ */
+export function readerInMode<T extends Ided & { org_id: string; mode: string }, S extends string>(
+  model: Stores<T, Collection>,
+  fields: S & (Words<S> extends keyof T ? unknown : never),
+): (orgId: string, mode: T['mode'], ids: readonly string[]) => Promise<InMode<T, S>[]> {
+  const projection = Object.fromEntries(['mode', ...fields.split(' ')].map((field) => [field, 1]));
+  const loader = loaderOf<Ided & { mode: string }>(model as never, { projection });
+  return async (orgId, mode, ids) => {
+    const found = await Promise.all(ids.map((id) => loader.load({ orgId, id })));
+    return found.filter((record) => record?.mode === mode) as unknown as InMode<T, S>[];
+  };
 }
 
 /** Like `readerOf`, for a collection that is not sharded. */

@@ -35,7 +35,7 @@ const prefixes = {
   departure: 'dep',
   execution: 'exec',
   inbound: 'inb',
-  candidate: 'try',
+  errand: 'errand',
   release: 'rel',
   invitation: 'inv',
   operation: 'op',

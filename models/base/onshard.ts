@@ -4,7 +4,7 @@
 import type { mongo } from 'mongoose';
 
 type Filter<T, Shard> = mongo.Filter<T> & Shard;
-type Update<T> = mongo.UpdateFilter<T> | mongo.Document[];
+export type Update<T> = mongo.UpdateFilter<T> | mongo.Document[];
 type Stored<T> = mongo.WithId<T>;
 /** `Shard`: the field that names the shard, with its type. */
 export type OnOneShard<T extends object, Shard> = Pick<

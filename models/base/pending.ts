@@ -38,12 +38,18 @@ const intent = embedded({
 export type Intent = ValueOf<typeof intent>;
 /** The fields of every record that starts workflows. */
 export type Launchable = { _id: string; org_id: string; mode: string; pending?: Intent[] };
+/** Starts the workflows of a saved record. It never throws; the sweeper retries failed starts. */
+export type Start = <T extends Launchable>(
+  model: Model<T>,
+  record: Launchable,
+  intents: readonly Intent[],
+) => Promise<void>;
 
 /**
  * How long the sweeper leaves a new intent alone, in ms. In this time the process that saved the record starts the
  * workflow itself.
  */
-export const sweepAfterMs = 5_000;
+const sweepAfterMs = 5_000;
 /**
  * How long a sweeper leases an intent, in ms. Starting the workflow takes at most 1 s; the other 4 s are for MongoDB
  * writes.
@@ -72,12 +78,9 @@ export const pendingIndex: IndexDefinition = {
 };
 
 /**
- * Whether two intents of a record are the same. A record has at most one intent without a signal per workflow; each
- * intent with a signal has its own `key`.
+ * The filter for one intent of a record. A record has at most one intent without a signal per workflow; each intent
+ * with a signal has its own `key`.
  */
-export const isSameIntent = (a: Intent, b: Intent): boolean => a.workflow_id === b.workflow_id && a.key === b.key;
-
-/** The filter for one intent of a record. An intent without a signal has no key. */
 const only = ({ workflow_id, key }: Pick<Intent, 'workflow_id' | 'key'>) => ({
   workflow_id,
   key: key ?? { $exists: false },

@@ -15,7 +15,7 @@ import {
 } from './conversation.ts';
 import { collectionOf } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
-import { intentFor, isSameIntent, type Intent } from '../base/pending.ts';
+import { intentFor, type Intent } from '../base/pending.ts';
 import {
   conversationMoves,
   eventsOf,
@@ -29,7 +29,7 @@ import {
 import { noSuch, Problem } from '../rules/base/errors.ts';
 import { noticeOf } from '../rules/chat/notice.ts';
 import { keptUntil } from '../rules/chat/retention.ts';
-import { noticesWork, ticketEventsWork } from '../rules/chat/work.ts';
+import { conversationWork, noticesWork, ticketEventsWork } from '../rules/chat/work.ts';
 import { defined } from '../rules/base/defined.ts';
 
 export type ActOptions = {
@@ -51,19 +51,17 @@ export type ActOptions = {
   /** Called before the first message of a conversation; an error that it throws refuses the act. */
   begin?: () => Promise<void>;
   /**
-   * The intents (workflows to start) that the act stores, at most one per workflow. They are fixed, or computed from
-   * the result of the act.
+   * Whether the act stores an intent to signal the conversation's workflow. The act `message` stores one only when it
+   * changes the status, because the message has an intent of its own.
    */
-  intents?: readonly Intent[] | ((made: Made) => readonly Intent[]);
+  attend?: true;
 };
-
-/** The result of an act. `moved`: whether the conversation's status changed. */
-export type Made = { moved: boolean; events: readonly TicketEvent[] };
 
 /**
  * Performs an act in one atomic update. The update writes the status, the ticket with its events, the notices to
  * members, and the intents to send these events and notices. If the act adds a message, `position` in the returned
- * conversation is the position of that message. The caller starts the intents at once (see `eventIntents`).
+ * conversation is the position of that message. The caller starts the returned conversation's intents (`pending`) at
+ * once.
  * @throws Problem NOT_FOUND; Problem CONFLICT when the status or `withinBounds` does not allow the act; the error that
  * `begin` throws.
  */
@@ -103,7 +101,7 @@ function change(
   standing: Conversation,
   act: Act,
   status: ConversationStatus,
-  { now, message, session, reason, note, assignTo, by, csat, intents = [] }: ActOptions,
+  { now, message, session, reason, note, assignTo, by, csat, attend }: ActOptions,
 ): mongoose.mongo.UpdateFilter<Conversation> {
   const before = standing.ticket?.status;
   const after = ticketAfter(act, before, status);
@@ -127,10 +125,9 @@ function change(
           created_at: standing.ticket?.created_at ?? now,
           updated_at: after === before && reason === undefined ? standing.ticket!.updated_at : now,
         };
-  const given = typeof intents === 'function' ? intents({ moved: status !== standing.status, events }) : intents;
   const occasion = occasionOf(standing, act, { to: status, assigned: assignTo, by, reason: ticket?.reason });
   const pending = [
-    ...given,
+    ...(attend && (act !== 'message' || status !== standing.status) ? [toAttend(standing, now)] : []),
     ...(ticket && events.length > 0 ? [toSend(standing, ticket, now)] : []),
     ...(occasion ? [toTell(standing, now)] : []),
   ];
@@ -236,22 +233,10 @@ function whyEscalated(
   return { reason: reason ?? (act === 'message' ? 'replied' : 'member'), ...(note ? { note } : {}) };
 }
 
+const toAttend = ({ _id, org_id }: Conversation, now: Date): Intent => intentFor(conversationWork(org_id, _id), now);
+
 const toSend = ({ _id, org_id }: Conversation, { ticket_id }: Ticket, now: Date): Intent =>
   intentFor(ticketEventsWork(org_id, _id, ticket_id), now);
 
 const toTell = ({ _id, org_id }: Conversation, now: Date): Intent =>
   intentFor(noticesWork(org_id, { convId: _id }), now);
-
-type OwnWork = ReturnType<typeof ticketEventsWork | typeof noticesWork>;
-const ownWorkflows: readonly string[] = ['ticketEvents', 'notices'] satisfies OwnWork['workflow'][];
-
-/**
- * The conversation's intents to send ticket events and to notify members. `actOn` stores these by itself; its caller
- * starts them.
- */
-export const eventIntents = ({ pending = [] }: Pick<Conversation, 'pending'>): Intent[] =>
-  pending.filter(({ workflow }) => ownWorkflows.includes(workflow));
-
-/** The given intents that the conversation stores. */
-export const leftIntents = ({ pending = [] }: Conversation, intents: readonly Intent[]): Intent[] =>
-  intents.filter((intent) => pending.some((left) => isSameIntent(left, intent)));

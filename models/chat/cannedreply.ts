@@ -3,7 +3,7 @@
  * is shared by all.
  */
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { changerOf, collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
 import { date, nullable, string } from '../rules/base/fields.ts';
 import { maxCannedReplies } from '../rules/chat/cannedreply.ts';
@@ -25,6 +25,8 @@ const CannedReplyModel = defineModel(
   [{ fields: { org_id: 1, owner: 1, shortcut: 1 }, unique: true }],
 );
 export type CannedReply = RecordOf<typeof CannedReplyModel>;
+
+const changeReply = changerOf(CannedReplyModel);
 
 /** The replies that a member may use, their own and the shared ones, sorted by shortcut. */
 export async function listCannedReplies(orgId: string, userId: string): Promise<CannedReply[]> {
@@ -66,11 +68,7 @@ export async function changeCannedReply(
   now: Date,
 ): Promise<CannedReply | null> {
   try {
-    return await collectionOf(CannedReplyModel).findOneAndUpdate(
-      { _id, org_id },
-      { $set: { ...change, updated_at: now } },
-      { returnDocument: 'after' },
-    );
+    return await changeReply(org_id, _id, { $set: { ...change, updated_at: now } });
   } catch (error) {
     throw isDuplicate(error) ? taken(change.shortcut ?? shortcut) : error;
   }

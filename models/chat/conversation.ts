@@ -3,7 +3,15 @@
  * changes the status and the ticket. The conversation's workflow appends the frames that clients receive.
  */
 import type mongoose from 'mongoose';
-import { acrossShards, collectionOf, defineModel, finderOf, wordIndex, type RecordOf } from '../base/define.ts';
+import {
+  acrossShards,
+  collectionOf,
+  defineModel,
+  finderOf,
+  updaterOf,
+  wordIndex,
+  type RecordOf,
+} from '../base/define.ts';
 import {
   date,
   embedded,
@@ -203,27 +211,19 @@ export const ConversationModel = defineModel(
 export type Conversation = RecordOf<typeof ConversationModel>;
 
 export const findConversation = finderOf(ConversationModel);
+const update = updaterOf(ConversationModel);
 
 /** Notes that the status change with this `status_version` was shown to the customer. */
-export async function settleShown(orgId: string, convId: string, version: number): Promise<void> {
-  await collectionOf(ConversationModel).updateOne(
-    { _id: convId, org_id: orgId, shown_version: { $lt: version } },
-    { $set: { shown_version: version } },
-  );
-}
+export const settleShown = (orgId: string, convId: string, version: number) =>
+  update(orgId, convId, { $set: { shown_version: version } }, { shown_version: { $lt: version } });
 
 /** Notes that the deliveries of the events up to `seq` are stored. */
-export async function settlePlanned(orgId: string, convId: string, seq: number): Promise<void> {
-  await collectionOf(ConversationModel).updateOne({ _id: convId, org_id: orgId }, { $max: { events_planned: seq } });
-}
+export const settlePlanned = (orgId: string, convId: string, seq: number) =>
+  update(orgId, convId, { $max: { events_planned: seq } });
 
 /** Removes notices that were sent to members. */
-export async function settleTold(orgId: string, convId: string, eventIds: readonly string[]): Promise<void> {
-  await collectionOf(ConversationModel).updateOne(
-    { _id: convId, org_id: orgId },
-    { $pull: { untold: { event_id: { $in: [...eventIds] } } } },
-  );
-}
+export const settleTold = (orgId: string, convId: string, eventIds: readonly string[]) =>
+  update(orgId, convId, { $pull: { untold: { event_id: { $in: [...eventIds] } } } });
 
 /**
  * Prepares an answer: gives it the next position, shows its beginning in lists, and updates `misses`.
@@ -274,21 +274,17 @@ const untakenCall = {
  * Notes on the ticket that the customer now asks for a person, after the agent had escalated by itself. Does nothing
  * when a member has taken over.
  */
-export async function noteAsked(orgId: string, convId: string, now: Date): Promise<void> {
-  await collectionOf(ConversationModel).updateOne(
-    { _id: convId, org_id: orgId, ...untakenCall },
+export const noteAsked = (orgId: string, convId: string, now: Date) =>
+  update(
+    orgId,
+    convId,
     { $set: { 'ticket.reason': 'asked', 'ticket.updated_at': now, updated_at: now }, $inc: { version: 1 } },
+    untakenCall,
   );
-}
 
 /** Stores the context that the page sent with `context_update`, in place of the context that the page sent before. */
-export async function refineConversation(
-  orgId: string,
-  convId: string,
-  refinement: Record<string, unknown>,
-): Promise<void> {
-  await collectionOf(ConversationModel).updateOne({ _id: convId, org_id: orgId }, { $set: { refinement } });
-}
+export const refineConversation = (orgId: string, convId: string, refinement: Record<string, unknown>) =>
+  update(orgId, convId, { $set: { refinement } });
 
 /**
  * A customer's conversations, newest first; `after` is the last id of the previous page. Conversations without a

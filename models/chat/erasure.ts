@@ -6,7 +6,7 @@ import { unlessDuplicate } from '../base/connect.ts';
 import { countCopies, eraseCopies } from '../base/copies.ts';
 import { ConversationModel } from './conversation.ts';
 import { beginErasing, CustomerModel } from './customer.ts';
-import { collectionOf, defineModel, finderOf, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, finderOf, updaterOf, type RecordOf } from '../base/define.ts';
 import { date, list, mixed, oneOf, optional, string } from '../rules/base/fields.ts';
 import { FrameModel } from '../live/frame.ts';
 import { staffStream, tellStaff } from '../live/staff.ts';
@@ -59,6 +59,8 @@ export const ErasureModel = defineModel(
   [pendingIndex],
 );
 export type Erasure = RecordOf<typeof ErasureModel>;
+
+const update = updaterOf(ErasureModel);
 
 /** Stores a requested erasure; false when it was requested before. */
 export async function createErasure(erasure: Erasure): Promise<boolean> {
@@ -121,12 +123,10 @@ async function noteConversations(orgId: string, customerId: string): Promise<str
 }
 
 /** Keeps the maximum of each count, because a repeated run finds less. */
-async function noteFound(orgId: string, customerId: string, counts: Partial<Counts>): Promise<void> {
-  await collectionOf(ErasureModel).updateOne(
-    { _id: customerId, org_id: orgId },
-    { $max: Object.fromEntries(Object.entries(counts).map(([kind, n]) => [`found.${kind}`, n])) },
-  );
-}
+const noteFound = (orgId: string, customerId: string, counts: Partial<Counts>) =>
+  update(orgId, customerId, {
+    $max: Object.fromEntries(Object.entries(counts).map(([kind, n]) => [`found.${kind}`, n])),
+  });
 
 async function count(orgId: string, customerId: string, convIds: readonly string[]): Promise<Counts> {
   const own = { org_id: orgId, customer_id: customerId };
@@ -151,7 +151,6 @@ export async function settleErasure(
 ): Promise<void> {
   const end = status === 'verified' ? { verified_at: now, conv_ids: [] } : {};
   const erased = { $ifNull: ['$erased_at', now] };
-  await collectionOf(ErasureModel).updateOne({ _id: customerId, org_id: orgId, status: { $ne: 'verified' } }, [
-    { $set: { status, erased_at: erased, ...end } },
-  ]);
+  const settled = [{ $set: { status, erased_at: erased, ...end } }];
+  await update(orgId, customerId, settled, { status: { $ne: 'verified' } });
 }

@@ -3,7 +3,7 @@
  * answer (`reply_id`) is stored with the message, so that repeated attempts produce one answer.
  */
 import { unlessDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, wordIndex, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, updaterOf, wordIndex, type RecordOf } from '../base/define.ts';
 import { boolean, date, flag, mixed, number, oneOf, optional, string, text } from '../rules/base/fields.ts';
 import type { Conversation } from './conversation.ts';
 import type { NewFrame } from '../live/frame.ts';
@@ -118,6 +118,8 @@ export const MessageModel = defineModel(
 export type Message = RecordOf<typeof MessageModel>;
 export type MessageRef = Pick<Message, '_id' | 'org_id' | 'conv_id'>;
 
+const update = updaterOf(MessageModel);
+
 /** Stores a message; null when it is a duplicate (the same id, `client_message_id` or answered message). */
 export async function insertMessage(message: Omit<Message, 'expires_at'>): Promise<Message | null> {
   const stored: Message = { ...message, ...keptUntil(message.mode, message.at) };
@@ -203,22 +205,17 @@ export async function findAnswer({ _id, org_id, conv_id }: MessageRef): Promise<
  * False when another attempt has taken the right since, or when the message needs no answer any more. So an attempt
  * that hung for a while cannot take the right back.
  */
-export async function claimAnswer(
-  message: Pick<Message, '_id' | 'org_id' | 'attempt'>,
+export const claimAnswer = (
+  { _id, org_id, attempt: before }: Pick<Message, '_id' | 'org_id' | 'attempt'>,
   attempt: string,
   quiet = false,
-): Promise<boolean> {
-  const { matchedCount } = await collectionOf(MessageModel).updateOne(
-    {
-      _id: message._id,
-      org_id: message.org_id,
-      state: 'waiting',
-      attempt: message.attempt ?? { $exists: false },
-    },
+) =>
+  update(
+    org_id,
+    _id,
     { $set: { attempt, quiet }, $inc: { attempts: 1 } },
+    { state: 'waiting', attempt: before ?? { $exists: false } },
   );
-  return matchedCount === 1;
-}
 
 /**
  * Whether the customer was told that an answer is coming, or the answer is already stored. Such an answer must be
@@ -233,9 +230,8 @@ export async function isAnswerBegun(message: Message): Promise<boolean> {
  * Stores the number of tool calls for a message, so that a later attempt at the answer knows the calls that were made
  * before.
  */
-export async function noteCalls(orgId: string, messageId: string, calls: number): Promise<void> {
-  await collectionOf(MessageModel).updateOne({ _id: messageId, org_id: orgId }, { $max: { calls } });
-}
+export const noteCalls = (orgId: string, messageId: string, calls: number) =>
+  update(orgId, messageId, { $max: { calls } });
 
 /** Whether this attempt still has the right to answer. */
 export async function holdsAnswer(orgId: string, messageId: string, attempt: string): Promise<boolean> {
@@ -249,21 +245,10 @@ export async function holdsAnswer(orgId: string, messageId: string, attempt: str
 /**
  * Stores that the message no longer waits for an answer. With `attempt`, only if this attempt has the right to answer.
  */
-export async function settleMessage(
-  orgId: string,
-  messageId: string,
-  state: 'answered' | 'left',
-  attempt?: string,
-): Promise<void> {
-  await collectionOf(MessageModel).updateOne(
-    { _id: messageId, org_id: orgId, state: 'waiting', ...defined({ attempt }) },
-    { $set: { state } },
-  );
-}
+export const settleMessage = (orgId: string, messageId: string, state: 'answered' | 'left', attempt?: string) =>
+  update(orgId, messageId, { $set: { state } }, { state: 'waiting', ...defined({ attempt }) });
 
-export async function markShown(orgId: string, messageId: string): Promise<void> {
-  await collectionOf(MessageModel).updateOne({ _id: messageId, org_id: orgId }, { $set: { shown: true } });
-}
+export const markShown = (orgId: string, messageId: string) => update(orgId, messageId, { $set: { shown: true } });
 
 /** The messages with `unmailed`, in order: whether they are mailed to the customer is not decided yet. */
 export async function listUnmailed(orgId: string, convId: string): Promise<Message[]> {

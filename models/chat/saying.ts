@@ -1,15 +1,15 @@
 /**
  * Stores customers' messages and members' replies from every channel: socket, REST, mail and team chat. `actOn` changes
- * the conversation first; then the message is stored. The message stores the intent to start the conversation's
- * workflow. A conversation whose status changes stores this intent too, because the process may die before it stores
- * the message.
+ * the conversation first; then the message is stored. The message stores an intent to signal the conversation's
+ * workflow. A conversation whose status changes stores one too, because the process may die before it stores the
+ * message, and the customer would never be shown the status.
  */
-import { actOn, leftIntents } from './act.ts';
-import type { Conversation } from './conversation.ts';
-import { findClientMessage, insertMessage, type MailOrigin, type Message } from './message.ts';
+import { actOn } from './act.ts';
+import { ConversationModel, type Conversation } from './conversation.ts';
+import { findClientMessage, insertMessage, MessageModel, type MailOrigin, type Message } from './message.ts';
 import { noticesSeen } from './notices.ts';
 import { newId } from '../base/ids.ts';
-import { intentFor, type Intent } from '../base/pending.ts';
+import { intentFor, settleIntent, type Start } from '../base/pending.ts';
 import { conversationWork, mailReplyWork } from '../rules/chat/work.ts';
 import { defined } from '../rules/base/defined.ts';
 
@@ -25,16 +25,25 @@ export type SpokenAs = {
   verified: boolean;
 };
 
-/**
- * The result of storing a message. `message`: null for a duplicate. `acted`: the conversation after the act. `intent`:
- * the intent to start the conversation's workflow, as it is stored in the message. `left`: contains this intent when
- * the conversation stores it too; otherwise empty.
- */
-export type Stored = { message: Message | null; acted: Conversation; intent: Intent; left: Intent[] };
+/** The result of storing a message. `message`: null for a duplicate. `acted`: the conversation after the act. */
+export type Stored = { message: Message | null; acted: Conversation };
+
+/** Starts the workflows of a stored message and its act. A message costs one signal to the conversation's workflow. */
+export async function startStored({ message, acted }: Stored, start: Start): Promise<void> {
+  const { pending = [] } = acted;
+  if (!message) return start(ConversationModel, acted, pending);
+  const signals = pending.filter(({ workflow }) => workflow === 'conversation');
+  const others = pending.filter((intent) => !signals.includes(intent));
+  await Promise.all([start(MessageModel, message, message.pending ?? []), start(ConversationModel, acted, others)]);
+  // The message signals the workflow, which reads all changes of the conversation, so the conversation's own signals
+  // are removed. A signal whose removal fails is sent again, which does no harm.
+  const settled = signals.map((intent) => settleIntent(ConversationModel, acted, intent).catch(() => undefined));
+  await Promise.all(settled);
+}
 
 /**
- * Stores a customer's message. `begin` is called before the first message of a conversation; an error that it throws
- * refuses the message.
+ * Stores a customer's message. Call `startStored` with the result. `begin` is called before the first message of a
+ * conversation; an error that it throws refuses the message.
  * @throws Problem NOT_FOUND when the conversation has been removed or takes no further messages.
  */
 export async function storeMessage(
@@ -44,15 +53,12 @@ export async function storeMessage(
   now: Date,
   begin: () => Promise<void>,
 ): Promise<Stored> {
-  const intent = intentFor(conversationWork(orgId, convId), now);
   const acted = await actOn(orgId, convId, 'message', {
     now,
     message: { body, byCustomer: true },
     ...(session ? { session } : {}),
     begin,
-    // When the status changes, the conversation stores the intent, too. Otherwise a crash before the message is stored
-    // would leave a status change that the customer is never shown.
-    intents: ({ moved }) => (moved ? [intent] : []),
+    attend: true,
   });
   const message = await insertMessage({
     _id: newId('message'),
@@ -69,9 +75,9 @@ export async function storeMessage(
     ...(session === undefined ? {} : { session_id: session.id }),
     state: 'waiting',
     reply_id: newId('message'),
-    pending: [intent],
+    pending: [intentFor(conversationWork(orgId, convId), now)],
   });
-  return { message, acted, intent, left: leftIntents(acted, [intent]) };
+  return { message, acted };
 }
 
 /** The sender of a reply. `id`: the id of a user or an API key. `name`: what the customer sees. */
@@ -86,7 +92,7 @@ export const findReply = async (
 
 /**
  * Stores a member's reply; `message` is null for a duplicate. Call `findReply` first, because the act changes the
- * conversation even when the reply turns out to be a duplicate.
+ * conversation even when the reply turns out to be a duplicate. Call `startStored` with the result.
  * @throws Problem NOT_FOUND.
  */
 export async function storeReply(
@@ -95,14 +101,7 @@ export async function storeReply(
   { id, name }: Replier,
   now: Date,
 ): Promise<Stored> {
-  const intent = intentFor(conversationWork(orgId, convId), now);
-  // The conversation stores the intent, too, because this act changes the status, and the process may die before the
-  // message is stored.
-  const acted = await actOn(orgId, convId, 'reply', {
-    now,
-    message: { body, byCustomer: false },
-    intents: [intent],
-  });
+  const acted = await actOn(orgId, convId, 'reply', { now, message: { body, byCustomer: false }, attend: true });
   const message = await insertMessage({
     _id: newId('message'),
     org_id: orgId,
@@ -117,8 +116,8 @@ export async function storeReply(
     sender_name: name,
     shown: false,
     unmailed: true,
-    pending: [intent, intentFor(mailReplyWork(orgId, convId), now)],
+    pending: [conversationWork(orgId, convId), mailReplyWork(orgId, convId)].map((work) => intentFor(work, now)),
   });
   await noticesSeen(orgId, convId, id);
-  return { message, acted, intent, left: leftIntents(acted, [intent]) };
+  return { message, acted };
 }

@@ -1,6 +1,6 @@
 /** Reads the conversations from which an organization's statistics are computed. */
 import { collectionOf } from '../base/define.ts';
-import { ConversationModel, type Conversation } from './conversation.ts';
+import { ConversationModel } from './conversation.ts';
 import type { Mode } from '../rules/access/keys.ts';
 import type { Counted } from '../rules/chat/statistics.ts';
 
@@ -23,8 +23,8 @@ export async function listCounted(
   modes: readonly Mode[],
   { from, until, limit }: { from: Date; until: Date; limit: number },
 ): Promise<Counted[]> {
-  const found = await collectionOf(ConversationModel)
-    .find(
+  return collectionOf(ConversationModel)
+    .find<Counted>(
       {
         org_id: orgId,
         created_at: { $gte: from, $lt: until },
@@ -35,18 +35,4 @@ export async function listCounted(
     )
     .limit(limit)
     .toArray();
-  return found.map(countedOf);
 }
-
-const countedOf = (conversation: Conversation): Counted => ({
-  created: conversation.created_at.getTime(),
-  active: conversation.last_message_at!.getTime(),
-  called: conversation.ticket?.created_at.getTime(),
-  replied: conversation.first_reply_at?.getTime(),
-  resolved: conversation.resolved_at?.getTime(),
-  reopened: conversation.reopened ?? 0,
-  answered: conversation.answered === true,
-  csat: conversation.csat,
-  assignee: conversation.assigned_to,
-  tags: conversation.tags ?? [],
-});

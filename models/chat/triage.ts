@@ -8,7 +8,7 @@ import {
   type Occasion,
   type Snoozed,
 } from './conversation.ts';
-import { collectionOf } from '../base/define.ts';
+import { changerOf } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
 import type { Intent } from '../base/pending.ts';
 import type { Priority } from '../rules/base/priority.ts';
@@ -18,14 +18,10 @@ import { maxNotes } from '../rules/chat/triage.ts';
 export type Ref = { orgId: string; convId: string };
 type Update = mongoose.mongo.UpdateFilter<Conversation>;
 
-async function change({ orgId, convId }: Ref, update: Update, only: object = {}): Promise<Conversation | null> {
-  return collectionOf(ConversationModel).findOneAndUpdate({ _id: convId, org_id: orgId, ...only }, update, {
-    returnDocument: 'after',
-  });
-}
+const change = changerOf(ConversationModel);
 
-async function changed(ref: Ref, update: Update): Promise<Conversation> {
-  const done = await change(ref, update);
+async function changed({ orgId, convId }: Ref, update: Update): Promise<Conversation> {
+  const done = await change(orgId, convId, update);
   if (!done) throw gone();
   return done;
 }
@@ -63,11 +59,11 @@ export function wake(
 ): Promise<Conversation | null> {
   const untold: Occasion = { event_id: newId('event'), kind: 'snooze_over', again: true, to: assigned_to ?? by };
   const update: Update = { $set: { updated_at: now }, $unset: { snoozed: '' }, $push: { untold } };
-  return change({ orgId, convId }, update, { 'snoozed.until': until });
+  return change(orgId, convId, update, { 'snoozed.until': until });
 }
 
 /** Stores a note, and a notice for each mentioned member. @throws Problem CONFLICT when there are too many notes. */
-export async function addNote(ref: Ref, note: Note, intent: Intent): Promise<Conversation> {
+export async function addNote({ orgId, convId }: Ref, note: Note, intent: Intent): Promise<Conversation> {
   const mentioned = note.mentions.map((to): Occasion => ({
     event_id: newId('event'),
     kind: 'mentioned',
@@ -76,7 +72,8 @@ export async function addNote(ref: Ref, note: Note, intent: Intent): Promise<Con
     by: note.author,
   }));
   const done = await change(
-    ref,
+    orgId,
+    convId,
     {
       $set: { updated_at: note.at },
       $push: {
@@ -87,7 +84,7 @@ export async function addNote(ref: Ref, note: Note, intent: Intent): Promise<Con
     { [`notes.${maxNotes - 1}`]: { $exists: false } },
   );
   if (done) return done;
-  if (!(await findConversation(ref.orgId, ref.convId))) throw gone();
+  if (!(await findConversation(orgId, convId))) throw gone();
   throw new Problem('CONFLICT', { message: `A conversation may have ${maxNotes} notes; remove one.` });
 }
 

@@ -1,6 +1,6 @@
 /** Crawls: their options, progress and results. The addresses that a crawl has found are stored by frontier.ts. */
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, finderOf, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, finderOf, updaterOf, type RecordOf } from '../base/define.ts';
 import { boolean, date, embedded, flag, list, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { countSet } from './pageset.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
@@ -142,6 +142,7 @@ export async function findCrawlOfFiring(orgId: string, firing: string): Promise<
 }
 
 export const findCrawl = finderOf(CrawlModel);
+const update = updaterOf(CrawlModel);
 
 /** The running crawl in one of these modes, or else the last one. */
 export async function latestCrawl(orgId: string, among: readonly Mode[]): Promise<Crawl | null> {
@@ -167,38 +168,22 @@ export async function crawlToCancel(orgId: string, mode: Mode, commandIds: reado
 }
 
 /** Counts a claim of pages; false when the crawl has ended. */
-export async function countClaim(orgId: string, crawlId: string): Promise<boolean> {
-  const { modifiedCount } = await collectionOf(CrawlModel).updateOne(
-    { _id: crawlId, org_id: orgId, status: 'crawling' },
-    { $inc: { claims: 1 } },
-  );
-  return modifiedCount === 1;
-}
+export const countClaim = (orgId: string, crawlId: string) =>
+  update(orgId, crawlId, { $inc: { claims: 1 } }, { status: 'crawling' });
 
 /** Ends a crawl; false when it had already ended. */
-export async function endCrawl(
-  orgId: string,
-  crawlId: string,
-  end: { status: Ending; error?: string },
-  now: Date,
-): Promise<boolean> {
-  const { modifiedCount } = await collectionOf(CrawlModel).updateOne(
-    { _id: crawlId, org_id: orgId, status: 'crawling' },
+export const endCrawl = (orgId: string, crawlId: string, end: { status: Ending; error?: string }, now: Date) =>
+  update(
+    orgId,
+    crawlId,
     { $set: { ...end, completed_at: now }, $unset: { running: 1, ...(end.error === undefined ? { error: 1 } : {}) } },
+    { status: 'crawling' },
   );
-  return modifiedCount === 1;
-}
 
 /** Stores why a running crawl currently sends no requests; undefined clears it. */
-export async function noteWait({ _id, org_id }: CrawlRef, why: string | undefined): Promise<void> {
-  await collectionOf(CrawlModel).updateOne(
-    { _id, org_id, status: 'crawling' },
-    why === undefined ? { $unset: { error: 1 } } : { $set: { error: why } },
-  );
-}
+export const noteWait = ({ _id, org_id }: CrawlRef, why: string | undefined) =>
+  update(org_id, _id, why === undefined ? { $unset: { error: 1 } } : { $set: { error: why } }, { status: 'crawling' });
 
 /** Stores problems with robots.txt and sitemaps. */
-export async function noteSiteProblems({ _id, org_id }: CrawlRef, found: readonly CrawlProblem[]): Promise<void> {
-  const site_problems = found.slice(0, maxSiteProblems);
-  await collectionOf(CrawlModel).updateOne({ _id, org_id, status: 'crawling' }, { $set: { site_problems } });
-}
+export const noteSiteProblems = ({ _id, org_id }: CrawlRef, found: readonly CrawlProblem[]) =>
+  update(org_id, _id, { $set: { site_problems: found.slice(0, maxSiteProblems) } }, { status: 'crawling' });

@@ -6,7 +6,8 @@ import mongoose from 'mongoose';
 import { countChunks, removeChunks } from '../knowledge/chunk.ts';
 import { collectionOf } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
-import { deletePages, isBeingCopied, listSets, PageModel, visible, type Page } from '../knowledge/page.ts';
+import { isCopying } from '../knowledge/livecopy.ts';
+import { deletePages, listSets, PageModel, visible, type Page } from '../knowledge/page.ts';
 import { recordRemovals } from '../knowledge/removal.ts';
 import type { Authority } from '../rules/knowledge/authority.ts';
 import type { Mode } from '../rules/access/keys.ts';
@@ -293,27 +294,19 @@ export async function releasePages(orgId: string, mode: Mode, crawlId: string): 
   );
 }
 
-/**
- * Removes the pages that no crawl will finish: a set that did not become live, and pages that were never published.
- * Pages that are being copied from test mode stay, because the copy may still run. If the copy was abandoned, a prune
- * request removes them.
- */
+/** Removes the pages that no crawl will finish: a set that did not become live, and pages that were never published. */
 export async function discardBuilt(orgId: string, mode: Mode, now: Date): Promise<void> {
   const unfinished = { $or: [{ live: false }, { live_generation: { $exists: false } }] };
   const found = await collectionOf(PageModel)
     .find({ org_id: orgId, mode, ...unfinished })
     .toArray();
-  await removeAll(
-    orgId,
-    found.filter((page) => !isBeingCopied(page)),
-    now,
-  );
+  await removeAll(orgId, found, now);
 }
 
 /**
- * Sources with chunks that answer no question: deleted pages, and pages with chunks of an unpublished generation. Pages
- * that are being copied from test mode are left out. `keep`: the generation and the index batch that must not be
- * deleted.
+ * Sources with chunks that answer no question: deleted pages, and pages with chunks of an unpublished generation. While
+ * a copy from test mode runs, chunks without a page are left out, because the copy may be about to create the page.
+ * `keep`: the generation and the index batch that must not be deleted.
  *
  * Only chunks are examined. They are stored before their index rows and deleted after them, so every leftover row has a
  * leftover chunk.
@@ -322,13 +315,14 @@ export async function listStale(
   orgId: string,
   mode: Mode,
 ): Promise<{ _id: string; keep?: { generation: number; batch: string } }[]> {
-  // The chunks are read before the pages. A copy from test mode stores a page before the page's chunks, so the page of
-  // each chunk is found.
+  // The chunks are read first, then whether a copy runs, and then the pages. So when a copy that has stored some of
+  // these chunks no longer runs, the page of each chunk is found.
   const stored = await countChunks(orgId, mode, 'website');
+  const copying = await isCopying(orgId, mode);
   const known = new Map((await listSets(orgId, mode)).map((page) => [page._id, page]));
   const stale = stored.filter(({ source_id, generation }) => {
     const page = known.get(source_id);
-    return page?.live_generation !== generation && !(page && isBeingCopied(page));
+    return page ? page.live_generation !== generation : !copying;
   });
   return [...new Set(stale.map(({ source_id }) => source_id))].map((_id) => {
     const page = known.get(_id);

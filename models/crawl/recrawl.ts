@@ -2,7 +2,7 @@
  * Schedules that crawl sites again at an interval. These records are authoritative; Temporal Schedules are created from
  * them (activities/crawl/recrawl.ts), and a Temporal Schedule without its record does nothing.
  */
-import { collectionOf, defineModel, newest, olderThan, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, newest, olderThan, updaterOf, type RecordOf } from '../base/define.ts';
 import { date, embedded, flag, list, number, oneOf, optional, string, type ValueOf } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
@@ -51,6 +51,8 @@ export const RecrawlModel = defineModel(
   [{ fields: { org_id: 1, mode: 1, url: 1 }, unique: true, partialFilterExpression: { active: true } }, pendingIndex],
 );
 export type Recrawl = RecordOf<typeof RecrawlModel>;
+
+const update = updaterOf(RecrawlModel);
 
 const active = (orgId: string, among: readonly Mode[]) => ({
   org_id: orgId,
@@ -147,16 +149,9 @@ export async function dropRecrawl(orgId: string, scheduleId: string): Promise<vo
  * @throws Problem NOT_FOUND when the schedule was removed.
  */
 export async function noteBegun(orgId: string, scheduleId: string, crawlId: string): Promise<void> {
-  const { matchedCount } = await collectionOf(RecrawlModel).updateOne(
-    { _id: scheduleId, org_id: orgId, active: true },
-    { $set: { last_crawl_id: crawlId }, $unset: { last_skipped: 1 } },
-  );
-  if (matchedCount === 0) throw new Problem('NOT_FOUND');
+  const begun = { $set: { last_crawl_id: crawlId }, $unset: { last_skipped: 1 as const } };
+  if (!(await update(orgId, scheduleId, begun, { active: true }))) throw new Problem('NOT_FOUND');
 }
 
-export async function noteSkipped(orgId: string, scheduleId: string, skipped: Skipped): Promise<void> {
-  await collectionOf(RecrawlModel).updateOne(
-    { _id: scheduleId, org_id: orgId, active: true },
-    { $set: { last_skipped: skipped } },
-  );
-}
+export const noteSkipped = (orgId: string, scheduleId: string, skipped: Skipped) =>
+  update(orgId, scheduleId, { $set: { last_skipped: skipped } }, { active: true });

@@ -12,7 +12,7 @@ import { date, embedded, list, mixed, number, oneOf, optional, string, type Valu
 import { newId } from '../base/ids.ts';
 import { intentFor, pendingField, pendingIndex, type Due, type Intent } from '../base/pending.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
-import { ticketEventsWork, tryNowSignal } from '../rules/chat/work.ts';
+import { ticketEventsWork } from '../rules/chat/work.ts';
 import {
   deliveryKinds,
   deliveryStatuses,
@@ -348,76 +348,59 @@ export async function redeliver(orgId: string, deliveryId: string, now: Date): P
  */
 const destinationFilter = (kind: DeliveryKind) => (kind === 'notification' ? { kind, lane: slackLane } : { kind });
 
+/** Deliveries that were recovered together, with the intent to start the one workflow that sends them. */
+export type Recovered = Due & { ids: string[] };
+/** The maximum number of deliveries that are read, and reset in one write. */
+const recoveredAtOnce = 5_000;
+
 /**
- * Resets all failed deliveries that were created since `since`, so that they are sent again in their tickets' order;
- * returns their number. `disabled`: the destinations whose deliveries stay as they are. `due`: when the sweeper may
- * start the deliveries. This time also identifies this recovery for `listRecovered`.
+ * Resets all failed deliveries that were created since `since`, so that they are sent again in their tickets' order.
+ * Returns their number, and the workflows that the caller starts. `disabled`: the destinations whose deliveries stay as
+ * they are.
  */
 export async function recoverDeliveries(
   orgId: string,
   { mode, disabled, since }: { mode: Mode; disabled: readonly DeliveryKind[]; since: Date },
   now: Date,
-  due: Date,
-): Promise<number> {
-  const ofTicket = { $and: ['$subject.ticket_id', '$subject.conv_id'] };
-  const [ticket, alone] = [ticketEventsWork('', '', ''), sendLineWork('', '')];
-  const intent = {
-    key: { $concat: ['$_id', ':', now.toISOString()] },
-    signal: tryNowSignal,
-    workflow: { $cond: [ofTicket, ticket.workflow, alone.workflow] },
-    workflow_id: {
-      $cond: [ofTicket, { $concat: [ticket.id, '$subject.ticket_id'] }, { $concat: [alone.id, '$home'] }],
-    },
-    queue: { $cond: [ofTicket, ticket.queue, alone.queue] },
-    args: [
-      {
-        $cond: [
-          ofTicket,
-          { orgId, convId: '$subject.conv_id', ticketId: '$subject.ticket_id' },
-          { orgId, line: '$home' },
-        ],
-      },
-    ],
-    since: due,
-    next_at: due,
-    tries: 0,
+): Promise<{ count: number; recovered: Recovered[] }> {
+  const recovered = new Map<string, Recovered>();
+  const which = {
+    org_id: orgId,
+    mode,
+    status: 'failed' as const,
+    created_at: { $gte: since },
+    ...(disabled.length > 0 ? { $nor: disabled.map(destinationFilter) } : {}),
   };
-  const { modifiedCount } = await deliveries().updateMany(
-    {
-      org_id: orgId,
-      mode,
-      status: 'failed',
-      created_at: { $gte: since },
-      ...(disabled.length > 0 ? { $nor: disabled.map(destinationFilter) } : {}),
-    },
-    [
-      {
-        $set: {
-          status: 'pending',
-          tries: 0,
-          line: '$home',
-          next_attempt_at: now,
-          expires_at: expiry(now),
-          pending: [intent],
-        },
-      },
-    ],
+  const anew = { status: 'pending', tries: 0, next_attempt_at: now, expires_at: expiry(now) } as const;
+  let [count, last] = [0, ''];
+  for (;;) {
+    const failed = await deliveries()
+      .find({ ...which, _id: { $gt: last } }, { projection: { home: 1, subject: 1 } })
+      .sort({ _id: 1 })
+      .limit(recoveredAtOnce)
+      .toArray();
+    if (failed.length === 0) return { count, recovered: [...recovered.values()] };
+    const writes = failed.map(({ _id, home, subject }) => {
+      const work = carrierOf({ org_id: orgId, line: home, home, subject }, { now: true });
+      const record = { _id, org_id: orgId, mode };
+      const group: Recovered = recovered.get(work.id) ?? { record, intent: intentFor(work, now), ids: [] };
+      recovered.set(work.id, group);
+      group.ids.push(_id);
+      const update = { $set: { ...anew, line: home, pending: [group.intent] } };
+      return { updateOne: { filter: { _id, org_id: orgId, status: which.status }, update } };
+    });
+    count += (await deliveries().bulkWrite(writes, { ordered: false })).modifiedCount;
+    last = failed.at(-1)!._id;
+  }
+}
+
+/** Removes the intents of recovered deliveries whose workflow was started. */
+export async function settleRecovered({ record, intent, ids }: Recovered): Promise<void> {
+  const { workflow_id, since } = intent;
+  await deliveries().updateMany(
+    { org_id: record.org_id, _id: { $in: ids } },
+    { $pull: { pending: { workflow_id, since } } },
   );
-  return modifiedCount;
-}
-
-/** Some recovered deliveries that are not started yet, each with its intent. `due` identifies the recovery. */
-export async function listRecovered(orgId: string, due: Date, limit: number): Promise<Due[]> {
-  const found = await deliveries()
-    .find({ org_id: orgId, 'pending.next_at': due }, { projection: { org_id: 1, mode: 1, pending: 1 } })
-    .limit(limit)
-    .toArray();
-  return found.flatMap((record) => (record.pending ?? []).slice(0, 1).map((intent) => ({ record, intent })));
-}
-
-/** Removes the intents of recovered deliveries whose workflows were started. */
-export async function settleRecovered(orgId: string, ids: readonly string[], due: Date): Promise<void> {
-  await deliveries().updateMany({ org_id: orgId, _id: { $in: [...ids] } }, { $pull: { pending: { next_at: due } } });
 }
 
 export const findDelivery = finderOf(DeliveryModel);

@@ -3,7 +3,7 @@
  * than its conversation, so that a late reply still finds the customer.
  */
 import { againIfDuplicate } from '../base/connect.ts';
-import { acrossShards, collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { acrossShards, collectionOf, defineModel, updaterOf, type RecordOf } from '../base/define.ts';
 import { date, list, mixed, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { newTokenId } from './replytoken.ts';
 import { modes } from '../rules/access/keys.ts';
@@ -71,6 +71,7 @@ export const MailThreadModel = defineModel(
 export type MailThread = RecordOf<typeof MailThreadModel>;
 
 const threads = () => collectionOf(MailThreadModel);
+const update = updaterOf(MailThreadModel);
 
 export type ThreadOf = Pick<MailThread, 'org_id' | 'mode' | 'conv_id' | 'customer_id'>;
 
@@ -119,22 +120,14 @@ export async function findThreadOfMails(mailIds: readonly string[]): Promise<Mai
  * Returns false when another mail has been written since or is being sent, because both mails could contain the same
  * messages.
  */
-export async function takeOutgoing({ _id, org_id }: MailThread, mails: number, outgoing: Outgoing): Promise<boolean> {
-  const { modifiedCount } = await threads().updateOne(
-    { _id, org_id, mails, outgoing: { $exists: false } },
-    { $set: { outgoing } },
-  );
-  return modifiedCount === 1;
-}
+export const takeOutgoing = ({ _id, org_id }: MailThread, mails: number, outgoing: Outgoing) =>
+  update(org_id, _id, { $set: { outgoing } }, { mails, outgoing: { $exists: false } });
 
 /** Counts a mail as sent. Call this after its delivery is stored and its messages are marked as mailed. */
-export async function settleOutgoing(
-  { _id, org_id }: MailThread,
-  { event_id, mail, automatic }: Outgoing,
-  now: Date,
-): Promise<void> {
-  await threads().updateOne(
-    { _id, org_id, 'outgoing.event_id': event_id },
+export const settleOutgoing = ({ _id, org_id }: MailThread, { event_id, mail, automatic }: Outgoing, now: Date) =>
+  update(
+    org_id,
+    _id,
     {
       $unset: { outgoing: '' },
       $inc: { mails: 1 },
@@ -143,20 +136,18 @@ export async function settleOutgoing(
         ...(automatic ? { automatic_at: { $each: [now], $slice: -10 } } : {}),
       },
     },
+    { 'outgoing.event_id': event_id },
   );
-}
 
 /** Adds a mail from the customer to the thread. Idempotent. */
 export async function noteIncoming(
   { _id, org_id }: MailThread,
   { message_id, subject }: { message_id: string; subject: string },
 ): Promise<void> {
-  if (subject !== '') await threads().updateOne({ _id, org_id, subject: { $exists: false } }, { $set: { subject } });
+  if (subject !== '') await update(org_id, _id, { $set: { subject } }, { subject: { $exists: false } });
   if (message_id === '') return;
-  await threads().updateOne(
-    { _id, org_id, mail_ids: { $ne: message_id } },
-    { $push: pushed([message_id]), $set: { answered_id: message_id } },
-  );
+  const received = { $push: pushed([message_id]), $set: { answered_id: message_id } };
+  await update(org_id, _id, received, { mail_ids: { $ne: message_id } });
 }
 
 const pushed = (ids: readonly string[]) => ({ mail_ids: { $each: [...ids], $slice: -maxMailIds } });

@@ -66,6 +66,8 @@ export const IntegrationModel = defineModel(
   ],
 );
 export type Integration = RecordOf<typeof IntegrationModel>;
+/** An integration that has its credentials, so it is not disconnected. */
+export type Connection = Integration & { sealed: string };
 
 const idOf = (orgId: string, provider: IntegrationProvider): string => `${orgId}:${provider}`;
 
@@ -101,10 +103,16 @@ export async function findIntegration(orgId: string, provider: IntegrationProvid
   return collectionOf(IntegrationModel).findOne({ _id: idOf(orgId, provider) });
 }
 
-/** Whether the organization has connected a mail server of its own. */
-export async function hasMailServer(orgId: string): Promise<boolean> {
-  return (await findIntegration(orgId, 'email'))?.sealed !== undefined;
+/**
+ * The connection unless it is disconnected. A broken connection is included, because its credentials may work again.
+ */
+export async function findConnection(orgId: string, provider: IntegrationProvider): Promise<Connection | null> {
+  const which = { _id: idOf(orgId, provider), sealed: { $exists: true } };
+  return (await collectionOf(IntegrationModel).findOne(which)) as Connection | null;
 }
+
+/** Whether the organization has connected a mail server of its own. */
+export const hasMailServer = async (orgId: string): Promise<boolean> => (await findConnection(orgId, 'email')) !== null;
 
 export async function listIntegrations(orgId: string): Promise<Integration[]> {
   return collectionOf(IntegrationModel).find({ org_id: orgId }).toArray();

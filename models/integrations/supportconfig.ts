@@ -66,20 +66,7 @@ export async function saveSupportConfig(
   next: SupportSettings & OutboxState,
   now: Date,
 ): Promise<boolean> {
-  const { kb_segment_strict, outbox_providers, outbox_webhook_url, outbox_webhook_secret, allowed_origins } = next;
-  const { outbox_version, outbox_webhook_old_secrets, outbox_webhook_origin } = next;
-  const fields = {
-    kb_segment_strict,
-    outbox_providers,
-    outbox_webhook_url,
-    outbox_webhook_secret,
-    outbox_version,
-    outbox_webhook_old_secrets,
-    outbox_webhook_origin,
-    allowed_origins,
-    version: version + 1,
-    updated_at: now,
-  };
+  const fields = { ...next, _id: orgId, version: version + 1, updated_at: now };
   if (version > 0) {
     const { matchedCount } = await collectionOf(SupportConfigModel).updateOne(
       { _id: orgId, version },
@@ -88,7 +75,7 @@ export async function saveSupportConfig(
     recentSupportConfig.forget(orgId);
     return matchedCount === 1;
   }
-  const created = await unlessDuplicate(() => SupportConfigModel.create({ _id: orgId, ...fields }));
+  const created = await unlessDuplicate(() => SupportConfigModel.create(fields));
   recentSupportConfig.forget(orgId);
   return created !== undefined;
 }

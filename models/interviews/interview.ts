@@ -6,7 +6,7 @@ import { removeResume } from './resume.ts';
 import { closeRoom, removeRoom, type RoomOrder } from './room.ts';
 import { removeSegments } from './transcript.ts';
 import { eraseCopies } from '../base/copies.ts';
-import { collectionOf, defineModel, newest, olderThan, type RecordOf } from '../base/define.ts';
+import { changerOf, collectionOf, defineModel, newest, olderThan, updaterOf, type RecordOf } from '../base/define.ts';
 import { date, flag, list, mixed, number, oneOf, optional, string, type RecordWith } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { modes } from '../rules/access/keys.ts';
@@ -41,8 +41,8 @@ export type QuestionsBy = (typeof questionsBy)[number];
 const config = {
   role_title: string,
   interview_mode: oneOf(interviewModes),
-  /** The language of the questions and the room; English when absent. */
-  language: optional(oneOf(interviewLanguages)),
+  /** The language of the questions and the room. */
+  language: oneOf(interviewLanguages),
   skills: list(string),
   evaluation_criteria: list(string),
   question_count: number,
@@ -84,6 +84,8 @@ export const InterviewModel = defineModel(
     updated_at: date,
     /** True once the removal is decided; some of the interview's data may still be stored. */
     removing: flag,
+    /** The last reports of the service that runs the bot; a report that comes again is recognized by its id. */
+    reports: optional(list(string)),
     pending: pendingField,
   },
   [
@@ -100,11 +102,9 @@ export const InterviewModel = defineModel(
 );
 export type Interview = RecordOf<typeof InterviewModel>;
 
-const standing = (orgId: string, interviewId: string) => ({
-  _id: interviewId,
-  org_id: orgId,
-  removing: { $exists: false },
-});
+const update = updaterOf(InterviewModel);
+const change = changerOf(InterviewModel);
+const standing = { removing: { $exists: false } };
 
 export const roleKey = (title: string): string => title.trim().toLowerCase().replaceAll(/\s+/gu, ' ');
 
@@ -114,7 +114,7 @@ export async function createInterview(interview: Interview): Promise<Interview> 
 }
 
 export async function findInterview(orgId: string, interviewId: string): Promise<Interview | null> {
-  return collectionOf(InterviewModel).findOne(standing(orgId, interviewId));
+  return collectionOf(InterviewModel).findOne({ _id: interviewId, org_id: orgId, ...standing });
 }
 
 /** The interviews of an organization, newest first; `after` is the last id of the previous page. */
@@ -124,7 +124,7 @@ export async function listInterviews(
   limit: number,
   after: string | undefined,
 ): Promise<Interview[]> {
-  const which = { org_id: orgId, removing: { $exists: false }, ...defined({ status }), ...olderThan(after) };
+  const which = { org_id: orgId, ...standing, ...defined({ status }), ...olderThan(after) };
   return newest(collectionOf(InterviewModel).find(which), limit);
 }
 
@@ -138,7 +138,7 @@ export async function listRelated(
   after: string | undefined,
 ): Promise<Interview[]> {
   const same = [{ role_key }, ...(candidate.email === undefined ? [] : [{ 'candidate.email': candidate.email }])];
-  const which = { org_id, removing: { $exists: false }, _id: { $ne: _id, ...olderThan(after)._id }, $or: same };
+  const which = { org_id, ...standing, _id: { $ne: _id, ...olderThan(after)._id }, $or: same };
   return newest(collectionOf(InterviewModel).find(which), limit);
 }
 
@@ -155,33 +155,41 @@ type ConfigChange = { [F in keyof InterviewConfig]?: InterviewConfig[F] | undefi
 export async function configureInterview(
   orgId: string,
   interviewId: string,
-  change: ConfigChange,
+  config: ConfigChange,
   now: Date,
   intent?: Intent,
 ): Promise<Interview | null> {
-  return collectionOf(InterviewModel).findOneAndUpdate(
-    { ...standing(orgId, interviewId), status: { $in: [...operations.update.from] } },
-    { $set: { ...defined(change), updated_at: now }, ...(intent ? { $push: { pending: intent } } : {}) },
-    { returnDocument: 'after' },
+  return change(
+    orgId,
+    interviewId,
+    { $set: { ...defined(config), updated_at: now }, ...(intent ? { $push: { pending: intent } } : {}) },
+    { ...standing, status: { $in: [...operations.update.from] } },
   );
 }
 
 /** Stores the last mail to the candidate, unless one with the same or a higher sequence number is stored. */
-export async function noteInvited(orgId: string, interviewId: string, invited: Invitation): Promise<void> {
-  await collectionOf(InterviewModel).updateOne(
-    { ...standing(orgId, interviewId), 'invited.sequence': { $not: { $gte: invited.sequence } } },
+export const noteInvited = (orgId: string, interviewId: string, invited: Invitation) =>
+  update(
+    orgId,
+    interviewId,
     { $set: { invited } },
+    { ...standing, 'invited.sequence': { $not: { $gte: invited.sequence } } },
   );
-}
 
 /** Stores an intent in an interview. Null when there is no such interview. */
-export async function noteIntent(orgId: string, interviewId: string, intent: Intent): Promise<Interview | null> {
-  return collectionOf(InterviewModel).findOneAndUpdate(
-    standing(orgId, interviewId),
-    { $push: { pending: intent } },
-    { returnDocument: 'after' },
+export const noteIntent = (orgId: string, interviewId: string, intent: Intent) =>
+  change(orgId, interviewId, { $push: { pending: intent } }, standing);
+
+const reportsKept = 100;
+
+/** Stores a bot's report, with its intent. Null when the report came before, or there is no such interview. */
+export const noteReport = (orgId: string, interviewId: string, reportId: string, intent: Intent) =>
+  change(
+    orgId,
+    interviewId,
+    { $push: { pending: intent, reports: { $each: [reportId], $slice: -reportsKept } } },
+    { ...standing, reports: { $ne: reportId } },
   );
-}
 
 /**
  * Stores the workflow's state and new status changes, and closes the room of an interview that is over.
@@ -199,8 +207,9 @@ export async function projectInterview(
 ): Promise<Interview | null> {
   const made = moves.map((move) => ({ ...move, at: new Date(move.at) }));
   const unknown = { $filter: { input: { $literal: made }, cond: { $gt: ['$$this.seq', '$seq'] } } };
-  const written = await collectionOf(InterviewModel).findOneAndUpdate(
-    { ...standing(orgId, interviewId), seq: newer ? { $lt: state.seq } : { $lte: state.seq } },
+  const written = await change(
+    orgId,
+    interviewId,
     [
       {
         $set: {
@@ -212,7 +221,7 @@ export async function projectInterview(
         },
       },
     ],
-    { returnDocument: 'after' },
+    { ...standing, seq: newer ? { $lt: state.seq } : { $lte: state.seq } },
   );
   if (!isRunning(state.status) && !isAhead(state.status))
     await closeRoom(interviewId, endReasonOf(moves.at(-1)?.cause, state.status), clock);
@@ -220,32 +229,23 @@ export async function projectInterview(
 }
 
 /** Adds the member's reason to a status change. */
-export async function setReason(orgId: string, interviewId: string, seq: number, reason: string): Promise<void> {
-  await collectionOf(InterviewModel).updateOne(
-    { ...standing(orgId, interviewId), 'history.seq': seq },
-    { $set: { 'history.$.reason': reason } },
-  );
-}
+export const setReason = (orgId: string, interviewId: string, seq: number, reason: string) =>
+  update(orgId, interviewId, { $set: { 'history.$.reason': reason } }, { ...standing, 'history.seq': seq });
 
 type Result = Partial<Pick<Interview, 'qa_summary' | 'evaluation'>>;
 
 /** Stores the results of an evaluation. */
-export async function storeResult(orgId: string, interviewId: string, result: Result, now: Date): Promise<void> {
-  await collectionOf(InterviewModel).updateOne(standing(orgId, interviewId), { $set: { ...result, updated_at: now } });
-}
+export const storeResult = (orgId: string, interviewId: string, result: Result, now: Date) =>
+  update(orgId, interviewId, { $set: { ...result, updated_at: now } }, standing);
 
 /** Stores the decision on a candidate; null when there is no such interview in a state that allows a decision. */
-export async function decideInterview(
-  orgId: string,
-  interviewId: string,
-  decision: NonNullable<Interview['decision']>,
-): Promise<Interview | null> {
-  return collectionOf(InterviewModel).findOneAndUpdate(
-    { ...standing(orgId, interviewId), status: { $in: [...operations.decide.from] } },
+export const decideInterview = (orgId: string, interviewId: string, decision: NonNullable<Interview['decision']>) =>
+  change(
+    orgId,
+    interviewId,
     { $set: { decision, updated_at: decision.decided_at } },
-    { returnDocument: 'after' },
+    { ...standing, status: { $in: [...operations.decide.from] } },
   );
-}
 
 /**
  * Stores a member's scorecard in place of the same member's earlier one. Null when there is no such interview in a
@@ -255,10 +255,11 @@ export async function storeScorecard(orgId: string, interviewId: string, card: S
   const others = {
     $filter: { input: { $ifNull: ['$scorecards', []] }, cond: { $ne: ['$$this.user_id', { $literal: card.user_id }] } },
   };
-  return collectionOf(InterviewModel).findOneAndUpdate(
-    { ...standing(orgId, interviewId), status: { $in: [...operations.scorecard.from] } },
+  return change(
+    orgId,
+    interviewId,
     [{ $set: { scorecards: { $concatArrays: [others, [{ $literal: card }]] }, updated_at: card.updated_at } }],
-    { returnDocument: 'after' },
+    { ...standing, status: { $in: [...operations.scorecard.from] } },
   );
 }
 
@@ -282,8 +283,9 @@ export async function beginInterviewRemoval(
   interviewId: string,
   intent?: Intent,
 ): Promise<Interview | null> {
-  return collectionOf(InterviewModel).findOneAndUpdate(
-    intent ? standing(orgId, interviewId) : { _id: interviewId, org_id: orgId },
+  return change(
+    orgId,
+    interviewId,
     {
       $set: {
         removing: true,
@@ -298,7 +300,7 @@ export async function beginInterviewRemoval(
       $unset: { qa_summary: 1, evaluation: 1, scorecards: 1, decision: 1, meeting_url: 1, invited: 1 },
       ...(intent ? { $push: { pending: intent } } : {}),
     },
-    { returnDocument: 'after' },
+    intent ? standing : {},
   );
 }
 
@@ -325,9 +327,10 @@ export const orderOf = ({
   org_id,
   mode,
   interview_mode,
+  language,
   role_title,
   questions,
-  ...defined({ language, candidate_name: candidate.name }),
+  ...defined({ candidate_name: candidate.name }),
 });
 
 /** Stores that the resume was read, or the error. After an error, a resume that was read earlier stays in use. */
@@ -336,24 +339,25 @@ export async function noteResume(
   outcome: { read: true } | { error: string },
   now: Date,
 ): Promise<boolean> {
-  const change =
+  const noted =
     'read' in outcome
       ? { $set: { 'candidate.resume_parsed': true, updated_at: now }, $unset: { 'candidate.resume_error': 1 as const } }
       : { $set: { 'candidate.resume_error': outcome.error, updated_at: now } };
-  return (await collectionOf(InterviewModel).updateOne(standing(org_id, _id), change)).matchedCount === 1;
+  return update(org_id, _id, noted, standing);
 }
 
 /** Replaces the questions, unless the interview has started or the questions changed meanwhile. */
-export async function personalize(
+export const personalize = (
   { _id, org_id, questions }: Pick<Interview, '_id' | 'org_id' | 'questions'>,
   made: readonly Question[],
   now: Date,
-): Promise<void> {
-  await collectionOf(InterviewModel).updateOne(
-    { ...standing(org_id, _id), status: { $in: [...operations.update.from] }, questions },
+) =>
+  update(
+    org_id,
+    _id,
     { $set: { questions: [...made], updated_at: now } },
+    { ...standing, status: { $in: [...operations.update.from] }, questions },
   );
-}
 
 /** The record of an interview that is being removed. Its state names the bots that must leave. */
 export async function findRemoved(

@@ -4,7 +4,7 @@
  */
 import { removeSegments } from './transcript.ts';
 import { eraseCopies } from '../base/copies.ts';
-import { collectionOf, defineModel, newest, olderThan, type RecordOf } from '../base/define.ts';
+import { changerOf, collectionOf, defineModel, newest, olderThan, type RecordOf } from '../base/define.ts';
 import { boolean, date, flag, list, mixed, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { meetingStatuses, type MeetingSettings } from '../rules/interviews/meeting.ts';
@@ -64,11 +64,8 @@ export const MeetingModel = defineModel(
 );
 export type Meeting = RecordOf<typeof MeetingModel>;
 
-const standing = (owner: string, meetingId: string) => ({
-  _id: meetingId,
-  org_id: owner,
-  removing: { $exists: false },
-});
+const change = changerOf(MeetingModel);
+const standing = { removing: { $exists: false } };
 
 export async function createMeeting(meeting: Meeting): Promise<Meeting> {
   await collectionOf(MeetingModel).insertOne(defined(meeting));
@@ -76,28 +73,18 @@ export async function createMeeting(meeting: Meeting): Promise<Meeting> {
 }
 
 export async function findMeeting(owner: string, meetingId: string): Promise<Meeting | null> {
-  return collectionOf(MeetingModel).findOne(standing(owner, meetingId));
+  return collectionOf(MeetingModel).findOne({ _id: meetingId, org_id: owner, ...standing });
 }
 
 /** A person's meetings, newest first; `after` is the last id of the previous page. */
 export async function listMeetings(owner: string, limit: number, after: string | undefined): Promise<Meeting[]> {
-  const which = { org_id: owner, removing: { $exists: false }, ...olderThan(after) };
+  const which = { org_id: owner, ...standing, ...olderThan(after) };
   return newest(collectionOf(MeetingModel).find(which), limit);
 }
 
 /** Renames a meeting; null when there is no such meeting. */
-export async function renameMeeting(
-  owner: string,
-  meetingId: string,
-  title: string,
-  now: Date,
-): Promise<Meeting | null> {
-  return collectionOf(MeetingModel).findOneAndUpdate(
-    standing(owner, meetingId),
-    { $set: { title, title_given: true, updated_at: now } },
-    { returnDocument: 'after' },
-  );
-}
+export const renameMeeting = (owner: string, meetingId: string, title: string, now: Date) =>
+  change(owner, meetingId, { $set: { title, title_given: true, updated_at: now } }, standing);
 
 /**
  * Changes only the given settings, so that concurrent changes of different settings are all kept. Null when no such
@@ -110,11 +97,7 @@ export async function changeSettings(
   now: Date,
 ): Promise<Meeting | null> {
   const fields = Object.fromEntries(Object.entries(given).map(([name, value]) => [`settings.${name}`, value]));
-  return collectionOf(MeetingModel).findOneAndUpdate(
-    { ...standing(owner, meetingId), status: 'active' },
-    { $set: { ...fields, updated_at: now } },
-    { returnDocument: 'after' },
-  );
+  return change(owner, meetingId, { $set: { ...fields, updated_at: now } }, { ...standing, status: 'active' });
 }
 
 /**
@@ -127,10 +110,11 @@ export async function endMeeting(
   now: Date,
   intent: Intent,
 ): Promise<{ meeting: Meeting; ended: boolean } | null> {
-  const meeting = await collectionOf(MeetingModel).findOneAndUpdate(
-    { ...standing(owner, meetingId), status: 'active' },
+  const meeting = await change(
+    owner,
+    meetingId,
     { $set: { status: 'completed', ended_at: now, updated_at: now }, $push: { pending: intent } },
-    { returnDocument: 'after' },
+    { ...standing, status: 'active' },
   );
   if (meeting) return { meeting, ended: true };
   const before = await findMeeting(owner, meetingId);
@@ -155,14 +139,15 @@ export async function admitSpeech(
     'size.characters': { $lte: bounds.characters - characters },
     $expr: { $lte: [{ $size: all }, bounds.speakers] },
   };
-  const admitted = await collectionOf(MeetingModel).findOneAndUpdate(
-    { ...standing(owner, meetingId), ...fits },
+  const admitted = await change(
+    owner,
+    meetingId,
     {
       $inc: { 'size.segments': segments, 'size.characters': characters },
       $addToSet: { speakers: { $each: [...speakers] } },
       $set: { updated_at: now },
     },
-    { returnDocument: 'after' },
+    { ...standing, ...fits },
   );
   if (admitted) return admitted;
   return (await findMeeting(owner, meetingId)) ? 'full' : null;
@@ -179,7 +164,7 @@ export async function noteSpeechAt(meetingId: string, at: Date): Promise<void> {
 /** Sets the title derived from this version of the transcript, unless a person or a later version has set one. */
 export async function setMadeTitle(meetingId: string, title: string, version: number): Promise<void> {
   await collectionOf(MeetingModel).updateOne(
-    { _id: meetingId, title_given: false, title_version: { $lte: version }, removing: { $exists: false } },
+    { ...standing, _id: meetingId, title_given: false, title_version: { $lte: version } },
     { $set: { title, title_version: version } },
   );
 }
@@ -197,8 +182,8 @@ export async function keepSummary(
   const path = `summaries.${mode}`;
   const { matchedCount } = await collectionOf(MeetingModel).updateOne(
     {
+      ...standing,
       _id: meetingId,
-      removing: { $exists: false },
       $or: [{ [path]: { $exists: false } }, { [`${path}.version`]: { $lte: summary.version } }],
     },
     { $set: { [path]: summary }, ...(intent ? { $push: { pending: intent } } : {}) },
@@ -213,7 +198,7 @@ export async function keepSummary(
  */
 export async function beginRemoval(meetingId: string, owner?: string, intent?: Intent): Promise<Meeting | null> {
   return collectionOf(MeetingModel).findOneAndUpdate(
-    owner === undefined ? { _id: meetingId } : standing(owner, meetingId),
+    { _id: meetingId, ...(owner === undefined ? {} : { ...standing, org_id: owner }) },
     {
       $set: { removing: true, title: '', speakers: [] },
       $unset: { summaries: 1 },

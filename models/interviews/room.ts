@@ -35,8 +35,8 @@ export const RoomModel = defineModel(
     org_id: string,
     mode: oneOf(modes),
     interview_mode: oneOf(interviewModes),
-    /** The language of the room's own messages; English when absent. */
-    language: optional(oneOf(interviewLanguages)),
+    /** The language of the room's own messages. */
+    language: oneOf(interviewLanguages),
     role_title: string,
     candidate_name: optional(string),
     questions: list(mixed<Question>()),

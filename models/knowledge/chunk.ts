@@ -4,7 +4,7 @@
  */
 import type mongoose from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, readerOf, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, readerInMode, type RecordOf } from '../base/define.ts';
 import { bytes, number, oneOf, optional, string, text } from '../rules/base/fields.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import type { CutChunk } from '../rules/knowledge/chunks.ts';
@@ -64,8 +64,7 @@ export async function writeChunks(
     await insertChunks(chunks);
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    // An earlier attempt wrote some of these chunks. The new texts differ only if the splitting code, or the page that
-    // is copied from test mode, has changed since.
+    // An earlier attempt wrote some of these chunks. The new texts differ only if the splitting code has changed since.
     await collectionOf(ChunkModel).bulkWrite(
       chunks.map((chunk) => ({ replaceOne: { filter: { _id: chunk._id, org_id }, replacement: chunk, upsert: true } })),
       { ordered: false },
@@ -97,26 +96,11 @@ export async function removeChunks(
   await collectionOf(ChunkModel).deleteMany(which);
 }
 
-const readChunk = readerOf(ChunkModel, [
-  '_id',
-  'org_id',
-  'mode',
-  'source_type',
-  'source_id',
-  'generation',
-  'ordinal',
-  'heading',
-  'text',
-]);
-
 /**
  * The existing chunks with these ids in this organization and mode. The search index may still propose ids of deleted
  * chunks; these ids are left out.
  */
-export async function findChunks(orgId: string, mode: Mode, ids: readonly string[]) {
-  const found = await Promise.all(ids.map((id) => readChunk(orgId, id)));
-  return found.flatMap((chunk) => (chunk?.mode === mode ? [chunk] : []));
-}
+export const findChunks = readerInMode(ChunkModel, 'source_type source_id generation heading text');
 
 type PackedSentences = Pick<Chunk, '_id' | 'org_id'> & { packed: Int8Array };
 /** Stores the packed vectors of chunks' sentences. Idempotent; a chunk that was deleted meanwhile stays deleted. */
@@ -133,7 +117,7 @@ export async function saveSentences(found: readonly PackedSentences[]): Promise<
   );
 }
 
-const readSentences = readerOf(ChunkModel, ['_id', 'org_id', 'mode', 'sentences', 'sentences_by']);
+const readSentences = readerInMode(ChunkModel, 'sentences sentences_by');
 
 /**
  * The packed vectors of these chunks' sentences, as far as they are stored in the current version (`sentencesName`).
@@ -143,12 +127,12 @@ export async function findSentences(
   mode: Mode,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Int8Array>> {
-  const found = await Promise.all(ids.map((id) => readSentences(orgId, id)));
+  const found = await readSentences(orgId, mode, ids);
   return new Map(
-    found.flatMap((chunk) => {
-      if (chunk?.mode !== mode || chunk.sentences_by !== sentencesName) return [];
-      const { buffer } = chunk.sentences as unknown as mongoose.mongo.Binary;
-      return [[chunk._id, new Int8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength)] as const];
+    found.flatMap(({ _id, sentences, sentences_by }) => {
+      if (sentences_by !== sentencesName) return [];
+      const { buffer } = sentences as unknown as mongoose.mongo.Binary;
+      return [[_id, new Int8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength)] as const];
     }),
   );
 }

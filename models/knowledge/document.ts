@@ -3,7 +3,17 @@ import { randomInt } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import mongoose from 'mongoose';
-import { collectionOf, defineModel, everyRecord, newest, olderThan, readerOf, type RecordOf } from '../base/define.ts';
+import {
+  changerOf,
+  collectionOf,
+  defineModel,
+  everyRecord,
+  newest,
+  olderThan,
+  readerInMode,
+  readerOf,
+  type RecordOf,
+} from '../base/define.ts';
 import { date, list, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { filesBucket, isDuplicate } from '../base/connect.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
@@ -84,6 +94,8 @@ export const DocumentModel = defineModel(
 );
 export type Document = RecordOf<typeof DocumentModel>;
 
+const change = changerOf(DocumentModel);
+
 const readDocument = readerOf(DocumentModel);
 
 export async function findDocument(orgId: string, modes: readonly Mode[], docId: string): Promise<Document | null> {
@@ -91,26 +103,11 @@ export async function findDocument(orgId: string, modes: readonly Mode[], docId:
   return found && modes.includes(found.mode) ? found : null;
 }
 
-const readSource = readerOf(DocumentModel, [
-  '_id',
-  'org_id',
-  'mode',
-  'filename',
-  'title',
-  'public_url',
-  'segments',
-  'authority',
-  'live_generation',
-  'embedded_by',
-  'created_at',
-  'written_at',
-]);
-
 /** The given documents that belong to the organization and mode, with the fields that an answer needs. */
-export async function findSources(orgId: string, mode: Mode, docIds: readonly string[]) {
-  const found = await Promise.all(docIds.map((id) => readSource(orgId, id)));
-  return found.flatMap((document) => (document?.mode === mode ? [document] : []));
-}
+export const findSources = readerInMode(
+  DocumentModel,
+  'filename title public_url segments authority live_generation embedded_by created_at written_at',
+);
 
 export async function findDocumentByHash(orgId: string, mode: Mode, sha256: string): Promise<Document | null> {
   return collectionOf(DocumentModel).findOne({ org_id: orgId, mode, sha256 });
@@ -198,11 +195,7 @@ export async function citeDocument(
   const parts = Object.entries(given);
   const kept = Object.fromEntries(parts.filter(([, value]) => value !== null)) as { title?: string };
   const gone = Object.fromEntries(parts.flatMap(([name, value]) => (value === null ? [[name, '' as const]] : [])));
-  return collectionOf(DocumentModel).findOneAndUpdate(
-    { _id: docId, org_id: orgId, mode: { $in: modes } },
-    { $set: { ...kept, updated_at: now }, $unset: gone },
-    { returnDocument: 'after' },
-  );
+  return change(orgId, docId, { $set: { ...kept, updated_at: now }, $unset: gone }, { mode: { $in: modes } });
 }
 
 /**
@@ -221,15 +214,9 @@ export async function restartDocument(
       Partial<Pick<Document, 'filename' | 'file_type' | 'mime_type'>>;
   },
 ): Promise<Document | null> {
-  return collectionOf(DocumentModel).findOneAndUpdate(
-    {
-      _id: docId,
-      org_id: orgId,
-      mode: { $in: modes },
-      generation: generation - 1,
-      status: { $in: ['indexed', 'failed'] },
-      ...(rewritten && { sha256: rewritten.basedOn }),
-    },
+  return change(
+    orgId,
+    docId,
     {
       $set: {
         ...(rewritten && { ...rewritten.to, written_at: now }),
@@ -240,7 +227,12 @@ export async function restartDocument(
       $unset: { error: 1 },
       $push: { pending: intent },
     },
-    { returnDocument: 'after' },
+    {
+      mode: { $in: modes },
+      generation: generation - 1,
+      status: { $in: ['indexed', 'failed'] },
+      ...(rewritten && { sha256: rewritten.basedOn }),
+    },
   );
 }
 
@@ -251,18 +243,11 @@ const claim = (fields: Partial<Document>) => [
 ];
 
 /** Claims a generation for processing; null when it is already processed, or the document is deleted. Idempotent. */
-export async function claimDocument(
-  orgId: string,
-  docId: string,
-  generation: number,
-  now: Date,
-): Promise<Document | null> {
-  return collectionOf(DocumentModel).findOneAndUpdate(
-    { _id: docId, org_id: orgId, generation, status: { $in: [...unprocessed] } },
-    claim({ status: 'processing', updated_at: now }),
-    { returnDocument: 'after' },
-  );
-}
+export const claimDocument = (orgId: string, docId: string, generation: number, now: Date) =>
+  change(orgId, docId, claim({ status: 'processing', updated_at: now }), {
+    generation,
+    status: { $in: [...unprocessed] },
+  });
 
 /**
  * Whether another document of the organization has the status `processing`, so that the given document should wait in
@@ -277,11 +262,8 @@ export async function isCrowded({ org_id, _id }: Pick<Document, 'org_id' | '_id'
  * Claims a generation for indexing its stored chunks; null when a newer generation was requested, or the document is
  * deleted.
  */
-export async function claimIndexing(orgId: string, docId: string, generation: number): Promise<Document | null> {
-  return collectionOf(DocumentModel).findOneAndUpdate({ _id: docId, org_id: orgId, generation }, claim({}), {
-    returnDocument: 'after',
-  });
-}
+export const claimIndexing = (orgId: string, docId: string, generation: number) =>
+  change(orgId, docId, claim({}), { generation });
 
 /**
  * Marks a generation as failed, because a retry cannot succeed. Only the attempt that claimed the generation last may

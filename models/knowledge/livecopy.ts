@@ -3,10 +3,10 @@
  * that members see the result. Each document and page is copied once, however often the workflow runs.
  */
 import { unlessDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, finderOf, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, finderOf, updaterOf, type RecordOf } from '../base/define.ts';
 import { date, embedded, flag, list, number, oneOf, optional, string, type ValueOf } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
-import { modes } from '../rules/access/keys.ts';
+import { modes, type Mode } from '../rules/access/keys.ts';
 
 /**
  * A document or page that was not copied, with the reason. Its name is not stored, because it would remain after the
@@ -55,20 +55,21 @@ export async function createLiveCopy(copy: LiveCopy & { running: true }): Promis
 }
 
 export const findLiveCopy = finderOf(LiveCopyModel);
+const update = updaterOf(LiveCopyModel);
+
+/** Whether a copy into this mode is running. */
+export async function isCopying(orgId: string, mode: Mode): Promise<boolean> {
+  return (await collectionOf(LiveCopyModel).findOne({ org_id: orgId, mode, running: true })) !== null;
+}
 
 export async function latestLiveCopy(orgId: string): Promise<LiveCopy | null> {
   return collectionOf(LiveCopyModel).findOne({ org_id: orgId }, { sort: { _id: -1 } });
 }
 
 /** Stores the result of a copy. Idempotent. */
-export async function finishLiveCopy(
+export const finishLiveCopy = (
   orgId: string,
   copyId: string,
   result: Required<Pick<LiveCopy, 'documents' | 'pages' | 'left_out'>>,
   now: Date,
-): Promise<void> {
-  await collectionOf(LiveCopyModel).updateOne(
-    { _id: copyId, org_id: orgId, running: true },
-    { $set: { ...result, finished_at: now }, $unset: { running: 1 } },
-  );
-}
+) => update(orgId, copyId, { $set: { ...result, finished_at: now }, $unset: { running: 1 } }, { running: true });

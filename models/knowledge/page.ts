@@ -2,14 +2,13 @@
  * Crawled web pages as knowledge sources. A replacing crawl builds a new set of pages. Meanwhile `live` is true for the
  * set that answers questions, and false for the new set.
  */
-import { collectionOf, defineModel, newest, olderThan, readerOf, type RecordOf } from '../base/define.ts';
+import { unlessDuplicate } from '../base/connect.ts';
+import { collectionOf, defineModel, newest, olderThan, readerInMode, type RecordOf } from '../base/define.ts';
 import { boolean, date, list, number, oneOf, optional, string, text } from '../rules/base/fields.ts';
-import { newId } from '../base/ids.ts';
 import { dropPageLinks } from './pagelinks.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
 import { authorities } from '../rules/knowledge/authority.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
-import { defined } from '../rules/base/defined.ts';
 
 export const PageModel = defineModel(
   'Page',
@@ -36,9 +35,7 @@ export const PageModel = defineModel(
     live_generation: optional(number),
     /** Counts the attempts to write index rows again; each attempt writes a batch of its own (`batchOf`). */
     attempt: optional(number),
-    /** The attempt that copies the page from test mode; unset when the copy is published. */
-    claimed: optional(number),
-    /** The attempt that wrote the live index rows; absent when the crawl wrote them. */
+    /** The attempt that wrote the live index rows; absent when the crawl or the copy from test mode wrote them. */
     live_attempt: optional(number),
     chunk_count: number,
     content_sha256: string,
@@ -73,23 +70,11 @@ export const visible = (orgId: string, among: readonly Mode[]) => ({
   live_generation: { $exists: true },
 });
 
-const readSource = readerOf(PageModel, [
-  '_id',
-  'org_id',
-  'mode',
-  'url',
-  'title',
-  'live',
-  'segments',
-  'authority',
-  'live_generation',
-  'embedded_by',
-]);
+const readSources = readerInMode(PageModel, 'url title live segments authority live_generation embedded_by');
 
 /** The given pages that belong to the live set of the organization and mode, with the fields that an answer needs. */
 export async function findPageSources(orgId: string, mode: Mode, pageIds: readonly string[]) {
-  const found = await Promise.all(pageIds.map((id) => readSource(orgId, id)));
-  return found.flatMap((page) => (page?.mode === mode && page.live ? [page] : []));
+  return (await readSources(orgId, mode, pageIds)).filter(({ live }) => live);
 }
 
 /** The visible pages, newest first; `before` is the `_id` of the last entry of the previous page. */
@@ -123,74 +108,20 @@ export async function findVisiblePage(
   return collectionOf(PageModel).findOne({ ...visible(orgId, [mode]), ...wanted });
 }
 
-/**
- * Begins to copy a page into live mode, as a new attempt with its own batch of index rows. A repeated call continues
- * with the same live page, and gives it the tags and the text of `page`. Null when live mode already has a page with
- * this address, or a crawl is about to publish one.
- */
-export async function beginPageCopy(page: Page, now: Date): Promise<(Page & { attempt: number }) | null> {
-  const { org_id, url, title, crawl_id, segments, authority, content_sha256, crawled_at } = page;
-  const place = { org_id, mode: 'live' as const, live: true, url };
-  // The page's `etag` and `last_modified` are not copied. Without them, the next crawl reads the page in full, and so
-  // finds the page's links.
-  const fresh = defined({ title, crawl_id, segments, authority, content_sha256, crawled_at });
-  // `claimed` is set from the first moment. Without it, the end of a crawl would remove the page as an unfinished one.
-  const numbers = { tags_version: 0, generation: 1, claimed: 0, chunk_count: 0, created_at: now, updated_at: now };
-  await collectionOf(PageModel).updateOne(
-    place,
-    { $setOnInsert: { ...fresh, ...numbers, _id: newId('page') } },
-    { upsert: true },
-  );
-  const copy = await collectionOf(PageModel).findOneAndUpdate(
-    { ...place, ...unpublishedCopy },
-    [
-      // An earlier attempt may have stored the page's tags and text. Since then, the page may have got other tags or
-      // another text.
-      { $unset: 'authority' },
-      { $replaceWith: { $mergeObjects: ['$$ROOT', { $literal: fresh }] } },
-      { $set: { attempt: { $add: [{ $ifNull: ['$attempt', 0] }, 1] } } },
-      // `claimed` tells the reconciliation of the search index that this batch of index rows may still be published.
-      { $set: { claimed: '$attempt' } },
-    ],
-    { returnDocument: 'after' },
-  );
-  return copy && { ...copy, attempt: copy.attempt! };
-}
-/** Matches a copy that no crawl has claimed; a crawl's claim increments the generation. Only copies have `claimed`. */
-const unpublishedCopy = { generation: 1, claimed: { $exists: true }, live_generation: { $exists: false } };
-
-/** Publishes a copy; false when another attempt or a crawl has replaced this attempt, or the page was deleted. */
-export async function publishPageCopy(
-  { _id, org_id, attempt }: Page & { attempt: number },
-  chunkCount: number,
-  now: Date,
-): Promise<boolean> {
-  const { modifiedCount } = await collectionOf(PageModel).updateOne(
-    { _id, org_id, attempt, ...unpublishedCopy },
-    {
-      $set: { live_generation: 1, live_attempt: attempt, chunk_count: chunkCount, updated_at: now },
-      $unset: { claimed: 1 },
-    },
-  );
-  return modifiedCount === 1;
+/** Stores a new page; false when its set already has a page with this address. */
+export async function createPage(page: Page): Promise<boolean> {
+  return (await unlessDuplicate(() => PageModel.create(page))) !== undefined;
 }
 
 /** A page as it was read earlier, for optimistic locking. */
 export type SeenPage = Pick<
   Page,
-  '_id' | 'url' | 'live' | 'crawl_id' | 'generation' | 'claimed' | 'live_generation' | 'live_attempt'
+  '_id' | 'url' | 'live' | 'crawl_id' | 'generation' | 'live_generation' | 'live_attempt'
 >;
-
-/**
- * Whether a copy from test mode may still publish the page (see `unpublishedCopy`). A page that a crawl has created has
- * no `claimed`.
- */
-export const isBeingCopied = ({ generation, claimed, live_generation }: SeenPage): boolean =>
-  generation === 1 && claimed !== undefined && live_generation === undefined;
 
 /** All pages of an organization and mode, published or not, with the fields of `SeenPage`. */
 export async function listSets(orgId: string, mode: Mode): Promise<SeenPage[]> {
-  const projection = { url: 1, live: 1, crawl_id: 1, generation: 1, claimed: 1, live_generation: 1, live_attempt: 1 };
+  const projection = { url: 1, live: 1, crawl_id: 1, generation: 1, live_generation: 1, live_attempt: 1 };
   return collectionOf(PageModel).find({ org_id: orgId, mode }, { projection }).toArray();
 }
 
@@ -202,17 +133,13 @@ export async function findPageIds(orgId: string, pageIds: readonly string[]): Pr
   return new Set(found.map(({ _id }) => _id));
 }
 
-/**
- * Matches the page only if it has not changed since it was read: no crawl has read it or claimed a generation, and no
- * attempt has begun to copy it.
- */
-const asSeen = (orgId: string, { _id, live, crawl_id, generation, claimed, live_generation }: SeenPage) => ({
+/** Matches the page only if no crawl has read it or claimed a generation since it was read. */
+const asSeen = (orgId: string, { _id, live, crawl_id, generation, live_generation }: SeenPage) => ({
   _id,
   org_id: orgId,
   live,
   crawl_id,
   generation,
-  claimed: claimed ?? { $exists: false },
   live_generation: live_generation ?? { $exists: false },
 });
 

@@ -39,7 +39,7 @@ export type SourceRecord = Omit<Source, 'authority'> & {
 };
 
 export const sourceModels = [DocumentModel, PageModel] as const;
-type SourceModel = (typeof sourceModels)[number];
+export type SourceModel = (typeof sourceModels)[number];
 
 /** The collection of documents or pages, with the fields that they have in common. */
 export const sourcesIn = (model: SourceModel) => collectionOf<SourceRecord, 'documents' | 'pages'>(model as never);
@@ -94,7 +94,7 @@ function standingOf(record: SourceRecord): Standing {
 }
 
 /** A source in one of these modes, as a request names it. */
-type Asked = { orgId: string; modes: readonly Mode[]; sourceId: string };
+export type Asked = { orgId: string; modes: readonly Mode[]; sourceId: string };
 
 /** Matches a source that the API shows and changes. */
 const shown = (model: SourceModel, { orgId, modes, sourceId }: Asked) => ({

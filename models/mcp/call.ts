@@ -4,7 +4,7 @@
  */
 import type mongoose from 'mongoose';
 import { unlessDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, newest, olderThan, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, newest, olderThan, updaterOf, type RecordOf } from '../base/define.ts';
 import { boolean, date, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
@@ -12,13 +12,11 @@ import {
   callStates,
   leadsTo,
   movableFrom,
-  refusalOf,
   refusedOutcome,
   awaitedOnes,
   type Awaited,
   type CallMove,
   type CallState,
-  type Refusal,
 } from '../rules/mcp/call.ts';
 import type { CallQuestions } from '../rules/mcp/question.ts';
 import { authScopes, outcomes, riskTiers } from '../rules/mcp/tool.ts';
@@ -82,6 +80,8 @@ export const ToolCallModel = defineModel(
   ],
 );
 export type ToolCall = RecordOf<typeof ToolCallModel>;
+
+const update = updaterOf(ToolCallModel);
 
 export const readQuestions = ({ questions }: ToolCall): CallQuestions | undefined =>
   questions === undefined ? undefined : (JSON.parse(questions) as CallQuestions);
@@ -158,82 +158,53 @@ export const abandonedBy = (attempt: string, now: Date) => ({
  * Takes over the call of a crashed attempt, so that the call is sent again. Use this only for calls that change
  * nothing. False when the attempt is alive or another one was faster.
  */
-export async function resend(
-  call: ToolCall,
+export const resend = (
+  { _id, org_id, attempt }: ToolCall,
   by: Required<Pick<ToolCall, 'attempt' | 'sending_until'>>,
   now: Date,
-): Promise<boolean> {
-  const { matchedCount } = await collectionOf(ToolCallModel).updateOne(
-    { ...abandonedBy(call.attempt!, now), _id: call._id, org_id: call.org_id, state: 'calling' },
-    { $set: by },
-  );
-  return matchedCount === 1;
-}
+) => update(org_id, _id, { $set: by }, { ...abandonedBy(attempt!, now), state: 'calling' });
 
 /** Extends the sender's lease. */
-export async function keepSending(call: ToolCall, attempt: string, sending_until: Date): Promise<void> {
-  await collectionOf(ToolCallModel).updateOne(
-    { _id: call._id, org_id: call.org_id, state: 'calling', attempt },
-    { $set: { sending_until } },
-  );
-}
+export const keepSending = ({ _id, org_id }: ToolCall, attempt: string, sending_until: Date) =>
+  update(org_id, _id, { $set: { sending_until } }, { state: 'calling', attempt });
 
-export async function countHeldBack(orgId: string, callId: string): Promise<void> {
-  await collectionOf(ToolCallModel).updateOne({ _id: callId, org_id: orgId }, { $inc: { held_back: 1 } });
-}
-
-export type Decided = { call: ToolCall } | { refusal: Refusal };
+export const countHeldBack = (orgId: string, callId: string) => update(orgId, callId, { $inc: { held_back: 1 } });
 
 /**
- * Stores a decision on a call once, together with the intent to continue. An approval covers the current arguments,
- * whose hash is stored; the sender later compares it with the arguments that it sends.
+ * Stores a decision on a call once, together with the intent to continue; null when the call does not wait for this
+ * decision any more. An approval covers the current arguments, whose hash is stored; the sender later compares it with
+ * the arguments that it sends.
  */
-export async function decideCall(
+export const decideCall = (
   call: ToolCall,
-  decision: { by: Awaited; approved: boolean; actor: string; at: Date },
+  { by, approved, actor, at }: { by: Awaited; approved: boolean; actor: string; at: Date },
   intents: readonly Intent[],
-): Promise<Decided> {
-  const refusal = refusalOf(call, decision);
-  if (refusal) return { refusal };
-  const { by, approved, actor, at } = decision;
-  const moved = await moveCall(
+): Promise<ToolCall | null> =>
+  moveCall(
     call,
     approved ? 'agree' : 'refuse',
     approved
       ? { agreed_sha256: call.arguments_sha256, decided_by: actor }
       : { outcome: refusedOutcome[by], decided_by: actor, ended_at: at },
-    { only: { state: 'waiting', awaited: by, ask_until: { $gt: at } }, intents },
+    { only: { awaited: by, ask_until: { $gt: at } }, intents },
   );
-  return moved ? { call: moved } : { refusal: 'decided' };
-}
 
 /**
- * Stores the customer's answer to one question of a tool once, together with the intents to continue. After the last
- * answer the call is sent; otherwise the next question is asked (`more`). `before`: the stored questions when the
- * customer answered, for optimistic locking.
+ * Stores the customer's answer to one question of a tool once, together with the intents to continue; null when the
+ * question does not wait for an answer any more. After the last answer the call is sent; otherwise the next question is
+ * asked (`more`). The questions in `call` are those that the customer answered, for optimistic locking.
  */
-export async function answerQuestion(
+export const answerQuestion = (
   call: ToolCall,
-  before: string,
   { questions, more, at }: { questions: string; more: boolean; at: Date },
   intents: readonly Intent[],
-): Promise<Decided> {
-  const refusal = refusalOf(call, { by: 'input', approved: true, at });
-  if (refusal) return { refusal };
-  const moved = await collectionOf(ToolCallModel).findOneAndUpdate(
-    {
-      _id: call._id,
-      org_id: call.org_id,
-      state: 'waiting',
-      awaited: 'input',
-      ask_until: { $gt: at },
-      questions: before,
-    },
-    { $set: { questions, state: more ? 'waiting' : 'agreed' }, $push: { pending: { $each: [...intents] } } },
-    { returnDocument: 'after' },
+): Promise<ToolCall | null> =>
+  moveCall(
+    call,
+    more ? 'ask_on' : 'agree',
+    { questions },
+    { only: { awaited: 'input', ask_until: { $gt: at }, questions: call.questions! }, intents },
   );
-  return moved ? { call: moved } : { refusal: 'decided' };
-}
 
 /** Calls that wait for a member, older than `after`, newest first. */
 export async function listApprovals(
@@ -257,7 +228,7 @@ export async function nudgeCalls(orgId: string, intentOf: (call: ToolCall) => In
   const nudged: [ToolCall, Intent][] = [];
   for (const call of open) {
     const intent = intentOf(call);
-    await collectionOf(ToolCallModel).updateOne({ _id: call._id, org_id: orgId }, { $push: { pending: intent } });
+    await update(orgId, call._id, { $push: { pending: intent } });
     nudged.push([call, intent]);
   }
   return nudged;

@@ -25,7 +25,7 @@ import {
   type TaskSource,
   type TaskStatus,
 } from '../rules/tasks/task.ts';
-import { workOfMove } from '../rules/tasks/work.ts';
+import { eraseTaskWork, workOfMove } from '../rules/tasks/work.ts';
 import { defined } from '../rules/base/defined.ts';
 
 /** An object in another service that was created from the task. */
@@ -42,23 +42,17 @@ export type Cause = {
 };
 
 /** An entry in a task's history. */
-export type TaskChanged = {
+export type TaskChanged = Omit<Cause, 'now'> & {
   at: Date;
-  source: TaskSource;
-  actor?: string;
   /** The names of the fields that changed. */
   changed: string[];
-  note?: string;
 };
 
 /** An event of a task, stored in the task until members are notified of the event (`announceTask`). */
-export type TaskEvent = {
+export type TaskEvent = Omit<Cause, 'now'> & {
   event_id: string;
   type: TaskEventType;
   at: Date;
-  source: TaskSource;
-  actor?: string;
-  note?: string;
   /** The assignee after the change. */
   assigned_to?: string;
 };
@@ -128,20 +122,8 @@ const standing = (orgId: string, taskId: string) => ({ _id: taskId, org_id: orgI
 export type Changed = { task: Task; events: TaskEvent[]; intents: Intent[] };
 
 /** The fields of a new task that the caller provides. */
-export type NewTask = Omit<
-  Task,
-  | '_id'
-  | 'created_at'
-  | 'updated_at'
-  | 'completed_at'
-  | 'review_status'
-  | 'execution_status'
-  | 'external_links'
-  | 'rev'
-  | 'history'
-  | 'unannounced'
-  | 'pending'
->;
+export type NewTask = Omit<TaskDetails, 'status'> &
+  Pick<Task, 'org_id' | 'mode' | 'created_by' | 'source_quote' | 'source_key'>;
 
 /** Stores a new task. Throws a duplicate key error when the task was extracted before. */
 export async function createTask(given: NewTask, cause: Cause): Promise<Changed> {
@@ -149,9 +131,9 @@ export async function createTask(given: NewTask, cause: Cause): Promise<Changed>
   const facts = {
     ...given,
     _id: newId('task'),
+    status: 'pending' as const,
     created_at: now,
     updated_at: now,
-    ...(given.status === 'completed' ? { completed_at: now } : {}),
     review_status: 'not_reviewed' as const,
     execution_status: 'not_started' as const,
     external_links: [],
@@ -159,7 +141,7 @@ export async function createTask(given: NewTask, cause: Cause): Promise<Changed>
     history: [changeOf([], cause)],
   };
   const events = eventsOf(taskEvents(undefined, facts), facts, cause);
-  const intents = intentsFor(facts, events, [], cause);
+  const intents = intentsFor(facts, events, [], now);
   const task = defined({
     ...facts,
     unannounced: events,
@@ -229,16 +211,8 @@ export async function countLinked(orgIds: readonly string[], sessionId: string):
 
 /** The changeable fields; null removes a field. */
 export type TaskChange = {
-  [
-    F in
-      | keyof TaskDetails
-      | 'review_status'
-      | 'execution_status'
-      | 'execution_id'
-      | 'executed_at'
-      | 'steps'
-      | 'external_links'
-  ]?: Task[F] | null | undefined;
+  [F in keyof TaskDetails | 'review_status' | 'execution_status' | 'execution_id' | 'executed_at' | 'steps']?:
+    Task[F] | null | undefined;
 };
 
 /**
@@ -263,7 +237,7 @@ export async function changeTask(
     const begun =
       after.execution_status === 'running' &&
       (before.execution_status !== 'running' || before.execution_id !== after.execution_id);
-    const intents = intentsFor(after, events, changed, cause, begun);
+    const intents = intentsFor(after, events, changed, cause.now, begun);
     const history = changed.length > 0 ? [changeOf(changed, cause)] : [];
     const task = await collectionOf(TaskModel).findOneAndUpdate(
       { ...standing(orgId, taskId), rev: before.rev },
@@ -291,8 +265,7 @@ export async function removeTask(orgId: string, taskId: string, cause: Cause): P
   const { now } = cause;
   const found = await findTask(orgId, taskId);
   if (!found) return null;
-  const move = { orgId, taskId, source: cause.source, events: [], changed: [], removed: true, linked: false };
-  const intents = workOfMove(move).map((work) => intentFor(work, now));
+  const intents = [intentFor(eraseTaskWork(taskId), now)];
   const task = await collectionOf(TaskModel).findOneAndUpdate(
     standing(orgId, taskId),
     {
@@ -379,16 +352,14 @@ const intentsFor = (
   { _id, org_id, execution_id, external_links }: Pick<Task, '_id' | 'org_id' | 'execution_id' | 'external_links'>,
   events: readonly TaskEvent[],
   changed: readonly string[],
-  { source, now }: Cause,
+  now: Date,
   begun = false,
 ): Intent[] =>
   workOfMove({
     orgId: org_id,
     taskId: _id,
-    source,
     events: events.map(({ type }) => type),
     changed,
-    removed: false,
     linked: external_links.length > 0,
     ...(begun && execution_id !== undefined ? { execution: execution_id } : {}),
   }).map((work) => intentFor(work, now));

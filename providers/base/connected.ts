@@ -5,7 +5,7 @@
 import type { SenderDeps } from './sender.ts';
 import { breakConnection } from './broken.ts';
 import { ServiceError } from '../../clients/http/serviceerror.ts';
-import { credentialsOf, findIntegration, type Integration } from '../../models/integrations/integration.ts';
+import { credentialsOf, findConnection, type Integration } from '../../models/integrations/integration.ts';
 import { DeliveryRefused, type OutgoingRequest } from '../../models/rules/events/delivery.ts';
 import { providerNames } from '../../models/rules/integrations/integration.ts';
 import { defined } from '../../models/rules/base/defined.ts';
@@ -20,16 +20,15 @@ export async function connection(
   provider: 'linear' | 'github' | 'slack',
   { secrets }: Pick<SenderDeps, 'secrets'>,
 ): Promise<{ integration: Integration; credentials: unknown }> {
-  const integration = await findIntegration(orgId, provider);
-  const sealed = integration?.sealed;
-  if (!integration || sealed === undefined)
+  const integration = await findConnection(orgId, provider);
+  if (!integration)
     throw new DeliveryRefused(`${providerNames[provider]} is not connected any more.`, { permanent: true });
   const { status, broken_reason: reason } = integration;
   if (status === 'broken') {
     const message = `${providerNames[provider]} has to be connected again.`;
     throw new DeliveryRefused(reason === undefined ? message : `${message} ${reason}`, { unauthorized: true });
   }
-  return { integration, credentials: credentialsOf({ ...integration, sealed }, secrets) };
+  return { integration, credentials: credentialsOf(integration, secrets) };
 }
 
 type Guard = {

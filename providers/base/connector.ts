@@ -1,8 +1,8 @@
 /** The interface for connecting a service: how a credential is tested, and what is stored for the connection. */
 import type { SenderDeps } from './sender.ts';
 import { ServiceError } from '../../clients/http/serviceerror.ts';
-import type { Candidate } from '../../models/integrations/candidate.ts';
-import type { Connected, Integration } from '../../models/integrations/integration.ts';
+import type { Connected, Connection, Integration } from '../../models/integrations/integration.ts';
+import type { Attempt } from '../../models/rules/integrations/work.ts';
 
 export type ConnectorDeps = Pick<
   SenderDeps,
@@ -33,13 +33,13 @@ export async function refusing<T>(ask: () => Promise<T>): Promise<T> {
 export type Connector = {
   /** Tests the credentials. @throws ConnectionRefused; any other error means that the service did not answer. */
   connect(
-    candidate: Candidate & { sealed: string },
+    candidate: Attempt & Pick<Integration, 'org_id' | 'provider'>,
     standing: Integration | null,
     deps: ConnectorDeps,
     signal: AbortSignal,
   ): Promise<Connected>;
   /** Tests the stored credentials; returns a sentence about the result. */
-  test(integration: Integration & { sealed: string }, deps: ConnectorDeps, signal: AbortSignal): Promise<string>;
+  test(connection: Connection, deps: ConnectorDeps, signal: AbortSignal): Promise<string>;
   /**
    * Revokes the credential, for services that support it. `keep` stores a credential that had to be renewed before it
    * could be revoked. Throws only when the service is temporarily unreachable.

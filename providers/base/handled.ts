@@ -1,8 +1,7 @@
 /**
  * The interface of handlers of inbound records: what each provider implements for the common processing. Types only.
  */
-import type { Model } from '../../models/base/define.ts';
-import type { Intent, Launchable } from '../../models/base/pending.ts';
+import type { Start } from '../../models/base/pending.ts';
 import type { Inbound } from '../../models/events/inbound.ts';
 
 /** What an event changed, or why it was ignored: a sentence for members, without secrets. */
@@ -15,10 +14,4 @@ export type Handled = { outcome: string } | { ignored: string };
  */
 export type InboundHandler<Deps> = (inbound: Inbound, deps: Deps, signal: AbortSignal) => Promise<Handled>;
 
-/**
- * Starts the workflows of a saved record at once. It never throws; the sweeper (workers/sweeper.ts) retries failed
- * starts.
- */
-export type Starter = {
-  start: <T extends Launchable>(model: Model<T>, record: Launchable, intents: readonly Intent[]) => Promise<void>;
-};
+export type Starter = { start: Start };

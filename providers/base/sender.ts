@@ -30,8 +30,8 @@ export type Letter = {
   /** Makes the mail's link valid; returns false when the mail must not be sent any more. */
   prepare?(): Promise<boolean>;
   /**
-   * For a mail to a person outside the organization: the organization, the reason, the account that sends it, and the
-   * idempotency key for the limits.
+   * For a mail to a person outside the organization: the organization's name (when it is empty, the mail names the
+   * sender's domain), the reason, the account that sends the mail, and the idempotency key for the limits.
    */
   outside?: { organization: string; why: OutsideReason; account: string; use: string };
   /** The sender's name when the server's address has none. */

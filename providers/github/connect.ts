@@ -1,7 +1,6 @@
 /** Connects an organization to GitHub with a token and a repository. */
 import { ConnectionRefused, refusing, type Connector } from '../base/connector.ts';
 import type { Github, GithubRepository } from './client.ts';
-import { candidateCredentials } from '../../models/integrations/candidate.ts';
 import { credentialsOf, sealCredentials, signingPlace } from '../../models/integrations/integration.ts';
 import { githubExternal } from './rules.ts';
 
@@ -26,7 +25,7 @@ async function look(
 
 export const githubConnector: Connector = {
   async connect(candidate, _standing, { github, secrets }, signal) {
-    const { token, webhook_secret: secret } = candidateCredentials(candidate, secrets) as Candidates;
+    const { token, webhook_secret: secret } = candidate.credentials as Candidates;
     const { login, repository } = await look(github, token, String(candidate.settings['repository']), signal);
     return {
       account: login,

@@ -12,7 +12,6 @@ import type { Carry } from '../base/issue.ts';
 import { connection, refusal } from '../base/connected.ts';
 import { noteIssue, noteRemoved } from '../../models/events/link.ts';
 import { changeByGithub, differing, githubState, noteOf } from '../../models/rules/tasks/issues.ts';
-import { taskBounds } from '../../models/rules/tasks/task.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
 export const carryToGithub: Carry = async ({ link, known, task, told, deps, signal }) => {
@@ -56,7 +55,7 @@ export const taskGithubPort: GithubPort = {
     if (!news.moves && !news.renamed) return { ignored: 'How the issue stands is known already.' };
     const said = { source: 'github' as const, note: 'Changed in GitHub.', outcome: 'The task took over the change.' };
     return follow(link, said, deps, (task) => {
-      const change = news.changeOf(task, taskBounds.title);
+      const change = news.changeOf(task);
       const facts = {
         ...(news.renamed ? { title: issue.title } : {}),
         ...defined({ status: change.status }),

@@ -1,6 +1,5 @@
 /** Connects an organization to Linear with an API key and a team. */
 import { ConnectionRefused, refusing, type Connector } from '../base/connector.ts';
-import { candidateCredentials } from '../../models/integrations/candidate.ts';
 import { credentialsOf, sealCredentials, signingPlace } from '../../models/integrations/integration.ts';
 import { linearExternal } from './rules.ts';
 
@@ -9,7 +8,7 @@ type Candidates = LinearCredentials & { webhook_secret?: string };
 
 export const linearConnector: Connector = {
   async connect(candidate, _standing, { linear, secrets }, signal) {
-    const { api_key: key, webhook_secret: secret } = candidateCredentials(candidate, secrets) as Candidates;
+    const { api_key: key, webhook_secret: secret } = candidate.credentials as Candidates;
     const { organization, team } = await refusing(() =>
       linear.account(key, String(candidate.settings['team_id']), signal),
     );

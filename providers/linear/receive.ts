@@ -7,44 +7,39 @@ import type { Handled, Starter } from '../base/handled.ts';
 import type { SenderDeps } from '../base/sender.ts';
 import { jsonOf, understood } from '../base/understood.ts';
 import type { LinearState } from './client.ts';
+import type { LinearCredentials } from './connect.ts';
 import { isStale, readIssueEvent, sentIssueEvent, type IssueEvent } from './event.ts';
 import { noteAbout, type Inbound } from '../../models/events/inbound.ts';
-import { credentialsOf, findIntegration } from '../../models/integrations/integration.ts';
+import { credentialsOf, findConnection } from '../../models/integrations/integration.ts';
 import { findLink, noteRemoved, noteRestored, noteState, type Link, type LinkKind } from '../../models/events/link.ts';
 
-export type LinearDeps = Starter &
-  Pick<SenderDeps, 'linear' | 'secrets' | 'clock'> & {
-    /** The handlers for each kind of linked record. Events for other kinds are ignored. */
-    ports?: IssuePorts;
-  };
+export type LinearDeps = Starter & Pick<SenderDeps, 'linear' | 'secrets' | 'clock'>;
 
 /** How a linked record follows its issue. Each function may be called again for the same event. */
 export type IssuePort = {
-  moved(
-    link: Link,
-    state: LinearState,
-    event: IssueEvent,
-    inbound: Inbound,
-    deps: LinearDeps,
-    signal: AbortSignal,
-  ): Promise<Handled>;
+  moved(link: Link, state: LinearState, inbound: Inbound, deps: LinearDeps): Promise<Handled>;
   removed(link: Link, deps: LinearDeps): Promise<Handled>;
   /** Handles a change of other fields than the state (`event.details`). */
-  changed?(link: Link, event: IssueEvent, inbound: Inbound, deps: LinearDeps): Promise<Handled>;
+  changed?(link: Link, event: IssueEvent, deps: LinearDeps): Promise<Handled>;
 };
-export type IssuePorts = Readonly<Partial<Record<LinkKind, IssuePort>>>;
+/** The port of each kind of linked record. */
+type IssuePorts = Readonly<Record<LinkKind, IssuePort>>;
 
 const anyEvent = z.object({ type: z.string().nullish() });
 
-export async function handleLinear(inbound: Inbound, deps: LinearDeps, signal: AbortSignal): Promise<Handled> {
+export async function handleLinear(
+  ports: IssuePorts,
+  inbound: Inbound,
+  deps: LinearDeps,
+  signal: AbortSignal,
+): Promise<Handled> {
   const sent = jsonOf(inbound.body);
   if (understood(anyEvent, sent).type !== 'Issue') return { ignored: 'Only events of issues are followed.' };
   const event = readIssueEvent(understood(sentIssueEvent, sent));
   const link = await findLink('linear', event.issueId);
   if (!link || link.org_id !== inbound.org_id) return { ignored: 'Nothing here is linked to this issue.' };
   await noteAbout(inbound._id, link.about);
-  const port = deps.ports?.[link.kind];
-  if (!port) return { ignored: `Nothing here follows issues of a ${link.kind}.` };
+  const port = ports[link.kind];
   if (event.action === 'remove') {
     const handled = await port.removed(link, deps);
     await noteRemoved(link._id, deps.clock());
@@ -54,14 +49,14 @@ export async function handleLinear(inbound: Inbound, deps: LinearDeps, signal: A
   // The issue was restored, or the key can read it again: Linear replies "not found" for a deleted issue, and also for
   // an issue that the key may not read.
   if (link.removed_at && event.updatedAt && event.updatedAt > link.removed_at) await noteRestored(link._id);
-  const details = await detailsHandled(event, link, port, inbound, deps);
+  const details = await detailsHandled(event, link, port, deps);
   if (!event.moves || event.stateId === undefined)
     return details ?? { ignored: 'The state of the issue did not change.' };
   if (event.stateId === link.state_id || isStale(event, link.seen_at))
     return details ?? { ignored: 'This state of the issue is known already.' };
   const state = event.state ?? (await stateOf(inbound.org_id, event.stateId, deps, signal));
   if (!state) return { ignored: 'Linear does not know the state of the issue.' };
-  const handled = await port.moved(link, state, event, inbound, deps, signal);
+  const handled = await port.moved(link, state, inbound, deps);
   // The state is stored last. When the process dies before that, the event is handled again, which the port tolerates.
   await noteState(link._id, { stateId: event.stateId, seenAt: event.updatedAt });
   return handled;
@@ -72,11 +67,10 @@ async function detailsHandled(
   event: IssueEvent,
   link: Link,
   port: IssuePort,
-  inbound: Inbound,
   deps: LinearDeps,
 ): Promise<Handled | undefined> {
   if (!port.changed || isStale(event, link.seen_at) || Object.keys(event.details).length === 0) return undefined;
-  const handled = await port.changed(link, event, inbound, deps);
+  const handled = await port.changed(link, event, deps);
   if (!event.moves) await noteState(link._id, { seenAt: event.updatedAt });
   return handled;
 }
@@ -88,9 +82,8 @@ async function stateOf(
   { linear, secrets }: LinearDeps,
   signal: AbortSignal,
 ): Promise<LinearState | null> {
-  const integration = await findIntegration(orgId, 'linear');
-  const sealed = integration?.sealed;
-  if (!integration || sealed === undefined) return null;
-  const { api_key: key } = credentialsOf({ ...integration, sealed }, secrets) as { api_key: string };
+  const integration = await findConnection(orgId, 'linear');
+  if (!integration) return null;
+  const { api_key: key } = credentialsOf(integration, secrets) as LinearCredentials;
   return linear.state(key, stateId, signal);
 }

@@ -20,7 +20,6 @@ import {
   noteOf,
   statusOfLinear,
 } from '../../models/rules/tasks/issues.ts';
-import { taskBounds } from '../../models/rules/tasks/task.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
 export const carryToLinear: Carry = async ({ link, known, task, told, deps, signal }) => {
@@ -78,14 +77,14 @@ async function takeOver({ external }: Link, issue: LinearIssue, deps: IssueDeps)
   const { facts, changeOf } = changeByStanding(issue, link.known, link.state_id);
   if (Object.keys(facts).length > 0) {
     const said = { source: 'linear', note: 'Changed in Linear.', outcome: '' } as const;
-    await follow(link, said, deps, (task) => ({ change: changeOf(task, taskBounds.title), facts }));
+    await follow(link, said, deps, (task) => ({ change: changeOf(task), facts }));
   }
   await noteState(link._id, { stateId: issue.state.id });
 }
 
 /** How events of a linked issue change the task. */
 export const taskIssuePort: IssuePort = {
-  moved(link, state, _event, _inbound, deps) {
+  moved(link, state, _inbound, deps) {
     const status = statusOfLinear(state.type);
     if (status === undefined)
       return Promise.resolve({ ignored: `Nothing here knows states of the type ${state.type}.` });
@@ -93,14 +92,11 @@ export const taskIssuePort: IssuePort = {
     return follow(link, { source: 'linear', ...said }, deps, () => ({ change: { status }, facts: { status } }));
   },
 
-  async changed(link, { details }, _inbound, deps) {
+  async changed(link, { details }, deps) {
     const { names, facts, changeOf } = changeByLinear(details, link.known);
     if (names.length === 0) return { ignored: 'What changed of the issue is known already.' };
     const said = { note: 'Changed in Linear.', outcome: `The task took over: ${names.join(', ')}.` };
-    return follow(link, { source: 'linear', ...said }, deps, (task) => ({
-      change: changeOf(task, taskBounds.title),
-      facts,
-    }));
+    return follow(link, { source: 'linear', ...said }, deps, (task) => ({ change: changeOf(task), facts }));
   },
 
   removed: removedIn('linear'),

@@ -4,7 +4,6 @@
  */
 import { ConnectionRefused, type Connector, type ConnectorDeps } from '../base/connector.ts';
 import { MailRefused } from './client.ts';
-import { candidateCredentials } from '../../models/integrations/candidate.ts';
 import { credentialsOf, sealCredentials } from '../../models/integrations/integration.ts';
 import { addressText } from '../../models/rules/events/mailout.ts';
 import { readMailbox } from '../../models/rules/access/mailbox.ts';
@@ -27,7 +26,7 @@ const serverIn = (credentials: unknown): SmtpServer | undefined =>
 export const emailConnector: Connector = {
   async connect(candidate, _standing, deps, signal) {
     const { settings } = candidate;
-    const credentials = candidateCredentials(candidate, deps.secrets) as MailCredentials;
+    const credentials = candidate.credentials as MailCredentials;
     const server = serverIn(credentials);
     const from = readMailbox(String(settings['from']));
     if (!server || !from) throw new ConnectionRefused('The server or the address is not valid.');

@@ -14,12 +14,11 @@ import type { Http } from '../../clients/http/http.ts';
 import type { ObjectStore } from '../../clients/s3/s3.ts';
 import { contentOf, readSes, type SesReceived } from './ses.ts';
 import { takeTestConversation } from '../../models/chat/allowance.ts';
-import { eventIntents } from '../../models/chat/act.ts';
-import { ConversationModel, findConversation, type Conversation } from '../../models/chat/conversation.ts';
+import { findConversation, type Conversation } from '../../models/chat/conversation.ts';
 import { provideConversation } from '../../models/chat/current.ts';
 import { findCustomer, replyAddressOf, type Customer } from '../../models/chat/customer.ts';
 import { findClientMessage, lastProductType, MessageModel, type MailOrigin } from '../../models/chat/message.ts';
-import { storeMessage } from '../../models/chat/saying.ts';
+import { startStored, storeMessage } from '../../models/chat/saying.ts';
 import { countMissed, uncountMessage } from '../../models/chat/unread.ts';
 import { noteAbout, type Inbound } from '../../models/events/inbound.ts';
 import {
@@ -227,12 +226,9 @@ async function sayIn(
   // begins a new conversation gets the product of the conversation that the mail answers.
   const productType = await lastProductType((conversation.position === 0 && answered) || conversation);
   try {
-    const { message, acted } = await storeMessage(conversation, words, { productType, verified: true }, clock(), begin);
-    if (message) {
-      await countMissed(orgId, convId, acted.reads);
-      await start(MessageModel, message, message.pending ?? []);
-    } else await uncountMessage(orgId, convId, acted.reads);
-    await start(ConversationModel, acted, eventIntents(acted));
+    const stored = await storeMessage(conversation, words, { productType, verified: true }, clock(), begin);
+    await (stored.message ? countMissed : uncountMessage)(orgId, convId, stored.acted.reads);
+    await startStored(stored, start);
     return true;
   } catch (error) {
     if (error instanceof Problem && error.code === 'NOT_FOUND') return false;

@@ -1,16 +1,19 @@
 /**
- * Sends mails to customers, by the organization's mail server or the deployment's. activities/events/mailreply.ts has
- * written the mail. All attempts share its `Message-ID`. A mail to an address that a visitor gave without proof gets
- * the sender text and the unsubscribe link of mails to outsiders (outside.ts).
+ * Sends mails by the organization's mail server or the deployment's, with the sender address of that server. A letter's
+ * text is written at the time of sending. activities/events/mailreply.ts writes replies to customers before (`email`).
+ * A reply to an address that a visitor gave without proof gets the sender text and the unsubscribe link of mails to
+ * outsiders (outside.ts). All attempts share the mail's `Message-ID`, so that mail programs show a mail once even when
+ * it arrives twice.
  */
-import type { DeliverySender, SenderDeps } from '../base/sender.ts';
+import type { DeliverySender, Letter, SenderDeps } from '../base/sender.ts';
 import { MailRefused } from './client.ts';
-import { admitReply, inFrame } from './outside.ts';
-import { routeOf, type MailVia } from './settings.ts';
+import { admit, admitReply, inFrame } from './outside.ts';
+import { routeOf, senderOf, type MailVia } from './settings.ts';
 import type { Delivery } from '../../models/events/delivery.ts';
 import { mailUse } from '../../models/events/outsidemail.ts';
 import { DeliveryRefused, type OutgoingRequest, type Sent } from '../../models/rules/events/delivery.ts';
-import { addressText, type OutgoingMail } from '../../models/rules/events/mailout.ts';
+import { domainOf, nameOf } from '../../models/rules/access/mailbox.ts';
+import { addressText, automaticHeaders, type OutgoingMail } from '../../models/rules/events/mailout.ts';
 import type { Language } from '../../models/rules/language/language.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
@@ -25,7 +28,7 @@ export type MailPayload = {
 };
 
 /** A mail with its headers, as members see it. */
-export function requestOfMail(mail: OutgoingMail): OutgoingRequest {
+function requestOfMail(mail: OutgoingMail): OutgoingRequest {
   const { from, to, reply_to, subject, text, date, message_id, in_reply_to, references, headers } = mail;
   const head = {
     From: addressText(from),
@@ -49,7 +52,7 @@ type Way = {
 };
 
 /** Sends a mail through its server. @throws DeliveryRefused */
-export async function sendByMail(mail: OutgoingMail, { route, request, signal }: Way, deps: SenderDeps): Promise<Sent> {
+async function sendByMail(mail: OutgoingMail, { route, request, signal }: Way, deps: SenderDeps): Promise<Sent> {
   if (!route) throw new DeliveryRefused('No mail server is configured.', { request, permanent: true });
   try {
     const { status, reply } = await deps.mailer.send(route, mail, signal);
@@ -67,6 +70,46 @@ export async function sendByMail(mail: OutgoingMail, { route, request, signal }:
       cause: error,
     });
   }
+}
+
+/** `id`: the first part of the `Message-ID`. `about`: the id of the record that the letter is about. */
+type Stamp = { orgId: string; id: string; about: string; at: Date };
+type WrittenLetter = Awaited<ReturnType<typeof writeLetter>>;
+
+/**
+ * Writes a letter's mail. `request`: the mail as members see it, without the receiver's link. `via`: the server that the
+ * mail is written for.
+ */
+export async function writeLetter(letter: Letter, { orgId, id, about, at }: Stamp, deps: SenderDeps) {
+  const { from, via } = await senderOf(deps, orgId);
+  const { to, words, outside, fromName = '' } = letter;
+  const domain = domainOf(from.address);
+  const made = (shown: boolean): OutgoingMail => {
+    const mail = {
+      from: from.name === '' ? { ...from, name: nameOf(fromName) } : from,
+      to,
+      ...words({ from, via, shown }),
+      date: at.toISOString(),
+      message_id: `<${id}@${domain}>`,
+      references: [],
+      headers: automaticHeaders(about, false),
+    };
+    if (!outside) return mail;
+    return inFrame(mail, { orgId, ...outside, organization: outside.organization || domain }, deps, { shown });
+  };
+  return { orgId, letter, mail: made(false), request: requestOfMail(made(true)), via };
+}
+
+/** Sends a letter's mail. @throws DeliveryRefused */
+export async function sendLetter(written: WrittenLetter, deps: SenderDeps, signal: AbortSignal): Promise<Sent> {
+  const { orgId, letter, mail, request, via } = written;
+  const { to, outside, prepare } = letter;
+  // The mail must not go through another server, which may have been configured since the mail was written.
+  const route = await routeOf(deps, orgId, via);
+  if (outside && route) await admit({ ...outside, orgId, address: to.address }, route, request, deps);
+  if (prepare && !(await prepare()))
+    throw new DeliveryRefused('The account has changed meanwhile.', { request, permanent: true });
+  return sendByMail(mail, { route, request, signal }, deps);
 }
 
 const payloadOf = (delivery: Delivery): MailPayload => delivery.payload as MailPayload;

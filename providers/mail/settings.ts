@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { breakConnection } from '../base/broken.ts';
 import type { MailRoute } from './client.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
-import { credentialsOf, findIntegration, type Integration } from '../../models/integrations/integration.ts';
+import { credentialsOf, findConnection } from '../../models/integrations/integration.ts';
 import { readMailbox, type Mailbox } from '../../models/rules/access/mailbox.ts';
 import { readSmtpUrl, type SmtpServer } from './rules.ts';
 
@@ -25,22 +25,13 @@ export type MailDeps = { mail: MailSettings };
 export type MailVia = 'deployment' | 'organization';
 
 /**
- * The organization's own server unless it is disconnected. A broken connection is included, because the server may work
- * again.
- */
-async function ownOf(orgId: string): Promise<(Integration & { sealed: string }) | undefined> {
-  const found = await findIntegration(orgId, 'email');
-  return found?.sealed === undefined ? undefined : { ...found, sealed: found.sealed };
-}
-
-/**
  * The sender address of an organization's mails, and whether its own server or the deployment's sends them at present.
  */
 export async function senderOf(
   { mail: { from, replyDomain } }: MailDeps,
   orgId: string,
 ): Promise<{ from: Mailbox; via: MailVia }> {
-  const own = readMailbox(String((await ownOf(orgId))?.settings['from']));
+  const own = readMailbox(String((await findConnection(orgId, 'email'))?.settings['from']));
   if (own) return { from: own, via: 'organization' };
   return { from: from ?? { name: '', address: `support@${replyDomain ?? 'localhost.invalid'}` }, via: 'deployment' };
 }
@@ -56,8 +47,12 @@ export type RouteOf = MailRoute & { refused?(reason: string): Promise<void> };
 export async function routeOf(deps: RouteDeps, orgId: string, via: MailVia): Promise<RouteOf | undefined> {
   const { server } = deps.mail;
   if (via === 'deployment') return server && { server, own: true };
-  const integration = await ownOf(orgId);
+  const integration = await findConnection(orgId, 'email');
   if (!integration) return undefined;
   const own = readSmtpUrl((credentialsOf(integration, deps.secrets) as { smtp_url: string }).smtp_url);
   return own && { server: own, own: false, refused: (reason) => breakConnection(integration, reason, deps) };
 }
+
+/** Whether the organization has no server at present that could send its mails. */
+export const hasNoServer = async (orgId: string, deps: RouteDeps): Promise<boolean> =>
+  (await routeOf(deps, orgId, (await senderOf(deps, orgId)).via)) === undefined;

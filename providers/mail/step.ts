@@ -1,66 +1,35 @@
-/**
- * Mails a task to its assignee, by the organization's mail server or the deployment's. All attempts share one
- * `Message-ID`.
- */
-import type { SenderDeps } from '../base/sender.ts';
+/** Mails a task to its assignee. */
+import type { Letter, SenderDeps } from '../base/sender.ts';
 import type { StepCall, StepSender } from '../base/step.ts';
-import { requestOfMail, sendByMail } from './send.ts';
-import { routeOf, senderOf, type MailVia } from './settings.ts';
-import { admit, inFrame } from './outside.ts';
+import { sendLetter, writeLetter } from './send.ts';
+import { hasNoServer } from './settings.ts';
 import { DeliveryRefused } from '../../models/rules/events/delivery.ts';
 import { domainOf, nameOf } from '../../models/rules/access/mailbox.ts';
-import { automaticHeaders, type OutgoingMail } from '../../models/rules/events/mailout.ts';
 import { taskMail } from '../../models/rules/tasks/tasktext.ts';
 
-async function mailOf(
-  { task, told, email, organization, ref }: StepCall,
-  deps: SenderDeps,
-): Promise<{ mail: OutgoingMail; shown: OutgoingMail; via: MailVia }> {
+function writtenOf({ task, told, email, organization, ref }: StepCall, deps: SenderDeps) {
   if (email === undefined)
     throw new DeliveryRefused('There is nobody to mail it to.', { permanent: true, nowhere: true });
-  const { from, via } = await senderOf(deps, task.org_id);
+  const { _id, org_id: orgId, assignee_email, created_by: account } = task;
+  const id = `${_id}.${ref.executionId}`;
   const name = nameOf(organization);
-  const { subject, text } = taskMail(told, name === '' ? from.name || domainOf(from.address) : name);
-  const mail: OutgoingMail = {
-    from: from.name === '' ? { ...from, name } : from,
+  const isOutside = assignee_email !== undefined;
+  const letter: Letter = {
     // The name of an assignee outside the organization is unknown.
-    to: { name: task.assignee_email === undefined ? nameOf(told.assignee ?? '') : '', address: email },
-    subject,
-    text,
-    date: deps.clock().toISOString(),
-    message_id: `<${task._id}.${ref.executionId}@${domainOf(from.address)}>`,
-    references: [],
-    headers: automaticHeaders(task._id, false),
+    to: { name: isOutside ? '' : nameOf(told.assignee ?? ''), address: email },
+    fromName: name,
+    words: ({ from }) => taskMail(told, name || from.name || domainOf(from.address)),
+    ...(isOutside ? { outside: { organization: name, why: 'task' as const, account, use: id } } : {}),
   };
-  if (task.assignee_email === undefined) return { mail, shown: mail, via };
-  const about = { orgId: task.org_id, organization: name === '' ? domainOf(from.address) : name, why: 'task' } as const;
-  return {
-    mail: inFrame(mail, about, deps, { shown: false }),
-    shown: inFrame(mail, about, deps, { shown: true }),
-    via,
-  };
+  return writeLetter(letter, { orgId, id, about: _id, at: deps.clock() }, deps);
 }
 
 export const email: StepSender = {
-  async unsendable({ task }, deps) {
-    const { via } = await senderOf(deps, task.org_id);
-    return (await routeOf(deps, task.org_id, via)) === undefined;
-  },
+  unsendable: ({ task }, deps) => hasNoServer(task.org_id, deps),
 
   destination: ({ email: address = '' }) => Promise.resolve(address),
 
-  preview: async (call, deps) => requestOfMail((await mailOf(call, deps)).shown),
+  preview: async (call, deps) => (await writtenOf(call, deps)).request,
 
-  async send(call, deps, signal) {
-    const { mail, shown, via } = await mailOf(call, deps);
-    const request = requestOfMail(shown);
-    const { task, ref } = call;
-    const route = await routeOf(deps, task.org_id, via);
-    if (task.assignee_email !== undefined && route) {
-      const use = `${task._id}.${ref.executionId}`;
-      const outside = { orgId: task.org_id, address: mail.to.address, account: task.created_by, use };
-      await admit(outside, route, request, deps);
-    }
-    return sendByMail(mail, { route, request, signal }, deps);
-  },
+  send: async (call, deps, signal) => sendLetter(await writtenOf(call, deps), deps, signal),
 };

@@ -1,7 +1,6 @@
 /**
- * The interface of a bot that joins a call. The services for outside calls and this platform's own room
- * (activities/interviews/room.ts) implement it. A request that the service rejects throws `BotRefused`; any other error
- * is an outage.
+ * The interface of a bot that joins an external call. A request that the service rejects throws `BotRefused`; any other
+ * error is an outage.
  */
 import type { BotKind, BotRef } from '../../models/rules/interviews/interview.ts';
 import { botReasons, type BotReason, type BotState } from '../../models/rules/interviews/bot.ts';

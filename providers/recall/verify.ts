@@ -5,14 +5,15 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { canonicalJson } from './canonical.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 import { jsonIn } from '../../models/rules/base/json.ts';
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 /** A webhook's timestamp may differ from now by this much in either direction, in seconds. */
 const toleranceSeconds = 300;
 /**
- * Attendee sends a webhook up to three times. One that is older than this, in seconds, is refused: its id may already
- * be forgotten, so it could be a replay.
+ * Attendee sends a webhook up to three times. One that is older than this, in seconds, is refused, because it could be a
+ * replay.
  */
 const attendeeToleranceSeconds = 86_400;
 
@@ -64,38 +65,25 @@ const metadata = z
   .optional()
   .catch(undefined);
 const ofRecall = z.object({
-  event: z.string().max(200),
   data: z.object({ bot: z.object({ id: botId, metadata }).optional(), bot_id: botId.optional() }),
 });
-const ofAttendee = z.object({
-  trigger: z.literal('bot.state_change'),
-  bot_id: botId,
-  bot_metadata: metadata,
-  data: z.object({ new_state: z.string().max(100) }),
-});
+const ofAttendee = z.object({ trigger: z.literal('bot.state_change'), bot_id: botId, bot_metadata: metadata });
 
 export type Report = {
   botId: string;
-  event: string;
   /** The metadata that the bot was ordered with. Missing when the service does not repeat it. */
   sentWith?: { org_id: string; interview_id: string; key: string };
 };
 
-/** The bot and the event in a webhook of Recall.ai; undefined when it is about no bot. */
+/** The bot in a webhook of Recall.ai; undefined when it is about no bot. */
 export function readReport(body: Buffer): Report | undefined {
   const read = ofRecall.safeParse(jsonIn(body)).data;
   const id = read?.data.bot?.id ?? read?.data.bot_id;
-  return read && id !== undefined ? reported(id, read.event, read.data.bot?.metadata) : undefined;
+  return id === undefined ? undefined : { botId: id, ...defined({ sentWith: read?.data.bot?.metadata }) };
 }
 
-/** The bot and the event in a webhook of Attendee; undefined unless it is about a bot's state. */
+/** The bot in a webhook of Attendee; undefined unless it is about a bot's state. */
 export function readAttendeeReport(body: Buffer): Report | undefined {
   const read = ofAttendee.safeParse(jsonIn(body)).data;
-  return read && reported(read.bot_id, `bot.${read.data.new_state}`, read.bot_metadata);
+  return read && { botId: read.bot_id, ...defined({ sentWith: read.bot_metadata }) };
 }
-
-const reported = (id: string, event: string, sentWith: Report['sentWith']): Report => ({
-  botId: id,
-  event,
-  ...(sentWith ? { sentWith } : {}),
-});

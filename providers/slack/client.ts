@@ -79,15 +79,13 @@ export type SlackPost = {
 
 export type Slack = ReturnType<typeof createSlack>;
 
-const timeoutMs = 15_000;
 const maxReplyBytes = 2 * 1024 * 1024;
 const slack = { service: 'Slack', Failure: SlackError };
 
 /**
- * `url`: the Web API's URL with a trailing `/`. `http` sends requests to Slack; `respond` sends them to the response
- * URLs of commands. Each call takes its token, so that one client serves all organizations.
+ * `url`: the Web API's URL with a trailing `/`. Each call takes its token, so that one client serves all organizations.
  */
-export function createSlack({ http, respond, url }: { http: Http; respond: Http; url: string }) {
+export function createSlack({ http, url }: { http: Http; url: string }) {
   async function call<T>(token: string | undefined, method: string, asked: object = {}): Promise<T> {
     const { reply, said } = await askService(http, slack, `${url}${method}`, {
       method: 'POST',
@@ -172,8 +170,6 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
       url: `${url}chat.postMessage`,
       body: stringify(formOf(messageOf(message))),
     }),
-    /** The body that `respond` sends. */
-    response: (text: string, privately?: boolean): string => JSON.stringify(responseOf(text, privately)),
     async permalink(token: string, channel: string, ts: string): Promise<string> {
       return (await call<{ permalink: string }>(token, 'chat.getPermalink', { channel, message_ts: ts })).permalink;
     },
@@ -217,32 +213,10 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
     async revoke(token: string): Promise<void> {
       await call(token, 'auth.revoke');
     },
-    /** Sends an answer to a command's response URL. Slack accepts five answers within half an hour. */
-    async respond(address: string, response: string, signal?: AbortSignal): Promise<void> {
-      const { status, body } = await respond.request(address, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: response,
-        maxBytes: 4_096,
-        cut: true,
-        headersTimeoutMs: timeoutMs,
-        totalTimeoutMs: timeoutMs,
-        signal,
-      });
-      if (status >= 200 && status < 300) return;
-      const word = body.toString('utf8').slice(0, 100);
-      throw new SlackError(`Slack answered ${status}: ${word}`, { status, permanent: status < 500 && status !== 429 });
-    },
   };
 }
 
 const messageOf = (message: SlackPost) => ({ unfurl_links: false, unfurl_media: false, ...message });
-/** `privately`: only the person who asked sees the answer. */
-const responseOf = (text: string, privately = false) => ({
-  response_type: privately ? 'ephemeral' : 'in_channel',
-  replace_original: false,
-  text,
-});
 /** The fields of a form; Slack takes JSON for a value that is no text. Undefined values are left out. */
 const formOf = (asked: object): Record<string, string> =>
   Object.fromEntries(

@@ -2,7 +2,6 @@
 import { ConnectionRefused, refusing, type Connector, type ConnectorDeps } from '../base/connector.ts';
 import { rotated, withSlackToken, type SlackCredentials } from './token.ts';
 import { SlackError } from './client.ts';
-import { candidateCredentials } from '../../models/integrations/candidate.ts';
 import { countWorkspace, sealCredentials, type Connected } from '../../models/integrations/integration.ts';
 import { createRelease } from '../../models/integrations/release.ts';
 import { slackExternal } from './rules.ts';
@@ -42,7 +41,7 @@ async function working(
 
 export const slackConnector: Connector = {
   async connect(candidate, standing, deps): Promise<Connected> {
-    const { code, redirect_uri: redirectUri } = candidateCredentials(candidate, deps.secrets) as Candidates;
+    const { code, redirect_uri: redirectUri } = candidate.credentials as Candidates;
     const wanted = candidate.settings['channel_id'] as string | undefined;
     if (code === undefined || redirectUri === undefined) {
       if (standing?.sealed === undefined) throw new ConnectionRefused('Slack is not connected.');

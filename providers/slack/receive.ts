@@ -12,13 +12,11 @@ import type { AgentDeps } from '../../agent/knowledge/deps.ts';
 import { SlackError } from './client.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import { findUserByEmail } from '../../models/access/user.ts';
-import { settleIntent } from '../../models/base/pending.ts';
-import { ConversationModel, findConversation } from '../../models/chat/conversation.ts';
-import { MessageModel } from '../../models/chat/message.ts';
-import { findReply, storeReply, type Replier } from '../../models/chat/saying.ts';
+import { findConversation } from '../../models/chat/conversation.ts';
+import { findReply, startStored, storeReply, type Replier } from '../../models/chat/saying.ts';
 import { createDelivery, DeliveryModel } from '../../models/events/delivery.ts';
 import { noteAbout, type Inbound } from '../../models/events/inbound.ts';
-import { credentialsOf, findIntegration, type Integration } from '../../models/integrations/integration.ts';
+import { credentialsOf, findConnection, type Integration } from '../../models/integrations/integration.ts';
 import { findLink, type Link } from '../../models/events/link.ts';
 import { normalizeEmail } from '../../models/rules/access/email.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
@@ -64,10 +62,9 @@ const maxQuestion = 2_000;
 
 export async function handleSlack(inbound: Inbound, deps: SlackDeps): Promise<Handled> {
   const { kind, team, payload } = understood(body, jsonOf(inbound.body));
-  const integration = await findIntegration(inbound.org_id, 'slack');
-  const sealed = integration?.sealed;
-  if (!integration || sealed === undefined) return { ignored: 'Slack is not connected any more.' };
-  const credentials = credentialsOf({ ...integration, sealed }, deps.secrets) as SlackCredentials;
+  const integration = await findConnection(inbound.org_id, 'slack');
+  if (!integration) return { ignored: 'Slack is not connected any more.' };
+  const credentials = credentialsOf(integration, deps.secrets) as SlackCredentials;
   if (kind === 'command') return handleCommand(inbound, understood(command, payload), deps);
   if (kind === 'interaction') return answerInteraction(inbound, understood(interaction, payload), credentials, deps);
   const type = understood(anyEvent, payload).event?.type;
@@ -197,9 +194,7 @@ async function replyFromThread(
   if (await findReply(conversation, clientMessageId, replier)) return { outcome: replied };
   try {
     const stored = await storeReply(conversation, { body, clientMessageId }, replier, deps.clock());
-    if (stored.message) await deps.start(MessageModel, stored.message, [stored.intent]);
-    else await deps.start(ConversationModel, stored.acted, [stored.intent]);
-    await settleIntent(ConversationModel, conversation, stored.intent);
+    await startStored(stored, deps.start);
   } catch (error) {
     if (error instanceof Problem && error.code === 'CONFLICT') return { ignored: error.message };
     throw error;

@@ -7,8 +7,9 @@ import { connection, guarded } from '../base/connected.ts';
 import type { DeliverySender, SenderDeps } from '../base/sender.ts';
 import { postOnce, requestOf } from './message.ts';
 import { withSlackToken } from './token.ts';
-import { SlackError, type SlackPost } from './client.ts';
-import { HttpError } from '../../models/rules/base/http.ts';
+import type { SlackPost } from './client.ts';
+import { slackAnswered } from './webhook.ts';
+import { post } from '../webhook/post.ts';
 import type { Delivery } from '../../models/events/delivery.ts';
 import { findIntegration, type Integration } from '../../models/integrations/integration.ts';
 import { createLink, findLinkOf } from '../../models/events/link.ts';
@@ -55,31 +56,25 @@ async function postOf(
   return marked(delivery, { channel, text: payload.text });
 }
 
-async function respond(
-  { response_url: url, text, privately }: Response,
-  { slack, egressAllow }: SenderDeps,
-  signal: AbortSignal,
-): Promise<Sent> {
-  const problem = webhookUrlProblem(url, egressAllow);
+/** The request that answers a command. */
+const responseOf = ({ response_url: url, text, privately }: Response): OutgoingRequest => ({
+  method: 'POST',
+  url,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ response_type: privately ? 'ephemeral' : 'in_channel', replace_original: false, text }),
+});
+
+/** Answers a command. Slack accepts five answers within half an hour. @throws DeliveryRefused */
+async function respond(response: Response, deps: SenderDeps, signal: AbortSignal): Promise<Sent> {
+  const request = responseOf(response);
+  const problem = webhookUrlProblem(request.url, deps.egressAllow);
   if (problem) throw new DeliveryRefused(`response_url ${problem}.`, { permanent: true });
-  const request = {
-    method: 'POST',
-    url,
-    headers: { 'content-type': 'application/json' },
-    body: slack.response(text, privately),
-  };
-  try {
-    await slack.respond(url, request.body, signal);
-    return { status_code: 200, request };
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof SlackError) throw refusedBy(error, request);
-    if (error instanceof HttpError) throw new DeliveryRefused(error.message, { request, cause: error });
-    throw error;
-  }
+  const explain = (status: number, said: string) => ({
+    message: slackAnswered(status, said),
+    permanent: status < 500 && status !== 429,
+  });
+  return post({ url: request.url, request }, deps, signal, explain, { ownUrl: true });
 }
-const refusedBy = ({ message, permanent, status }: SlackError, request: OutgoingRequest): DeliveryRefused =>
-  new DeliveryRefused(message, { permanent, request, ...defined({ status_code: status }) });
 
 export const slack: DeliverySender = {
   async compose({ conversation, told }) {
@@ -91,27 +86,23 @@ export const slack: DeliverySender = {
 
   async preview(delivery, deps) {
     const payload = delivery.payload as Payload;
-    if (!('response_url' in payload)) {
-      const integration = await findIntegration(delivery.org_id, 'slack');
-      return requestOf(await postOf(delivery, payload, integration), deps);
-    }
-    const { response_url: url, text, privately } = payload;
-    const body = deps.slack.response(text, privately);
-    return { method: 'POST', url, headers: { 'content-type': 'application/json' }, body };
+    if ('response_url' in payload) return responseOf(payload);
+    const integration = await findIntegration(delivery.org_id, 'slack');
+    return requestOf(await postOf(delivery, payload, integration), deps);
   },
 
   async send(delivery, deps, signal) {
     const payload = delivery.payload as Payload;
     if ('response_url' in payload) return respond(payload, deps, signal);
     const { integration } = await connection(delivery.org_id, 'slack', deps);
-    const post = await postOf(delivery, payload, integration);
-    const request = requestOf(post, deps);
+    const message = await postOf(delivery, payload, integration);
+    const request = requestOf(message, deps);
     return guarded({ integration, deps, signal, request }, async () => {
       const since = delivery.attempts.length > 0 ? delivery.created_at : undefined;
       const ts = await withSlackToken(integration, deps, (credentials) =>
-        postOnce(deps.slack, credentials, post, since),
+        postOnce(deps.slack, credentials, message, since),
       );
-      await noteThread(delivery, post, ts, integration, deps);
+      await noteThread(delivery, message, ts, integration, deps);
       return { status_code: 200, request, result: { id: ts } };
     });
   },

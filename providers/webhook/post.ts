@@ -1,26 +1,34 @@
-/** Posts to a URL that an organization configured, and reads the beginning of the response. */
-import type { Http, HttpRequest, HttpResponse } from '../../clients/http/http.ts';
+/** Posts a delivery to a URL that was given from outside, and judges the response. */
+import type { SenderDeps } from '../base/sender.ts';
+import { headerOf, type HttpRequest } from '../../clients/http/http.ts';
 import { HttpError } from '../../models/rules/base/http.ts';
-import { DeliveryRefused, type OutgoingRequest } from '../../models/rules/events/delivery.ts';
+import { DeliveryRefused, type OutgoingRequest, type Refusal, type Sent } from '../../models/rules/events/delivery.ts';
+import { readRetryAfter } from '../../models/rules/events/schedule.ts';
 
 /** Time limit of an attempt, from its start to the end of the response. */
 const totalTimeoutMs = 15_000;
 /** At most this many bytes of a response's body are read. */
 const maxBytes = 2_048;
 
-/**
- * `request.url` may be masked for display; the request goes to `url`. @throws DeliveryRefused when there was no
- * response.
- */
+/** `request.url` may be masked for display; the request goes to `url`. */
+export type Post = { url: string; request: OutgoingRequest };
+/** Explains to members a response without success. `said`: the beginning of its body. */
+type Explain = (status: number, said: string) => Pick<Refusal, 'broken' | 'permanent'> & { message: string };
+type Options = Pick<HttpRequest, 'tellsTrace'> & {
+  /** Whether no other delivery uses the URL, so that its timeout must not slow down the destination. */
+  ownUrl?: boolean;
+};
+
+/** @throws DeliveryRefused unless the response has a status of success */
 export async function post(
-  http: Http,
-  url: string,
-  request: OutgoingRequest,
+  { url, request }: Post,
+  { http, clock }: Pick<SenderDeps, 'http' | 'clock'>,
   signal: AbortSignal,
-  { tellsTrace = false }: Pick<HttpRequest, 'tellsTrace'> = {},
-): Promise<{ response: HttpResponse; said: string }> {
-  try {
-    const response = await http.request(url, {
+  explain: Explain,
+  { tellsTrace = false, ownUrl = false }: Options = {},
+): Promise<Sent> {
+  const { status, headers, body } = await http
+    .request(url, {
       method: 'POST',
       headers: { ...request.headers },
       body: request.body,
@@ -30,11 +38,17 @@ export async function post(
       cut: true,
       tellsTrace,
       signal,
+    })
+    .catch((error: unknown) => {
+      signal.throwIfAborted();
+      if (!(error instanceof HttpError)) throw error;
+      const timedOut = error.reason === 'timed_out' && !ownUrl;
+      throw new DeliveryRefused(error.message, { request, timedOut, cause: error });
     });
-    return { response, said: response.body.toString('utf8').trim() };
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!(error instanceof HttpError)) throw error;
-    throw new DeliveryRefused(error.message, { request, timedOut: error.reason === 'timed_out', cause: error });
-  }
+  const said = body.toString('utf8').trim();
+  const reply = { request, status_code: status, response_head: said === '' ? undefined : said };
+  if (status >= 200 && status < 300) return reply;
+  const { message, ...refusal } = explain(status, said);
+  const retryAfterMs = readRetryAfter(headerOf(headers, 'retry-after'), clock());
+  throw new DeliveryRefused(message, { ...reply, ...refusal, retryAfterMs });
 }

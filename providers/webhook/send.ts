@@ -4,12 +4,10 @@
  */
 import { post } from './post.ts';
 import type { DeliverySender, SenderDeps } from '../base/sender.ts';
-import { headerOf } from '../../clients/http/http.ts';
 import { signedHeaders } from './signature.ts';
 import type { Delivery } from '../../models/events/delivery.ts';
 import { findSupportConfig, webhookSecretPlace } from '../../models/integrations/supportconfig.ts';
 import { DeliveryRefused, maskUrl, type OutgoingRequest } from '../../models/rules/events/delivery.ts';
-import { readRetryAfter } from '../../models/rules/events/schedule.ts';
 import { validSecrets, webhookUrlProblem } from '../../models/rules/integrations/supportconfig.ts';
 
 type Payload = { body: string };
@@ -43,15 +41,8 @@ export const webhook: DeliverySender = {
 
   async send(delivery, deps, signal) {
     const request = await requestOf(delivery, deps);
-    const { response, said } = await post(deps.http, request.url, request, signal, { tellsTrace: true });
-    const { status, headers: replied } = response;
-    const reply = { request, status_code: status, response_head: said === '' ? undefined : said };
-    if (status >= 200 && status < 300) return reply;
-    throw new DeliveryRefused(refusalOf(status), {
-      ...reply,
-      broken: status === 410,
-      retryAfterMs: readRetryAfter(headerOf(replied, 'retry-after'), deps.clock()),
-    });
+    const explain = (status: number) => ({ message: refusalOf(status), broken: status === 410 });
+    return post({ url: request.url, request }, deps, signal, explain, { tellsTrace: true });
   },
 };
 

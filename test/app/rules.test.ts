@@ -1,6 +1,6 @@
 /** Rules of the page `/app` that need no browser. */
 import { describe, expect, it } from '@jest/globals';
-import type { InboxConversation } from '../../web/app/api/operations.ts';
+import type { InboxConversation } from '../../api/chat/contract/inbox.ts';
 import { addressOf, readAddress } from '../../web/app/rules/address.ts';
 import { fits, order, queryOf, viewOf } from '../../web/app/rules/inbox.ts';
 import { isQuiet, span } from '../../web/app/rules/times.ts';

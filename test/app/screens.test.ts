@@ -116,6 +116,14 @@ describe('the page /app', () => {
     await colleague.close();
   });
 
+  /** Scrolls the list to the end of what is loaded. Returns the number of its rows. */
+  const listed = () =>
+    app.page.evaluate(`(() => {
+      const rows = document.querySelector('.rows');
+      if (rows) rows.scrollTop = rows.scrollHeight;
+      return Number(document.querySelector('.rows li')?.getAttribute('aria-setsize'));
+    })()`) as Promise<number>;
+
   it('scrolling loads a long list to its end, even when the user switches to another list and back meanwhile', async () => {
     const stored = db().collection<{ _id: string; ordinal: number }>('conversations');
     const standing = (await stored.findOne({ _id: convId }))!;
@@ -129,12 +137,6 @@ describe('the page /app', () => {
         last_message_at: new Date(Date.now() - at * 1_000),
       })),
     );
-    const listed = () =>
-      app.page.evaluate(`(() => {
-        const rows = document.querySelector('.rows');
-        if (rows) rows.scrollTop = rows.scrollHeight;
-        return Number(document.querySelector('.rows li')?.getAttribute('aria-setsize'));
-      })()`) as Promise<number>;
     await app.open('/app/inbox?box=all');
     await until(async () => (await listed()) >= 200, 'two pages');
     for (const box of ['Resolved', 'All'])
@@ -142,6 +144,31 @@ describe('the page /app', () => {
         `[...document.querySelectorAll('.boxes a')].find((link) => link.textContent.startsWith('${box}')).click()`,
       );
     await until(async () => (await listed()) > copies, 'the whole list');
+  });
+
+  it('scrolling loads all hits of a search, and a new search shows its own hits', async () => {
+    const found = 120;
+    await db()
+      .collection<{ _id: string }>('messages')
+      .insertMany(
+        Array.from({ length: found }, (_message, at) => ({
+          _id: newId('message'),
+          org_id: org.orgId,
+          conv_id: newId('conversation'),
+          mode: 'test',
+          role: 'customer',
+          body: at < 10 ? 'A zebra and a quagga' : 'A zebra',
+          position: 1,
+          at: new Date(Date.now() - at * 1_000),
+        })),
+      );
+    await app.open('/app/inbox?box=all&q=zebra');
+    await until(async () => (await listed()) === 50, 'the first page');
+    await until(async () => (await listed()) === found, 'all hits');
+    await app.press('/', 'End');
+    await app.type(' quagga');
+    await app.press('Enter');
+    await until(async () => (await listed()) === 10, 'the hits of the other search');
   });
 
   it('a plain member can approve and deny every waiting tool call, also those after the first fifty', async () => {

@@ -3,7 +3,7 @@
  * stand-ins, so that a test decides when each response arrives.
  */
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { InboxConversation } from '../../web/app/api/operations.ts';
+import type { InboxConversation } from '../../api/chat/contract/inbox.ts';
 
 /** A call of the page that waits for its response. */
 type Waiting = { method: string; url: string; sent: unknown; answer: (body: object, status?: number) => Promise<void> };

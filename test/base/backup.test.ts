@@ -307,11 +307,10 @@ it('the command `ops restart` covers every kind of record that starts workflows,
   const known = new Set(unfinished.map(({ model }) => model.collection.name));
   const others = slices.flatMap(({ launchable }) => launchable.map((model) => model.collection.name));
   expect(others.filter((name) => !known.has(name)).toSorted()).toEqual([
-    // For `bot_reports` and `rooms`, the interview's workflow asks the bot's service and reads the room by itself.
-    'bot_reports',
     // Workers look for passages without vectors when they start, and maintenance for tags.
     'embedding_work',
     'pages',
+    // The interview's workflow reads the room by itself.
     'rooms',
   ]);
 });

@@ -16,6 +16,7 @@ import { pageQuery } from '../../api/base/contract/common.ts';
 import { createApp } from '../../api/http/app.ts';
 import type { Context } from '../../api/context.ts';
 import { createMetrics } from '../../api/http/metrics.ts';
+import { operation } from '../../api/base/contract/operation.ts';
 import { route } from '../../api/http/route.ts';
 import { routeGroups } from '../../api/routes.ts';
 import { readConfig } from '../../config.ts';
@@ -44,47 +45,37 @@ const handled = jest.fn();
 const reply = z.object({ sender: z.string().optional(), seen: z.string() });
 const groups = {
   Test: [
-    route('receiveEvent', 'POST /hooks/event', {
+    route(operation('receiveEvent', 'POST /hooks/event', { body: z.looseObject({ action: z.string() }), reply }), {
       summary: 'A signed body that is parsed.',
       auth: signature(acme),
       otherParameters: 'ignored',
-      body: z.looseObject({ action: z.string() }),
-      reply,
       handle({ body, principal }) {
         handled(principal);
         return Promise.resolve({ sender: principal.sender.workspace, seen: body.action });
       },
     }),
-    route('receiveBytes', 'POST /hooks/bytes', {
+    route(operation('receiveBytes', 'POST /hooks/bytes', { raw: true, reply }), {
       summary: 'A signed body as it was sent.',
       auth: signature(acme),
-      raw: true,
       maxBytes: 300,
-      reply,
       handle: ({ raw, principal }) => Promise.resolve({ sender: principal.sender.id, seen: raw.toString('hex') }),
     }),
-    route('takeBytes', 'POST /bytes', {
+    route(operation('takeBytes', 'POST /bytes', { raw: true, reply }), {
       summary: 'Bytes of anybody.',
       auth: open,
-      raw: true,
-      reply,
       limit: 'none',
       handle: ({ raw }) => Promise.resolve({ seen: raw.toString('hex') }),
     }),
-    route('takeText', 'POST /text', {
+    route(operation('takeText', 'POST /text', { body: z.strictObject({ text: z.string() }), reply }), {
       summary: 'A short JSON body.',
       auth: open,
-      body: z.strictObject({ text: z.string() }),
       maxBytes: 100,
-      reply,
       limit: 'none',
       handle: ({ body }) => Promise.resolve({ seen: body.text }),
     }),
-    route('listThings', 'GET /things', {
+    route(operation('listThings', 'GET /things', { query: pageQuery, reply }), {
       summary: 'A page of a list.',
       auth: open,
-      query: pageQuery,
-      reply,
       handle: ({ query }) => Promise.resolve({ seen: String(query.limit) }),
     }),
   ],

@@ -120,6 +120,7 @@ async function organization(box: SecretBox) {
     org_id: orgId,
     mode: 'test',
     interview_mode: 'solo',
+    language: 'en',
     role_title: 'Baker',
     questions: [],
   } as const;

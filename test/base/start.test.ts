@@ -14,17 +14,11 @@ import { command, launch, type Starter } from '../../workflows/start.ts';
 import { newId } from '../../models/base/ids.ts';
 import { countWaitingIntents, intentFor, settleIntent } from '../../models/base/pending.ts';
 import type { Work } from '../../models/rules/base/work.ts';
-import { actOn } from '../../models/chat/act.ts';
-import { ConversationModel, findConversation } from '../../models/chat/conversation.ts';
-import { provideConversation } from '../../models/chat/current.ts';
 import { RemovalModel } from '../../models/knowledge/removal.ts';
 import { sweep } from '../../workers/sweeper.ts';
 import { refusal } from '../../workflows/base/refusal.ts';
 
 modelsIn('durable');
-
-const orgId = newId('org');
-const begin = async () => (await provideConversation(orgId, 'test', newId('customer'), new Date()))._id;
 
 /** A simulated Temporal that answers each start by `answer`, which gets the workflow id. */
 function starter(
@@ -45,40 +39,23 @@ function starter(
 }
 
 const working = (id: string): Work => ({ workflow: 'work', id, queue: 'conversations', args: [{ id }] });
-const pendingOf = async (convId: string) =>
-  (await findConversation(orgId, convId))?.pending?.map(({ workflow_id }) => workflow_id);
 
-describe('an act on several workflows', () => {
-  it('a change of a conversation stores an intent to start each workflow, which stays until the workflow has started', async () => {
-    const convId = await begin();
+describe('a record that starts several workflows', () => {
+  it('a record stores an intent to start each workflow, which stays until the workflow has started', async () => {
+    const org_id = newId('org');
     const ctx = starter(async (id) => {
       if (id === 'second') throw new Error('Temporal is away');
     });
     const told = { ...working('first'), signal: 'told' };
     const starts = [told, working('second'), working('third')] as const;
-    const act = await launch(ctx, ConversationModel, starts, (intents) =>
-      actOn(orgId, convId, 'resolve', { now: new Date(), intents }),
-    );
-    expect(act.pending?.map(({ workflow_id }) => workflow_id)).toEqual(['first', 'second', 'third']);
+    await launch(ctx, RemovalModel, starts, async (pending) => {
+      const record = { _id: `${org_id}:0`, org_id, mode: 'test' as const, removed_at: new Date(), pending };
+      await RemovalModel.collection.insertOne(record as never);
+      return record;
+    });
     expect(ctx.started.toSorted()).toEqual(['first', 'third']);
-    expect(await pendingOf(convId)).toEqual(['second']);
-  });
-
-  it('the workflows that a change of a conversation starts can depend on what the change did', async () => {
-    const convId = await begin();
-    const made: unknown[] = [];
-    const intents: NonNullable<Parameters<typeof actOn>[3]['intents']> = (what) => {
-      made.push([what.moved, what.events.map(({ type }) => type)]);
-      return [];
-    };
-    await actOn(orgId, convId, 'escalate', { now: new Date(), intents });
-    await actOn(orgId, convId, 'message', { now: new Date(), message: { body: 'Hello', byCustomer: true }, intents });
-    expect(made).toEqual([
-      [true, ['ticket.created', 'ticket.escalated']],
-      [false, []],
-    ]);
-    // The act itself also starts the delivery of the ticket's events and the notification of members.
-    expect(await pendingOf(convId)).toEqual([expect.stringMatching(/^ticket:tkt_/), `notices:${convId}`]);
+    const [left] = await RemovalModel.find({ org_id }).lean();
+    expect(left?.pending?.map(({ workflow_id }) => workflow_id)).toEqual(['second']);
   });
 });
 

@@ -251,7 +251,7 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     });
   });
 
-  it('a ping is answered with a pong, and a reply to an action that is not pending is refused', async () => {
+  it('a ping is answered with a pong, and a reply to an action that is not pending gets an error that names its type', async () => {
     const client = await newClient();
     client.send({ type: 'typing' });
     client.send({ type: 'ping' });
@@ -259,7 +259,10 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     client.send({ type: 'step_up_response', pending_id: 'p', step_up_token: 't' });
     await client.frame('pong');
     await until(async () => client.all('error').length === 2, 'both refusals');
-    expect(client.all('error').map(({ code }) => code)).toEqual(['NOTHING_PENDING', 'NOTHING_PENDING']);
+    expect(client.all('error').map(({ code, refused }) => [code, refused])).toEqual([
+      ['NOTHING_PENDING', 'confirm_response'],
+      ['NOTHING_PENDING', 'step_up_response'],
+    ]);
     expect(client.isOpen).toBe(true);
   });
 
@@ -399,8 +402,8 @@ describe('a client that resumes', () => {
           conv_id: convId,
           mode: 'test',
           role: 'customer',
-          // The last forty messages alone exceed the size limit of one frame.
-          body: i < 90 ? `short ${i}` : `long ${i} ${'x'.repeat(7_000)}`,
+          // The last forty messages together exceed the size limit of one frame, and so does the first one alone.
+          body: i === 0 ? 'x'.repeat(200_001) : i < 90 ? `short ${i}` : `long ${i} ${'x'.repeat(7_000)}`,
           position: i + 1,
           at,
           state: 'answered',
@@ -554,7 +557,7 @@ describe('an invalid or excessive frame', () => {
     const client = await newClient();
     client.send(frame);
     const error = await client.frame('error');
-    expect([error.code, error.client_message_id]).toEqual(['VALIDATION', 'm']);
+    expect([error.code, error.refused, error.client_message_id]).toEqual(['VALIDATION', 'message', 'm']);
     client.send({ type: 'ping' });
     await client.frame('pong');
     expect(await messagesOf(client.convId!)).toEqual([]);

@@ -11,9 +11,7 @@ import { until } from '../kit/harness.ts';
 import { startOpenAiServer, type OpenAiServer, type Script } from '../kit/openai-server.ts';
 import { deathOf, startProcess } from '../kit/processes.ts';
 import type { Fault } from '../kit/worker.ts';
-import { intentFor } from '../../models/base/pending.ts';
 import { startSaved } from '../../workflows/start.ts';
-import { conversationWork } from '../../models/rules/chat/work.ts';
 import { greet } from '../../api/chat/greeting.ts';
 import type { StreamSocket } from '../../api/live/stream.ts';
 import { processTree } from '../../clients/crawl/render/browser.ts';
@@ -45,10 +43,9 @@ async function act(
   body?: string,
 ): Promise<void> {
   const now = new Date();
-  const intent = intentFor(conversationWork(orgId, convId), now);
   const done = await actOn(orgId, convId, what, {
     now,
-    intents: [intent],
+    attend: true,
     ...(body === undefined ? {} : { message: { body, byCustomer: false } }),
   });
   if (body !== undefined) {
@@ -65,7 +62,7 @@ async function act(
       shown: false,
     });
   }
-  await startSaved(ctx(), ConversationModel, done, [intent]);
+  await startSaved(ctx(), ConversationModel, done, done.pending ?? []);
 }
 
 type Customer = Awaited<ReturnType<typeof newCustomer>>;
@@ -371,12 +368,8 @@ describe('a customer’s message that reopens a resolved conversation', () => {
     await act(orgId, convId, 'resolve');
     await customer.settled();
     // Performs only the first write of `acceptMessage`, as a process does that dies after it.
-    const now = new Date();
-    await actOn(orgId, convId, 'message', {
-      now,
-      message: { body: 'Again.', byCustomer: true },
-      intents: ({ moved }) => (moved ? [intentFor(conversationWork(orgId, convId), now)] : []),
-    });
+    const message = { body: 'Again.', byCustomer: true };
+    await actOn(orgId, convId, 'message', { now: new Date(), message, attend: true });
     await customer.settled();
     expect((await customer.frames()).at(-1)).toMatchObject({ type: 'status', body: { status: 'open' } });
     await until(async () => !(await customer.conversation()).pending?.length, 'the intent to be settled');

@@ -1,10 +1,11 @@
 /** Concurrent acts on one conversation, and processes that die between two writes: the models on a real database. */
 import { describe, expect, it } from '@jest/globals';
 import { modelsIn } from '../kit/database.ts';
-import { actOn, leftIntents, type ActOptions } from '../../models/chat/act.ts';
+import { actOn, type ActOptions } from '../../models/chat/act.ts';
 import { ConversationModel, countEscalated, findConversation } from '../../models/chat/conversation.ts';
 import { findStanding, provideConversation, removeEmpty } from '../../models/chat/current.ts';
 import { removedAmong } from '../../models/chat/log.ts';
+import { startStored, storeMessage } from '../../models/chat/saying.ts';
 import { addNote } from '../../models/chat/triage.ts';
 import { countMissed, markRead, uncountMessage } from '../../models/chat/unread.ts';
 import { maxNotes } from '../../models/rules/chat/triage.ts';
@@ -57,22 +58,17 @@ describe('a hundred concurrent acts on one conversation', () => {
     const done = await Promise.all(
       range(100).map(async (i) =>
         i % 5 < 3
-          ? { position: (await act(convId, 'message', { ...said(`${i}`), intents: [intent(`${i}`)] })).position, i }
-          : (await tried(
-              act(convId, others[i % others.length]!, { assignTo: 'usr_1', intents: [intent(`${i}`)] }),
-            )) && {
-              i,
-            },
+          ? (await act(convId, 'message', said(`${i}`))).position
+          : tried(act(convId, others[i % others.length]!, { assignTo: 'usr_1', attend: true })),
       ),
     );
     const conversation = await read(convId);
-    const positions = done.flatMap((one) => (one && 'position' in one ? [one.position] : []));
+    const positions = done.filter((one) => typeof one === 'number');
     expect(positions.toSorted((a, b) => a - b)).toEqual(range(60).map((i) => i + 1));
     expect([conversation.position, conversation.unread]).toEqual([60, 60]);
-    // The act that escalates also leaves an intent that notifies members.
-    const given = conversation.pending?.filter(({ workflow_id }) => workflow_id === 'w:1') ?? [];
-    expect(given.map(({ key }) => Number(key)).toSorted((a, b) => a - b)).toEqual(
-      done.flatMap((one) => (one ? [one.i] : [])).toSorted((a, b) => a - b),
+    const signals = conversation.pending?.filter(({ workflow }) => workflow === 'conversation') ?? [];
+    expect(new Set(signals.map(({ key }) => key)).size).toBe(
+      done.filter((one) => one !== null).length - positions.length,
     );
     expect(conversation.preview).toMatch(/^\d+$/);
   });
@@ -180,16 +176,32 @@ describe('a customer who writes back after a member has answered', () => {
 describe('the intent to signal a workflow', () => {
   it('the intent to signal a workflow is stored only for a message that changes the status, and once for concurrent messages', async () => {
     const convId = await begin();
-    const saying = async (key: string) => {
-      const done = await act(convId, 'message', { ...said(key), intents: ({ moved }) => (moved ? [intent(key)] : []) });
-      return leftIntents(done, [intent(key)]).length === 1;
-    };
-    expect([await saying('open'), (await read(convId)).pending ?? []]).toEqual([false, []]);
+    const saying = (body: string) => act(convId, 'message', { ...said(body), attend: true });
+    const waiting = async () => (await read(convId)).pending?.map(({ workflow }) => workflow) ?? [];
+    await saying('open');
+    expect(await waiting()).toEqual([]);
     await act(convId, 'resolve');
-    const left = await Promise.all(range(10).map((i) => saying(`${i}`)));
-    expect(left.filter(Boolean)).toHaveLength(1);
-    expect((await read(convId)).pending).toMatchObject([{ key: `${left.indexOf(true)}` }]);
+    await Promise.all(range(10).map((i) => saying(`${i}`)));
+    expect(await waiting()).toEqual(['conversation']);
+    await act(convId, 'escalate', { attend: true });
+    expect(await waiting()).toEqual(['conversation', 'conversation', 'ticketEvents', 'notices']);
   });
+
+  it.each(['open', 'resolved'] as const)(
+    'a message to a conversation that is %s costs one signal and leaves none',
+    async (status) => {
+      const convId = await begin();
+      if (status === 'resolved') await act(convId, 'resolve');
+      const ref = { _id: convId, org_id: orgId, mode: 'test' } as const;
+      const stored = await storeMessage(ref, { body: 'Hello' }, { verified: true }, new Date(), async () => undefined);
+      const started: string[] = [];
+      await startStored(stored, async (_model, record, intents) => {
+        started.push(...intents.map(({ workflow }) => `${record._id} ${workflow}`));
+      });
+      expect(started).toEqual([`${stored.message?._id} conversation`]);
+      expect((await read(convId)).pending ?? []).toEqual([]);
+    },
+  );
 });
 
 describe('a resolved ticket that is escalated again', () => {

@@ -20,11 +20,12 @@ import { crawlStart } from '../../models/rules/crawl/crawl.ts';
 import { newId } from '../../models/base/ids.ts';
 import { addToFrontier, nextDue, nextOfFrontier, putBack } from '../../models/crawl/frontier.ts';
 import { createOrganization, newOrganization } from '../../models/access/organization.ts';
+import { claimPages } from '../../models/crawl/pageset.ts';
 import { createPruning, findPruning, type Orphan } from '../../models/crawl/prune.ts';
 import type { PruningRef } from '../../workflows/crawl/prune.ts';
 import { countPagesLacking, EmbeddingWorkModel, listLacking } from '../../models/knowledge/embedding.ts';
-import { createLiveCopy, findLiveCopy, finishLiveCopy } from '../../models/knowledge/livecopy.ts';
-import { beginPageCopy, listVisiblePages, PageModel } from '../../models/knowledge/page.ts';
+import { createLiveCopy, findLiveCopy } from '../../models/knowledge/livecopy.ts';
+import { listVisiblePages, PageModel } from '../../models/knowledge/page.ts';
 import { findPageLinks } from '../../models/knowledge/pagelinks.ts';
 import { everyRecord } from '../../models/base/define.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
@@ -302,12 +303,12 @@ describe('a page that is being copied to live mode', () => {
     const [page] = await livePages(org_id);
     expect(page).toMatchObject({ url: 'https://a.example/', live_generation: 1, chunk_count: 1 });
     expect(await ChunkModel.countDocuments({ org_id, source_id: page!._id })).toBe(1);
-    expect(index.rows()).toMatchObject([{ source_id: page!._id, generation: '1.1' }]);
+    expect(index.rows()).toMatchObject([{ source_id: page!._id, generation: '1' }]);
   });
 
   it.each([
     ['is left out when a live crawl has claimed its address and not published it yet', {}, 0],
-    ['counts as copied when a live crawl has published its address', { live_generation: 2 }, 1],
+    ['counts as copied when a live crawl has published its address', { live_generation: 1 }, 1],
   ])('a page that is being copied to live mode %s', async (_, published: object, pages) => {
     const index = newIndex();
     const { org_id, copyId } = await copied();
@@ -315,13 +316,16 @@ describe('a page that is being copied to live mode', () => {
       ...index.search,
       async add(table, rows) {
         await index.search.add(table, rows);
-        await PageModel.updateOne({ org_id, mode: 'live' }, { $set: { generation: 2, ...published } });
+        const set = { org_id, mode: 'live' as const, live: true, crawl_id: newId('crawl') };
+        const claim = { url: 'https://a.example/', standing: undefined, segments: [], authority: undefined };
+        await claimPages(set, [claim], new Date(), async () => true);
+        await PageModel.updateOne({ org_id, mode: 'live' }, { $set: { title: 'Crawled', ...published } });
       },
     };
     await copyWith(search, org_id, copyId);
     const outcome = await findLiveCopy(org_id, copyId);
     expect([outcome?.pages, outcome?.left_out?.length]).toEqual([pages, 1 - pages]);
-    expect(index.rows()).toEqual([]);
+    expect([index.rows(), await ChunkModel.countDocuments({ org_id, mode: 'live' })]).toEqual([[], 0]);
   });
 
   it('a page that changes while others are copied to live mode is copied as it is then, or left out when its passages are gone', async () => {
@@ -350,13 +354,22 @@ describe('a page that is being copied to live mode', () => {
     expect(index.rows().map(({ text }) => text)).toEqual([first!.url, 'newer']);
   });
 
-  it('a repeated attempt to copy pages to live mode copies them as they are then, also those that an earlier attempt has begun', async () => {
+  it('a repeated attempt to copy pages to live mode copies them as they are then, and once it has ended, pruning removes what an earlier attempt left', async () => {
     const index = newIndex();
     const clock = () => new Date();
     const { org_id, copyId } = await copied(['https://a.example/restricted', 'https://a.example/read']);
     const [newer, restricted] = await PageModel.find({ org_id }).sort({ url: 1 }).lean();
     await PageModel.updateOne({ _id: newer!._id }, { $set: { authority: 'primary' } });
-    for (const page of await listVisiblePages(org_id, 'test')) await beginPageCopy(page, clock());
+    const dying: Search = {
+      ...index.search,
+      async add(table, rows) {
+        await index.search.add(table, rows);
+        throw new Error('The worker dies.');
+      },
+    };
+    await expect(copyWith(dying, org_id, copyId)).rejects.toThrow('The worker dies.');
+    expect([index.rows().length, await livePages(org_id)]).toEqual([1, []]);
+    expect((await findOrphans(index.search, org_id, 'live')).orphaned).toEqual([]);
     await PageModel.updateOne({ _id: restricted!._id }, { $set: { segments: ['staff'], authority: 'normal' } });
     await PageModel.updateOne({ _id: newer!._id }, { $unset: { authority: 1 } });
     const crawl = await begin(org_id);
@@ -365,6 +378,9 @@ describe('a page that is being copied to live mode', () => {
     await end(crawl);
     await copyWith(index.search, org_id, copyId);
     expect(await findLiveCopy(org_id, copyId)).toMatchObject({ pages: 2, left_out: [] });
+    const { orphaned } = await findOrphans(index.search, org_id, 'live');
+    expect(orphaned).toMatchObject([{ chunks: 1 }]);
+    await removeOrphans(index.search, { org_id, mode: 'live', orphans: orphaned }, signal);
     const live = (await livePages(org_id)).toSorted((a, b) => (a.url < b.url ? -1 : 1));
     expect(live.map(({ live_generation }) => live_generation)).toEqual([1, 1]);
     expect(live.map(({ title, segments, authority }) => [title, segments, authority])).toEqual([
@@ -375,26 +391,11 @@ describe('a page that is being copied to live mode', () => {
       [crawl._id, 'newer'],
       [restricted!.crawl_id, restricted!.url],
     ]);
+    expect(await ChunkModel.countDocuments({ org_id, mode: 'live' })).toBe(2);
     expect(index.rows().map(({ text }) => text)).toEqual(expect.arrayContaining(['newer', restricted!.url]));
     expect(index.rows().filter(({ segments }) => segments.length > 0)).toMatchObject([
       { text: restricted!.url, segments: ['staff'], authority: 'normal' },
     ]);
-  });
-
-  it('pruning removes the page of a copy that has ended without it, unless another copy has taken the page over', async () => {
-    const index = newIndex();
-    const { org_id, copyId } = await copied();
-    const [page] = await listVisiblePages(org_id, 'test');
-    await beginPageCopy(page!, new Date());
-    expect((await findOrphans(index.search, org_id, 'live')).orphaned).toEqual([]);
-    await finishLiveCopy(org_id, copyId, { documents: 0, pages: 0, left_out: [] }, new Date());
-    const { orphaned } = await findOrphans(index.search, org_id, 'live');
-    expect(orphaned.length).toBe(1);
-    const prune = () => removeOrphans(index.search, { org_id, mode: 'live', orphans: orphaned }, signal);
-    await beginPageCopy(page!, new Date());
-    expect([await prune(), (await livePages(org_id)).length]).toEqual([0, 1]);
-    await PageModel.updateOne({ org_id, mode: 'live' }, { $set: { claimed: 1 } });
-    expect([await prune(), (await livePages(org_id)).length]).toEqual([1, 0]);
   });
 });
 

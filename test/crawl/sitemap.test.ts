@@ -7,7 +7,10 @@ import {
   type Sitemap,
   type SitemapOptions,
 } from '../../clients/crawl/site/sitemap.ts';
-import { walkSitemaps, type WalkOptions } from '../../clients/crawl/site/sitemapwalk.ts';
+import { createHosts } from '../../clients/crawl/site/hosts.ts';
+import { listSitemapPages } from '../../clients/crawl/site/sitesitemaps.ts';
+import { maxUnasked } from '../../models/rules/crawl/frontier.ts';
+import { scopeOf } from '../../models/rules/crawl/url.ts';
 
 const site = 'https://example.com';
 const urlset = (...urls: string[]): string =>
@@ -170,81 +173,95 @@ describe('readSitemap', () => {
   });
 });
 
-describe('walkSitemaps', () => {
-  /** Walks a site given as texts by path; also returns the paths that were fetched. */
-  const walk = async (files: Record<string, string>, options: Partial<WalkOptions> = {}) => {
-    const fetched: string[] = [];
-    const result = await walkSitemaps({
-      starts: [`${site}/sitemap.xml`],
-      fetch: (url) => {
-        fetched.push(url);
-        const text = files[new URL(url).pathname];
-        return Promise.resolve(text === undefined ? {} : { bytes: Buffer.from(text) });
+describe('listSitemapPages', () => {
+  /** Lists the pages of a site given as bodies, or statuses, by path; also returns the paths that were requested. */
+  const list = async (
+    files: Record<string, string | Buffer | number>,
+    { limit = 100, allowed = (_url: string): boolean => true, clock = () => new Date() } = {},
+  ) => {
+    const requested: string[] = [];
+    const follow = async (url: string) => {
+      const path = new URL(url).pathname;
+      requested.push(path);
+      const file = files[path] ?? 404;
+      const reply = { url, headers: {} };
+      return typeof file === 'number'
+        ? { ...reply, status: file, body: Buffer.alloc(0) }
+        : { ...reply, status: 200, body: Buffer.from(file) };
+    };
+    const found = await listSitemapPages(
+      { http: { follow }, hosts: createHosts(clock, 1), clock },
+      {
+        origin: site,
+        scope: scopeOf(`${site}/`),
+        robots: { allowed, sitemaps: [] },
+        limit,
+        signal: new AbortController().signal,
       },
-      accept: (url) => url.startsWith(`${site}/`),
-      allowed: () => true,
-      maxUrls: 100,
-      ...options,
-    });
-    return { ...result, fetched: fetched.map((url) => new URL(url).pathname) };
+    );
+    return { ...found, requested };
   };
 
-  it('walkSitemaps follows indexes, merges spellings of a URL, and leaves out other sites and missing files', async () => {
-    const found = await walk({
+  it('listSitemapPages follows indexes, merges spellings of a URL, and leaves out other sites and missing files', async () => {
+    const found = await list({
       '/sitemap.xml': index(`${site}/a.xml`, '/b.xml', `${site}/missing.xml`, `${site}/a.xml#again`),
       '/a.xml': urlset(`${site}/1?utm_source=x`, 'https://other.example/2', 'mailto:x', `${site}/1#top`),
       '/b.xml': urlset(`${site}/3`).replace('</loc>', '</loc><lastmod>2026-01-01</lastmod>'),
     });
-    expect(found.fetched).toEqual(['/sitemap.xml', '/a.xml', '/b.xml', '/missing.xml']);
-    expect(found.pages).toEqual([`${site}/1`, `${site}/3`]);
-    expect([found.files, found.problems]).toEqual([4, []]);
+    expect(found.requested).toEqual(['/sitemap.xml', '/a.xml', '/b.xml', '/missing.xml']);
+    expect([found.urls, found.problems]).toEqual([[`${site}/1`, `${site}/3`], []]);
   });
 
-  it('walkSitemaps stops at indexes deeper than two levels and at loops, with a reason', async () => {
-    const deep = await walk({
+  it('listSitemapPages stops at indexes deeper than two levels and at loops, with a reason', async () => {
+    const deep = await list({
       '/sitemap.xml': index('/1.xml'),
       '/1.xml': index('/2.xml', '/sitemap.xml'),
       '/2.xml': index('/3.xml'),
       '/3.xml': urlset(`${site}/never`),
     });
-    expect(deep.fetched).toEqual(['/sitemap.xml', '/1.xml', '/2.xml']);
-    expect(deep.pages).toEqual([]);
+    expect(deep.requested).toEqual(['/sitemap.xml', '/1.xml', '/2.xml']);
+    expect(deep.urls).toEqual([]);
     expect(deep.problems).toEqual([{ url: `${site}/2.xml`, reason: expect.stringContaining('deep') }]);
   });
 
-  it('walkSitemaps stops at its limits of pages and files', async () => {
+  it('listSitemapPages stops at its limits of pages, files and bytes', async () => {
     const files = Object.fromEntries(
-      Array.from({ length: 9 }, (_, n) => [`/${n}.xml`, urlset(`${site}/p${n}`, `${site}/q${n}`)]),
+      Array.from({ length: 60 }, (_, n) => [`/${n}.xml`, urlset(`${site}/p${n}`, `${site}/q${n}`)]),
     );
     const start = index(...Object.keys(files));
-    const pages = await walk({ '/sitemap.xml': start, ...files }, { maxUrls: 3 });
-    expect(pages.pages).toEqual([`${site}/p0`, `${site}/q0`, `${site}/p1`]);
-    const few = await walk({ '/sitemap.xml': start, ...files }, { maxFiles: 3 });
-    expect([few.files, few.pages.length]).toEqual([3, 4]);
-    expect((await walk({ '/sitemap.xml': start, ...files }, { maxTotalBytes: start.length })).pages).toEqual([]);
-    expect(few.problems).toEqual([{ url: `${site}/2.xml`, reason: expect.stringContaining('too many') }]);
+    const few = await list({ '/sitemap.xml': start, ...files }, { limit: 3 });
+    expect(few.urls).toEqual([`${site}/p0`, `${site}/q0`, `${site}/p1`]);
+    const many = await list({ '/sitemap.xml': start, ...files });
+    expect([many.requested.length, many.urls.length]).toEqual([50, 98]);
+    expect(many.problems).toEqual([{ url: `${site}/49.xml`, reason: expect.stringContaining('too many') }]);
+    // Four files of the maximum size, which contain only blanks, take up the bytes of all sitemaps.
+    const blank = gzipSync(Buffer.alloc(maxSitemapBytes, ' '));
+    const large = Object.fromEntries(['/a', '/b', '/c', '/d', '/e'].map((path) => [path, blank]));
+    const { requested, problems } = await list({ '/sitemap.xml': index(...Object.keys(large)), ...large });
+    expect(requested).toEqual(['/sitemap.xml', '/a', '/b', '/c', '/d']);
+    expect(problems.at(-1)).toEqual({ url: `${site}/e`, reason: expect.stringContaining('too large') });
   });
 
-  it('walkSitemaps reports a broken sitemap and lists the pages of the others', async () => {
-    const found = await walk({
+  it('listSitemapPages reports a broken sitemap and lists the pages of the others', async () => {
+    const found = await list({
       '/sitemap.xml': index('/a.xml', '/b.xml'),
       '/a.xml': '<urlset><url',
       '/b.xml': `${site}/b`,
     });
-    expect(found.pages).toEqual([`${site}/b`]);
+    expect(found.urls).toEqual([`${site}/b`]);
     expect(found.problems).toEqual([{ url: `${site}/a.xml`, reason: expect.stringContaining('broken') }]);
   });
 
-  it('walkSitemaps stops and reports a problem when very many pages are forbidden', async () => {
-    const urls = Array.from({ length: 300 }, (_, n) => `${site}/${n}`);
+  it('listSitemapPages stops and reports a problem when very many pages are forbidden', async () => {
+    const urls = Array.from({ length: 10_100 }, (_, n) => `${site}/${n}`);
     let judged = 0;
     const allowed = (url: string) => (judged += 1) > 0 && url === urls[0];
-    const found = await walk({ '/sitemap.xml': urlset(...urls) }, { allowed, maxRefused: 50 });
-    expect([found.pages, judged]).toEqual([[urls[0]], 51]);
+    const found = await list({ '/sitemap.xml': urlset(...urls) }, { allowed });
+    expect([found.urls, found.forbidden.length, judged]).toEqual([[urls[0]], maxUnasked, 10_001]);
     expect(found.problems).toEqual([{ url: `${site}/sitemap.xml`, reason: expect.stringContaining('forbids') }]);
   });
 
-  it('walkSitemaps yields to the event loop, however long the check of a URL takes', async () => {
+  it('listSitemapPages yields to the event loop, however long the check of a URL takes', async () => {
     const urls = Array.from({ length: 20 }, (_, n) => `${site}/${n}`);
     let [judged, turns] = [0, 0];
     const turn = (): void => {
@@ -258,19 +275,21 @@ describe('walkSitemaps', () => {
       while (performance.now() < end);
       return false;
     };
-    await walk({ '/sitemap.xml': urlset(...urls) }, { allowed });
+    await list({ '/sitemap.xml': urlset(...urls) }, { allowed });
     expect(judged).toBe(urls.length);
     expect(turns).toBeGreaterThanOrEqual(urls.length - 2);
   });
 
-  it('walkSitemaps starts no file after its deadline, and reports why a file is unavailable', async () => {
+  it('listSitemapPages requests no file after its deadline, and reports why a file is unavailable', async () => {
     const files = { '/sitemap.xml': index('/a.xml', '/b.xml'), '/a.xml': urlset(`${site}/1`) };
-    const late = await walk(files, { isLate: () => true });
-    expect([late.files, late.problems]).toEqual([
-      1,
+    // The clock advances by a minute with every reading.
+    let now = Date.now();
+    const late = await list(files, { clock: () => new Date((now += 60_000)) });
+    expect([late.requested, late.problems]).toEqual([
+      ['/sitemap.xml'],
       [{ url: `${site}/a.xml`, reason: expect.stringContaining('slow') }],
     ]);
-    const failing = await walk(files, { fetch: async () => ({ problem: 'It rains.' }) });
-    expect(failing.problems).toEqual([{ url: `${site}/sitemap.xml`, reason: 'It rains.' }]);
+    const failing = await list({ '/sitemap.xml': 500 });
+    expect(failing.problems).toEqual([{ url: `${site}/sitemap.xml`, reason: expect.stringContaining('500') }]);
   });
 });

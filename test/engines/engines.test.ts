@@ -632,20 +632,32 @@ describe('run.mjs', () => {
   });
 
   describe('the packages that run.mjs installs', () => {
-    /** A project with one entry for users and one for developers, and an npm that logs its arguments. */
+    const lockOf = (version: string) =>
+      JSON.stringify({
+        packages: { '': {}, 'node_modules/koa': { version }, 'node_modules/typescript': { version, dev: true } },
+      });
+    /**
+     * A project with one entry for users and one for developers, and an npm that logs its arguments. Like the real
+     * one, it writes its record at the end of an install.
+     */
     beforeEach(async () => {
       for (const name of ['engines', 'bin', 'test']) await mkdir(join(folder, name));
       for (const name of ['run.mjs', 'takelock.mjs']) {
         await copyFile(join(root, 'engines', name), join(folder, 'engines', name));
       }
-      const lock = { '': {}, 'node_modules/koa': {}, 'node_modules/typescript': { dev: true } };
-      await writeFile(join(folder, 'package-lock.json'), JSON.stringify({ packages: lock }));
+      await writeFile(join(folder, 'package-lock.json'), lockOf('1.0.0'));
       for (const entry of ['engines/start.ts', 'test/run.ts']) await writeFile(join(folder, entry), '');
       const npm = `#!/bin/sh
 echo "$@" >> "$FOLDER/calls"
-mkdir -p "$FOLDER/node_modules/koa"
-echo '{}' > "$FOLDER/node_modules/koa/package.json"
-case "$*" in *--include=dev*) mkdir -p "$FOLDER/node_modules/typescript";; esac
+cd "$FOLDER"
+packages=koa
+case "$*" in *--include=dev*) packages="koa typescript";; esac
+for package in $packages; do
+  mkdir -p node_modules/$package
+  echo '{}' > node_modules/$package/package.json
+  [ ! -e early ] || exit 1
+done
+cp package-lock.json node_modules/.package-lock.json
 `;
       await writeFile(join(folder, 'bin', 'npm'), npm, { mode: 0o755 });
     });
@@ -661,9 +673,16 @@ case "$*" in *--include=dev*) mkdir -p "$FOLDER/node_modules/typescript";; esac
     }
 
     it('npm start installs no development packages, and a later test run installs them', async () => {
-      expect(await callsOf('engines/start.ts')).toEqual([expect.stringMatching(/^ci .*--omit=dev/)]);
+      expect(await callsOf('engines/start.ts')).toEqual([expect.stringMatching(/^install --no-save .*--omit=dev/)]);
       expect(await callsOf('engines/start.ts')).toEqual([]);
       expect(await callsOf('test/run.ts')).toEqual([expect.stringMatching(/^install --no-save .*--include=dev/)]);
+    });
+
+    it('npm start after an install that ended early installs the packages again', async () => {
+      await writeFile(join(folder, 'early'), '');
+      await expect(callsOf('engines/start.ts')).rejects.toThrow('The packages could not be installed');
+      await rm(join(folder, 'early'));
+      expect(await callsOf('engines/start.ts')).toHaveLength(1);
     });
 
     it('npm start after a test run neither installs nor removes packages', async () => {
@@ -673,7 +692,7 @@ case "$*" in *--include=dev*) mkdir -p "$FOLDER/node_modules/typescript";; esac
 
     it('npm start after a change of the lock file keeps the development packages of an earlier test run', async () => {
       await callsOf('test/run.ts');
-      await writeFile(join(folder, 'package-lock.json'), '{"packages":{"":{}}}');
+      await writeFile(join(folder, 'package-lock.json'), lockOf('2.0.0'));
       expect(await callsOf('engines/start.ts')).toEqual([expect.stringMatching(/^install --no-save .*--include=dev/)]);
       expect(await callsOf('test/run.ts')).toEqual([]);
     });

@@ -124,7 +124,7 @@ export const rooms: readonly Room[] = [
     at: 'cli/operator/',
     files: [
       'cli/',
-      'clients/knowledge/search/objectstore.ts',
+      'clients/knowledge/search/reader.ts',
       'config.ts',
       'engines/',
       'models/',
@@ -139,7 +139,8 @@ export const rooms: readonly Room[] = [
   },
   { at: 'cli/', files: ['cli/', 'api/*/contract/'], packages: 'any', node: true },
   // Browser code must not import server code. In the page `/app`, nothing imports a screen but screens.
-  { at: 'web/app/rules/', files: ['web/app/rules/'], typesOf: ['web/app/api/'] },
+  // From a contract, the page imports operations and types; it is not bundled with anything else.
+  { at: 'web/app/rules/', files: ['web/app/rules/'], typesOf: ['api/*/contract/'] },
   { at: 'web/app/api/', files: ['web/app/api/'], typesOf: ['api/*/contract/', 'zod'] },
   { at: 'web/app/texts/', files: ['web/app/texts/'], packages: ['@preact/signals'] },
   {
@@ -149,11 +150,11 @@ export const rooms: readonly Room[] = [
   },
   {
     at: 'web/app/state/',
-    files: ['web/app/state/', 'web/app/api/', 'web/app/rules/', 'web/app/texts/', 'web/live/'],
+    files: ['web/app/state/', 'web/app/api/', 'api/*/contract/', 'web/app/rules/', 'web/app/texts/', 'web/live/'],
     packages: ['@preact/signals'],
   },
-  { at: 'web/app/', files: ['web/app/'], packages: ['preact', '@preact/signals', 'marked'] },
-  { at: 'web/', files: ['web/'] },
+  { at: 'web/app/', files: ['web/app/', 'api/*/contract/'], packages: ['preact', '@preact/signals', 'marked'] },
+  { at: 'web/', files: ['web/'], typesOf: ['api/*/contract/'] },
   { at: 'config.ts', files: ['models/rules/', 'providers/*/rules.ts'], packages: ['zod'], node: true },
 ];
 

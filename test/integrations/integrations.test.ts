@@ -122,7 +122,7 @@ describe('PUT /orgs/{orgId}/integrations/linear', () => {
     ]);
     const record = await stored((db) => db.collection('integrations').findOne({ org_id: own.orgId }));
     expect(JSON.stringify(record)).not.toMatch(/lin_api_|webhook secret/);
-    expect(await stored((db) => db.collection('integration_candidates').countDocuments({ org_id: own.orgId }))).toBe(0);
+    expect(await stored((db) => db.collection('errands').countDocuments({ org_id: own.orgId }))).toBe(0);
     expect(system.linear().sent.at(-1)!.headers['authorization']).toBe('lin_api_0123456789');
     expect(await test(own, 'linear')).toMatchObject({ status: 200, body: { data: { ok: true } } });
   });
@@ -418,8 +418,8 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
     system.slack().fault({ fits: isExchange, until: gate.promise, body: granted('xoxb-late') });
     const connecting = connectSlack(own);
     await until(async () => exchanges() > before, 'the grant to be exchanged');
-    // The API deletes the candidate when the time of a request is over.
-    await stored((db) => db.collection('integration_candidates').deleteMany({ org_id: own.orgId }));
+    // The API deletes the errand when the time of a request is over.
+    await stored((db) => db.collection('errands').deleteMany({ org_id: own.orgId }));
     gate.resolve();
     expect((await connecting).headers.get('location')).toContain('unavailable');
     expect(await list(own, 'slack')).toMatchObject([{ status: 'disconnected' }]);

@@ -247,7 +247,12 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
   });
 
   it('suggest() returns a follow-up to the last answer', async () => {
-    const suggestions = await jobsOf().suggest({ questions: [question], asked: ['q_1'], said: interviewed.said });
+    const suggestions = await jobsOf().suggest({
+      questions: [question],
+      asked: ['q_1'],
+      said: interviewed.said,
+      language: 'en',
+    });
     expect(suggestions.filter(({ kind }) => kind === 'follow_up')).toEqual([
       { kind: 'follow_up', body: expect.stringMatching(/\S.{8,}/u) },
     ]);

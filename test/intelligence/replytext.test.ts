@@ -147,8 +147,8 @@ describe('createReplyStream', () => {
   });
 });
 
-// An algorithm that restarts at each opening bracket takes minutes or hours for these texts, so Jest's timeout fails
-// it.
+// An algorithm that scans the whole rest of the text at each opening bracket takes minutes or hours for these texts, so
+// Jest's timeout fails it.
 describe('hostile texts', () => {
   const length = 200_000;
   const repeated = (part: string): string => part.repeat(Math.ceil(length / part.length));

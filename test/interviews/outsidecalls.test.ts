@@ -230,7 +230,7 @@ describe('POST /webhooks/recall', () => {
     await mine.call('POST', `/${id}/cancel`);
   });
 
-  it('a webhook of Recall.ai is processed once, under either header names, and ignored for an unknown bot', async () => {
+  it('a webhook of Recall.ai takes effect once, under either header names, and is ignored for an unknown bot', async () => {
     const { id, bot } = await called();
     bot.changes.push({ code: 'in_call_recording' });
     const body = service.report(bot);
@@ -238,7 +238,9 @@ describe('POST /webhooks/recall', () => {
     const replies = await Promise.all([1, 2, 3].map(() => post(body, headers)));
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
     await mine.reached(id, 'in_progress');
-    expect(await kit.db.collection('bot_reports').countDocuments({ bot_id: bot.id })).toBe(1);
+    expect(await kit.db.collection<{ _id: string }>('interviews').findOne({ _id: id })).toMatchObject({
+      reports: ['recall:msg_once'],
+    });
     const unknown = JSON.stringify({ event: 'bot.done', data: { bot: { id: 'nobody', metadata: {} } } });
     expect((await post(unknown, service.signed(unknown))).status).toBe(200);
     const other = JSON.stringify({ event: 'account.changed', data: {} });

@@ -37,15 +37,16 @@ const reasonOf = (reading: Promise<string>): Promise<string> =>
     },
   );
 
-/** The ids of this process's child processes. */
+/** The ids of this process's child processes. A thread that has just ended has none. */
 function children(): number[] {
-  const tasks = readdirSync(`/proc/${process.pid}/task`);
-  return tasks.flatMap((task) =>
-    readFileSync(`/proc/${process.pid}/task/${task}/children`, 'utf8')
-      .split(' ')
-      .filter((id) => id !== '')
-      .map(Number),
-  );
+  const childrenOf = (task: string): string => {
+    try {
+      return readFileSync(`/proc/${process.pid}/task/${task}/children`, 'utf8');
+    } catch {
+      return '';
+    }
+  };
+  return readdirSync(`/proc/${process.pid}/task`).flatMap((task) => childrenOf(task).match(/\d+/g)?.map(Number) ?? []);
 }
 
 /** Awaits `work`; also returns the highest memory that any child process used meanwhile, in MiB. */

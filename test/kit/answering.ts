@@ -64,7 +64,7 @@ export function answering(name: string) {
   return { newCustomer, ctx, workerEnv, startWorker, ensureWorker, runningWorker, stopWorkers, newOrg };
 }
 
-export type Answering = ReturnType<typeof answering>;
+type Answering = ReturnType<typeof answering>;
 
 /**
  * A worker starts an answer and is paused by `signal`. Another worker answers. Then the first one continues, and must

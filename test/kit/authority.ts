@@ -2,25 +2,12 @@
  * A real authorization server (oidc-provider) on loopback for tool servers. Clients register themselves, people
  * consent, and the tokens are JWTs.
  */
-import { createServer } from 'node:http';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
-import { Provider } from 'oidc-provider';
-import { listening } from './listening.ts';
+import { json } from './listening.ts';
 import type { TestMcp } from './mcp-server.ts';
+import { startProvider } from './oidc-server.ts';
 
-type Session = {
-  provider: {
-    Grant: new (of: object) => {
-      addOIDCScope(scope: string): void;
-      addResourceScope(resource: string, scope: string): void;
-      save(): Promise<string>;
-    };
-  };
-  client: { clientId: string };
-  session: { accountId: string };
-};
 type Token = { destroy(): Promise<void> };
-type Events = { on(event: string, listener: (...given: never[]) => void): void };
 
 export type Authority = {
   issuer: string;
@@ -46,85 +33,70 @@ export async function startAuthority(
   redirectUri: string,
   { readClient }: { readClient?: (url: string) => object } = {},
 ): Promise<Authority> {
-  const server = createServer();
-  const { url: issuer, close } = await listening(server);
   const refreshTokens: Token[] = [];
-  const authority: Authority = {
-    issuer,
+  const state: Omit<Authority, 'issuer' | 'close'> = {
     agrees: true,
     refreshes: true,
     granted: [],
     registered: [],
     revoke: async () => void (await Promise.all(refreshTokens.splice(0).map((token) => token.destroy()))),
-    close,
   };
-  const provider = new Provider(issuer, {
-    clients: [
-      { ...machine, grant_types: ['client_credentials'], response_types: [], redirect_uris: [] },
-      {
-        ...known,
-        token_endpoint_auth_method: 'none',
-        grant_types: ['authorization_code', 'refresh_token'],
-        redirect_uris: [redirectUri],
+  const { issuer, provider, close } = await startProvider(
+    {
+      clients: [
+        { ...machine, grant_types: ['client_credentials'], response_types: [], redirect_uris: [] },
+        {
+          ...known,
+          token_endpoint_auth_method: 'none',
+          grant_types: ['authorization_code', 'refresh_token'],
+          redirect_uris: [redirectUri],
+        },
+      ],
+      features: {
+        devInteractions: { enabled: false },
+        clientCredentials: { enabled: true },
+        registration: { enabled: true },
+        ...(readClient
+          ? {
+              clientIdMetadataDocument: {
+                enabled: true,
+                ack: 'draft-02',
+                allowFetch: () => true,
+                allowClient: () => true,
+              },
+            }
+          : {}),
+        resourceIndicators: {
+          enabled: true,
+          defaultResource: () => resource,
+          useGrantedResource: () => true,
+          getResourceServerInfo: () => ({ scope: 'tools orders', audience: resource, accessTokenFormat: 'jwt' }),
+        },
       },
-    ],
-    cookies: { keys: ['test'] },
-    features: {
-      devInteractions: { enabled: false },
-      clientCredentials: { enabled: true },
-      registration: { enabled: true },
-      ...(readClient
-        ? {
-            clientIdMetadataDocument: {
-              enabled: true,
-              ack: 'draft-02',
-              allowFetch: () => true,
-              allowClient: () => true,
-            },
-          }
-        : {}),
-      resourceIndicators: {
-        enabled: true,
-        defaultResource: () => resource,
-        useGrantedResource: () => true,
-        getResourceServerInfo: () => ({ scope: 'tools orders', audience: resource, accessTokenFormat: 'jwt' }),
-      },
+      ...(readClient ? { fetch: async (url: string) => Response.json(readClient(url)) } : {}),
+      scopes: ['openid', 'offline_access', 'tools', 'orders'],
+      issueRefreshToken: async () => state.refreshes,
+      // Using a refresh token twice revokes the whole grant.
+      rotateRefreshToken: true,
+      findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
     },
-    ...(readClient ? { fetch: async (url: string) => Response.json(readClient(url)) } : {}),
-    scopes: ['openid', 'offline_access', 'tools', 'orders'],
-    issueRefreshToken: async () => authority.refreshes,
-    // Using a refresh token twice revokes the whole grant.
-    rotateRefreshToken: true,
-    pkce: { required: () => true },
-    interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
-    findAccount: (_: unknown, sub: string) => ({ accountId: sub, claims: () => ({ sub }) }),
-    async loadExistingGrant({ oidc }: { oidc: Session }) {
-      const grant = new oidc.provider.Grant({ clientId: oidc.client.clientId, accountId: oidc.session.accountId });
+    (grant) => {
       grant.addOIDCScope('openid offline_access tools orders');
       grant.addResourceScope(resource, 'tools orders');
-      await grant.save();
-      return grant;
     },
-  } as never);
-  const on = (event: string, listener: (...given: never[]) => void) =>
-    (provider as unknown as Events).on(event, listener);
-  on('grant.success', ({ oidc }: { oidc: { params: { grant_type: string } } }) =>
-    authority.granted.push(oidc.params.grant_type),
+    () =>
+      state.agrees
+        ? { login: { accountId: 'ada' }, consent: {} }
+        : { error: 'access_denied', error_description: 'The person said <b>no</b>.' },
   );
-  on('registration_create.success', (_: unknown, { clientId }: { clientId: string }) =>
-    authority.registered.push(clientId),
+  provider.on('grant.success', ({ oidc }: { oidc: { params: { grant_type: string } } }) =>
+    state.granted.push(oidc.params.grant_type),
   );
-  on('refresh_token.saved', (token: Token) => refreshTokens.push(token));
-  provider.use(async (ctx, next) => {
-    if (!ctx.path.startsWith('/interaction/')) return next();
-    const result = authority.agrees
-      ? { login: { accountId: 'ada' }, consent: {} }
-      : { error: 'access_denied', error_description: 'The person said <b>no</b>.' };
-    await provider.interactionFinished(ctx.req, ctx.res, result, { mergeWithLastSubmission: false });
-    ctx.respond = false;
-  });
-  server.on('request', provider.callback());
-  return authority;
+  provider.on('registration_create.success', (_: unknown, { clientId }: { clientId: string }) =>
+    state.registered.push(clientId),
+  );
+  provider.on('refresh_token.saved', (token: Token) => refreshTokens.push(token));
+  return Object.assign(state, { issuer, close });
 }
 
 /**
@@ -138,8 +110,7 @@ export function guard(mcp: TestMcp, issuer: string, refused: (token: string) => 
   const keys = createRemoteJWKSet(new URL(`${issuer}/jwks`));
   mcp.intercept = async (request, response) => {
     if (request.url === metadata) {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ resource, authorization_servers: [issuer], scopes_supported: ['tools'] }));
+      json(response, 200, { resource, authorization_servers: [issuer], scopes_supported: ['tools'] });
       return true;
     }
     const token = request.headers.authorization?.replace('Bearer ', '') ?? '';

@@ -59,7 +59,7 @@ export function pdfPage(
   );
 }
 
-export type Written = { text: string; x: number; y: number; size?: number };
+type Written = { text: string; x: number; y: number; size?: number };
 const escaped = (text: string): string => text.replaceAll(/[\\()]/g, String.raw`\$&`);
 /** The PDF operators that draw these words in this order. */
 export const drawing = (words: readonly Written[]): string =>
@@ -176,7 +176,7 @@ function rc4(key: Buffer, data: Buffer): Buffer {
  * A PDF encrypted by the standard handler with 128-bit AES (revision 4). With an empty user password everybody may read
  * the file. The owner password only controls who may change it.
  */
-export function encryptedPdf(line: string, userPassword: string, ownerPassword = 'owner'): Buffer {
+export function encryptedPdf(line: string, userPassword: string): Buffer {
   const id = Buffer.from('0123456789abcdef');
   const permissions = -4;
   const times = (count: number, first: Buffer): Buffer => {
@@ -189,7 +189,7 @@ export function encryptedPdf(line: string, userPassword: string, ownerPassword =
       (value, turn) => rc4(Buffer.from(key.map((byte) => byte ^ turn)), value),
       data,
     );
-  const owner = each(times(50, md5(padded(ownerPassword))), padded(userPassword));
+  const owner = each(times(50, md5(padded('owner'))), padded(userPassword));
   const flags = Buffer.alloc(4);
   flags.writeInt32LE(permissions);
   const key = times(50, md5(padded(userPassword), owner, flags, id));

@@ -1,7 +1,6 @@
 /** A local issuer of Bot Framework tokens, and a local Teams service that receives the answers of the bot. */
-import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose';
-import { listening } from './listening.ts';
+import { json, serving } from './listening.ts';
 
 export type BotFramework = {
   url: string;
@@ -28,27 +27,20 @@ export async function startBotFramework(): Promise<BotFramework> {
     { ...jwk, kid: 'skype', use: 'sig', endorsements: ['skype'] },
   ];
   const answers: BotFramework['answers'] = [];
-  const server = createServer((request, response) => {
-    void (async () => {
-      const pieces: Buffer[] = [];
-      for await (const piece of request) pieces.push(piece as Buffer);
-      const body = Buffer.concat(pieces).toString('utf8');
-      const path = request.url ?? '';
-      const json = (value: unknown, status = 200) =>
-        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
-      if (path === '/openid') json({ issuer, jwks_uri: `${url}/keys` });
-      else if (path === '/keys') json({ keys });
-      else if (path === '/token') {
-        const form = new URLSearchParams(body);
-        const right = form.get('client_id') === appId && form.get('client_secret') === appPassword;
-        json(right ? { access_token: 'bot-token', expires_in: 3600 } : { error: 'invalid_client' }, right ? 200 : 401);
-      } else {
-        answers.push({ path, authorization: request.headers.authorization ?? '', activity: JSON.parse(body) });
-        json({ id: 'answer' }, 201);
-      }
-    })();
+  const { url, close } = await serving(async (request, response, body) => {
+    const path = request.url ?? '';
+    if (path === '/openid') json(response, 200, { issuer, jwks_uri: `${url}/keys` });
+    else if (path === '/keys') json(response, 200, { keys });
+    else if (path === '/token') {
+      const form = new URLSearchParams(body);
+      const right = form.get('client_id') === appId && form.get('client_secret') === appPassword;
+      if (right) json(response, 200, { access_token: 'bot-token', expires_in: 3600 });
+      else json(response, 401, { error: 'invalid_client' });
+    } else {
+      answers.push({ path, authorization: request.headers.authorization ?? '', activity: JSON.parse(body) });
+      json(response, 201, { id: 'answer' });
+    }
   });
-  const { url, close } = await listening(server);
   return {
     url,
     issuer,

@@ -3,8 +3,8 @@
  * the state of bots and make the service refuse or fail. The server shares no code with the product.
  */
 import { createHmac, randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { listening } from './listening.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { json, serving } from './listening.ts';
 
 export type FakeBot = {
   id: string;
@@ -21,7 +21,8 @@ export type FakeBot = {
 };
 type Request = { method: string; path: string; authorization: string | undefined };
 
-export async function startBotService(secret: Buffer = Buffer.from('a secret of 24 bytes or so')) {
+export async function startBotService() {
+  const secret = Buffer.from('a secret of 24 bytes or so');
   const bots = new Map<string, FakeBot>();
   const requests: Request[] = [];
   /** Statuses with which the next orders of a bot are refused. */
@@ -35,10 +36,6 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
   /** The service answers executed orders only after this promise resolves. */
   let mayAnswer: Promise<void> = Promise.resolve();
 
-  const json = (response: ServerResponse, status: number, value?: unknown) =>
-    response
-      .writeHead(status, { 'content-type': 'application/json' })
-      .end(value === undefined ? '' : JSON.stringify(value));
   const idOf = (path: string) => decodeURIComponent(/\/bots?\/([^/?]+)/.exec(path)?.[1] ?? '');
 
   function recallView(bot: FakeBot) {
@@ -51,11 +48,9 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
     };
   }
 
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function handle(request: IncomingMessage, response: ServerResponse, text: string): Promise<void> {
     const { method = '', url: path = '' } = request;
     requests.push({ method, path, authorization: request.headers.authorization });
-    let text = '';
-    for await (const chunk of request) text += String(chunk);
     if (path.startsWith('/files/')) {
       const bot = bots.get(/\/files\/([^?]+)/.exec(path)![1]!)!;
       const parts = (bot.transcript ?? []).map(({ speaker, text: said, startMs }) => ({
@@ -66,19 +61,19 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
           end_timestamp: null,
         })),
       }));
-      return void json(response, 200, parts);
+      return json(response, 200, parts);
     }
-    if (isAway) return void json(response, 503, { detail: 'away' });
-    if (request.headers.authorization !== 'Token key-1') return void json(response, 401, { detail: 'Invalid token.' });
+    if (isAway) return json(response, 503, { detail: 'away' });
+    if (request.headers.authorization !== 'Token key-1') return json(response, 401, { detail: 'Invalid token.' });
     const attendee = path.startsWith('/api/v1/bots');
     const bot = bots.get(idOf(path));
     if (method === 'POST' && /\/bots?\/?$/.test(path)) {
       const refused = refusals.shift();
-      if (refused !== undefined) return void json(response, refused, { detail: 'no' });
+      if (refused !== undefined) return json(response, refused, { detail: 'no' });
       const body = JSON.parse(text) as Record<string, never>;
       const key = body['deduplication_key'] ?? (body['metadata'] as { key?: string } | undefined)?.key;
       if (attendee && [...bots.values()].some((one) => one.key === key && !one.left))
-        return void json(response, 400, { error: 'Deduplication key already in use' });
+        return json(response, 400, { error: 'Deduplication key already in use' });
       const made: FakeBot = {
         id: `bot_${randomUUID()}`,
         meeting_url: body['meeting_url']!,
@@ -95,29 +90,29 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
         return void response.destroy();
       }
       await mayAnswer;
-      return void json(response, 201, { id: made.id });
+      return json(response, 201, { id: made.id });
     }
     if (method === 'GET' && /\/bots?\/?\?/.test(path)) {
       const wanted = new URL(path, url).searchParams;
       const key = wanted.get('metadata__key') ?? wanted.get('deduplication_key');
-      return void json(response, 200, {
+      return json(response, 200, {
         results: [...bots.values()].filter((one) => one.key === key).map(({ id }) => ({ id })),
       });
     }
-    if (!bot) return void json(response, 404, { detail: 'Not found.' });
+    if (!bot) return json(response, 404, { detail: 'Not found.' });
     if (path.endsWith('/leave_call/') || path.endsWith('/leave')) {
       const refused = leaveRefusals.shift();
-      if (refused !== undefined) return void json(response, refused, { detail: 'no' });
+      if (refused !== undefined) return json(response, refused, { detail: 'no' });
       bot.left = true;
-      return void json(response, 200, {});
+      return json(response, 200, {});
     }
     if (path.endsWith('/delete_media/') || path.endsWith('/delete_data')) {
       const { code } = bot.changes.at(-1)!;
-      if (!['done', 'fatal', 'ended', 'fatal_error'].includes(code)) return void json(response, 400, { detail: 'no' });
+      if (!['done', 'fatal', 'ended', 'fatal_error'].includes(code)) return json(response, 400, { detail: 'no' });
       bot.erased = true;
       delete bot.transcript;
       if (attendee) bot.changes.push({ code: 'data_deleted' });
-      return void json(response, 200, {});
+      return json(response, 200, {});
     }
     if (path.endsWith('/transcript')) {
       const parts = (bot.transcript ?? []).map(({ speaker, text: said, startMs }) => ({
@@ -126,15 +121,15 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
         duration_ms: 1_000,
         transcription: { transcript: said },
       }));
-      return void json(response, 200, parts);
+      return json(response, 200, parts);
     }
     if (method === 'DELETE') {
       // Only a bot that was not sent yet can be deleted.
-      if (!['ready', 'scheduled'].includes(bot.changes.at(-1)!.code)) return void json(response, 405);
+      if (!['ready', 'scheduled'].includes(bot.changes.at(-1)!.code)) return json(response, 405);
       bot.left = true;
-      return void json(response, 204);
+      return json(response, 204);
     }
-    if (!attendee) return void json(response, 200, recallView(bot));
+    if (!attendee) return json(response, 200, recallView(bot));
     const last = bot.changes.at(-1)!;
     json(response, 200, {
       id: bot.id,
@@ -143,10 +138,7 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
     });
   }
 
-  const server = createServer((request, response) => {
-    handle(request, response).catch(() => response.destroy());
-  });
-  const { url, close } = await listening(server);
+  const { url, close } = await serving(handle);
 
   /** The headers with which Recall.ai signs a body. */
   function signed(

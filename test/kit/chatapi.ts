@@ -3,6 +3,7 @@
  * says by how many milliseconds the clock is ahead. With FAULT set, the program crashes at that point of receiving a
  * message (see interrupt.ts).
  */
+import { runProgram } from '../../api/http/program.ts';
 import { startApi } from '../../api/server.ts';
 import { interrupt } from './interrupt.ts';
 import { readConfig } from '../../config.ts';
@@ -28,10 +29,5 @@ process.on('message', (message: { ahead?: number }) => {
   process.send?.({ type: 'moved' });
 });
 const pingEveryMs = Number(process.env['PING_EVERY_MS'] ?? 30_000);
-const api = await startApi(readConfig(process.env), (ctx) => ({ ...ctx, clock: () => new Date(Date.now() + ahead) }), {
-  pingEveryMs,
-});
-for (const event of ['SIGTERM', 'disconnect'] as const) {
-  process.on(event, () => void api.close().then(() => process.exit(0)));
-}
-process.send?.({ type: 'ready', url: api.url });
+const clock = () => new Date(Date.now() + ahead);
+await runProgram(() => startApi(readConfig(process.env), (ctx) => ({ ...ctx, clock }), { pingEveryMs }));

@@ -15,7 +15,6 @@ import type { MessageFault } from './chatapi.ts';
 import type { Fault } from './worker.ts';
 import type { Frame } from '../../models/live/frame.ts';
 import type { Message } from '../../models/chat/message.ts';
-import type { Frame as WidgetFrame } from '../../web/live/frame.ts';
 import { noConversation, receive } from '../../web/widget/conversation.ts';
 import { everyRecord } from '../../models/base/define.ts';
 
@@ -310,7 +309,7 @@ async function expectOneHistory(seed: number): Promise<void> {
       expect(client.faults).toEqual([]);
       expect(byId(client.shown.values())).toEqual(byId(history));
       // The widget assembles frames with its own code and must get the same text.
-      const { entries } = (client.frames as unknown as WidgetFrame[]).reduce(receive, noConversation);
+      const { entries } = client.frames.reduce(receive, noConversation);
       expect(byId(entries.map(({ id, role, body }) => ({ id, role, body })))).toEqual(byId(history));
       expect(entries.filter(({ state }) => state !== 'there')).toEqual([]);
     }

@@ -97,7 +97,8 @@ export const failOnce = (page: Page, type: string): Promise<unknown> =>
       const { type, client_message_id } = JSON.parse(data);
       if (type !== ${JSON.stringify(type)}) return send.call(this, data);
       WebSocket.prototype.send = send;
-      const error = { type: 'error', seq: 0, code: 'UNAVAILABLE', message: 'Try again.', client_message_id };
+      const about = { refused: type, client_message_id };
+      const error = { type: 'error', seq: 0, code: 'UNAVAILABLE', message: 'Try again.', ...about };
       setTimeout(() => this.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(error) })));
     };
   })()`);

@@ -15,7 +15,7 @@ import { listMessages, MessageModel, type Message } from '../../models/chat/mess
 import type { Mode } from '../../models/rules/access/keys.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
-export type CustomerOptions = { mode?: Mode; productType?: string; context?: Record<string, unknown> };
+type CustomerOptions = { mode?: Mode; productType?: string; context?: Record<string, unknown> };
 
 /** Customers of the system with this database: `shared`, or the name of a `systemEnv`. */
 export function conversing(name: string) {

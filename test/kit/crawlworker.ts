@@ -8,6 +8,7 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { lookupAt, simulateInternet } from './internet.ts';
+import { runProgram } from '../../api/http/program.ts';
 import { createHttp } from '../../clients/http/http.ts';
 import { createPages } from '../../clients/crawl/site/pages.ts';
 import { createSites } from '../../clients/crawl/site/site.ts';
@@ -53,11 +54,13 @@ function adapt(deps: WorkerDeps): WorkerDeps {
 
 await simulateInternet(env['TEST_INTERNET']);
 const code = await readFile(env['TEST_WORKFLOW_BUNDLE']!, 'utf8');
-const workers = await startWorkers(config, adapt, { code });
-const close = async (): Promise<void> => {
-  await workers.close();
-  await Promise.all([pages.close(), http.close()]);
-  process.exit(0);
-};
-for (const event of ['SIGTERM', 'disconnect'] as const) process.on(event, () => void close());
-process.send?.({ type: 'ready' });
+await runProgram(async () => {
+  const workers = await startWorkers(config, adapt, { code });
+  return {
+    ...workers,
+    async close() {
+      await workers.close();
+      await Promise.all([pages.close(), http.close()]);
+    },
+  };
+});

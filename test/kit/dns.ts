@@ -42,10 +42,10 @@ function answerTo(query: Buffer, address: string | undefined): Buffer {
   return Buffer.concat([header, question, record]);
 }
 
-export async function startDns(names: Record<string, string[]> = {}): Promise<TestDns> {
+export async function startDns(): Promise<TestDns> {
   const socket = createSocket('udp4');
   const asked: string[] = [];
-  const dns = { names, asked };
+  const dns: Pick<TestDns, 'names' | 'asked'> = { names: {}, asked };
   const given = new Map<string, string | undefined>();
   const addressFor = (name: string): string | undefined => {
     asked.push(name);

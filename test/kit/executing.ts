@@ -7,8 +7,8 @@ import { defined } from '../../models/rules/base/defined.ts';
 
 type Services = { slack?: boolean; linear?: boolean; github?: boolean };
 export type Step = { integration: string; status: string; attempts: number; url?: string; error?: string };
-export type Result = { execution_status: string; steps: Step[]; executed_at: string | null };
-export type LinearIssue = { id: string; title: string; description: string; priority: number; dueDate: string | null };
+type Result = { execution_status: string; steps: Step[]; executed_at: string | null };
+type LinearIssue = { id: string; title: string; description: string; priority: number; dueDate: string | null };
 
 /**
  * `channel` is the Slack channel that organizations choose. `newOwner` is needed where not every user may own a live

@@ -6,7 +6,7 @@ import type { Role } from '../../models/rules/access/roles.ts';
 // oxlint-disable-next-line typescript/no-explicit-any -- what a reply holds is what its test finds out
 export type Reply = { status: number; headers: Headers; body: any };
 
-export type RequestOptions = {
+type RequestOptions = {
   token?: string | undefined;
   /** The body, sent as JSON. */
   body?: unknown;

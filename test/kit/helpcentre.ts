@@ -58,6 +58,7 @@ export async function helpCentre(uri: string, more: Record<string, string> = {})
         {
           search: (ask) => search.query(table, ask),
           hydrate: async (ids) => ids.flatMap((id) => passages.get(id) ?? []),
+          sentences: async () => new Map(),
         },
         { question, askings: readByWords(question).askings, asked: undefined, strict: false },
       );

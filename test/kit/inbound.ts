@@ -17,7 +17,7 @@ export const hmac = (secret: string, ...parts: (string | Uint8Array)[]): string 
   return made.digest('hex');
 };
 
-export type LinearOptions = {
+type LinearOptions = {
   secret?: string;
   delivery?: string;
   /** Headers that replace the default ones. */

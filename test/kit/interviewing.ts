@@ -14,7 +14,7 @@ import { interviewUpdates, type InterviewCommand } from '../../workflows/intervi
 import { defined } from '../../models/rules/base/defined.ts';
 
 /** The parts of an interview record that tests read. */
-export type View = {
+type View = {
   interview_id: string;
   status: InterviewStatus;
   history: {

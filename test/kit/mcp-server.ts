@@ -4,12 +4,12 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createMcpHandler, fromJsonSchema, McpServer, type inputRequired } from '@modelcontextprotocol/server';
-import { listening } from './listening.ts';
+import { serving } from './listening.ts';
 
 type Answer = {
   content?: { type: 'text'; text: string }[];
@@ -48,10 +48,7 @@ const anything = { type: 'object', properties: {} };
 
 /** An MCP server of revision 2026-07-28. A new instance with the current tools serves each request. */
 export async function startTestMcp(...tools: TestTool[]): Promise<TestMcp> {
-  const server = createServer((request, response) => {
-    serve(request, response).catch(() => response.destroy());
-  });
-  const { url, close } = await listening(server);
+  const { url, close } = await serving(serve);
   const state: TestMcp = {
     url: `${url}/mcp`,
     tools,
@@ -85,9 +82,7 @@ export async function startTestMcp(...tools: TestTool[]): Promise<TestMcp> {
     return mcp;
   });
 
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    let body = '';
-    for await (const chunk of request) body += String(chunk);
+  async function serve(request: IncomingMessage, response: ServerResponse, body: string): Promise<void> {
     state.heads.push(request.headers);
     if (await state.intercept?.(request, response, body)) return;
     const reply = await handler.fetch(

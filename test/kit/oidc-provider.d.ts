@@ -1,8 +1,12 @@
-/** The part of oidc-provider that test/kit/oidc-server.ts uses. The package has no types. */
+/** The part of oidc-provider that tests use. The package has no types. */
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http';
 
-  type Grant = { addOIDCScope(scope: string): void; save(): Promise<string> };
+  export type Grant = {
+    addOIDCScope(scope: string): void;
+    addResourceScope(resource: string, scope: string): void;
+    save(): Promise<string>;
+  };
   type Context = {
     path: string;
     req: IncomingMessage;
@@ -10,21 +14,17 @@ declare module 'oidc-provider' {
     respond?: boolean;
     oidc: { session?: { accountId?: string }; client?: { clientId: string }; provider: Provider };
   };
-  type Configuration = {
-    clients: { client_id: string; client_secret: string; redirect_uris: string[] }[];
-    claims: Record<string, string[]>;
-    conformIdTokenClaims: boolean;
-    cookies: { keys: string[] };
-    features: { devInteractions: { enabled: boolean } };
-    pkce: { required(): boolean };
-    interactions: { url(ctx: Context, interaction: { uid: string }): string };
+  export type Configuration = {
     findAccount(ctx: Context, sub: string): { accountId: string; claims(): Record<string, unknown> };
-    loadExistingGrant(ctx: Context): Promise<Grant>;
+    loadExistingGrant?(ctx: Context): Promise<Grant>;
+    interactions?: { url(ctx: Context, interaction: { uid: string }): string };
+    [setting: string]: unknown;
   };
 
   export class Provider {
     constructor(issuer: string, configuration: Configuration);
     Grant: new (fields: { clientId: string; accountId: string }) => Grant;
+    on(event: string, listener: (...given: never[]) => void): void;
     use(middleware: (ctx: Context, next: () => Promise<void>) => Promise<void>): void;
     interactionFinished(
       req: IncomingMessage,

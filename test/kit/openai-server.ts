@@ -2,9 +2,8 @@
  * A loopback server with the OpenAI protocol of compatible endpoints: chat completions (whole and streamed) and
  * embeddings. Tests script its failures and read its requests. The server shares no code with the product.
  */
-import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { listening } from './listening.ts';
+import { json, serving } from './listening.ts';
 
 export type ChatRequest = {
   model: string;
@@ -15,7 +14,7 @@ export type ChatRequest = {
 };
 /** A reply that calls functions. Arguments are sent as JSON. If they are a string, it is sent unchanged. */
 export type FunctionCalls = { calls: { name: string; arguments: unknown }[] };
-export type RecordedRequest = {
+type RecordedRequest = {
   path: string;
   authorization: string | undefined;
   body: ChatRequest & { input?: string[] };
@@ -56,7 +55,7 @@ export type OpenAiServer = {
 const embeddingSize = 512;
 
 /** Hashes words and their first letters into buckets, so that texts with common words or stems have close vectors. */
-export function hashEmbedding(text: string): number[] {
+function hashEmbedding(text: string): number[] {
   const vector = Array.from({ length: embeddingSize }, () => 0);
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
     for (const [part, weight] of [
@@ -71,16 +70,6 @@ export function hashEmbedding(text: string): number[] {
   }
   const norm = Math.hypot(...vector) || 1;
   return vector.map((value) => value / norm);
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of request) text += String(chunk);
-  return text;
-}
-
-function json(response: ServerResponse, status: number, value: unknown, headers: Record<string, string> = {}): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
 }
 
 function completion(content: string | FunctionCalls): unknown {
@@ -151,9 +140,9 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
   const usual = (): string => JSON.stringify({ answered: true, sources: [1], answer: 'As the source says.' });
   const state: Pick<OpenAiServer, 'reply'> = { reply: usual };
 
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function handle(request: IncomingMessage, response: ServerResponse, sent: string): Promise<void> {
     const path = request.url ?? '';
-    const body = JSON.parse(await readBody(request)) as RecordedRequest['body'];
+    const body = JSON.parse(sent) as RecordedRequest['body'];
     requests.push({ path, authorization: request.headers.authorization, body });
     for (const told of waiting.splice(0)) told();
     const script = scripts.shift();
@@ -188,10 +177,7 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
     } else json(response, 404, { error: { message: 'no such route' } });
   }
 
-  const server = createServer((request, response) => {
-    handle(request, response).catch(() => response.destroy());
-  });
-  const { url, close } = await listening(server);
+  const { url, close } = await serving(handle);
 
   return Object.assign(state, {
     baseUrl: `${url}/v1`,

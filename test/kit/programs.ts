@@ -4,15 +4,18 @@
  * sources.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { builtName } from './processes.ts';
+import { kept } from '../../workers/fingerprint.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** The folder is below node_modules, so that external packages are found. */
-const kept = join(root, 'node_modules', '.cache', 'test-programs');
+const cache = join(root, 'node_modules', '.cache', 'test-programs');
+/** Other runs of this clone may still use older programs, so this many versions are kept. */
+const keptVersions = 20;
 
 const programs = [
   'api/server.ts',
@@ -60,7 +63,7 @@ export async function buildPrograms(): Promise<string> {
   const { outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: Object.fromEntries(programs.map((program) => [program.replace(/\.ts$/u, ''), `start:${program}`])),
-    outdir: kept,
+    outdir: cache,
     outExtension: { '.js': '.mjs' },
     bundle: true,
     splitting: true,
@@ -89,37 +92,13 @@ export async function buildPrograms(): Promise<string> {
   });
   const hash = createHash('sha256');
   for (const { path, contents } of outputFiles) hash.update(`${path}\0`).update(contents);
-  const folder = join(kept, hash.digest('hex').slice(0, 16));
-  if (!(await touched(folder))) await write(folder, outputFiles);
-  await removeOld();
+  const write = async (draft: string): Promise<void> => {
+    for (const { path, contents } of outputFiles) {
+      const target = join(draft, relative(cache, path));
+      await mkdir(dirname(target), { recursive: true });
+      await writeFile(target, contents);
+    }
+  };
+  const folder = await kept(cache, 'programs', hash.digest('hex').slice(0, 16), write, keptVersions);
   return pathToFileURL(`${folder}/`).href;
-}
-
-/** Marks the folder as used now and returns whether it exists. */
-const touched = (folder: string): Promise<boolean> =>
-  utimes(folder, new Date(), new Date()).then(
-    () => true,
-    () => false,
-  );
-
-/** Writes all files or none, because another run may build the same ones. */
-async function write(folder: string, files: readonly { path: string; contents: Uint8Array }[]): Promise<void> {
-  const draft = `${folder}.${process.pid}`;
-  for (const { path, contents } of files) {
-    const target = join(draft, relative(kept, path));
-    await mkdir(dirname(target), { recursive: true });
-    await writeFile(target, contents);
-  }
-  await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }));
-}
-
-/** How long programs built from other sources are kept, because another run may still use them. */
-const keptMs = 24 * 3_600_000;
-
-async function removeOld(): Promise<void> {
-  for (const name of await readdir(kept)) {
-    const folder = join(kept, name);
-    const at = await stat(folder).catch(() => undefined);
-    if (at && Date.now() - at.mtimeMs > keptMs) await rm(folder, { recursive: true, force: true });
-  }
 }

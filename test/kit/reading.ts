@@ -14,7 +14,7 @@ type ByLanguage = Record<(typeof languages)[number], string[]>;
  * Each row of `asked` has a description of what is expected, the message, and the expected search texts: the first one
  * (`first`), the last one (`last`), or those of all readings (`readings`).
  */
-export type Sentences = {
+type Sentences = {
   calls: ByLanguage;
   noCalls: ByLanguage;
   /** Messages to shops, travel, utility and software companies, in more languages. The rules were not tuned on them. */

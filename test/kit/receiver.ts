@@ -3,10 +3,10 @@
  * events.
  */
 import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { until, type Api, type TestOrg } from './harness.ts';
-import { listening } from './listening.ts';
+import { serving } from './listening.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
 export type Received = {
@@ -40,17 +40,14 @@ export async function startReceiver(
 ): Promise<Receiver> {
   const received: Received[] = [];
   const receiver = { received, answer };
-  const take = (request: IncomingMessage, response: ServerResponse): void => {
-    const pieces: Buffer[] = [];
-    request.on('data', (piece: Buffer) => pieces.push(piece));
-    request.on('end', () => {
-      const body = Buffer.concat(pieces).toString('utf8');
-      const one: Received = { at: Date.now(), headers: request.headers, body, event: JSON.parse(body) };
+  const { port, close } = await serving(
+    ({ headers }, response, body) => {
+      const one: Received = { at: Date.now(), headers, body, event: JSON.parse(body) };
       received.push(one);
       receiver.answer(one, response);
-    });
-  };
-  const { port, close } = await listening(tls ? createTlsServer(tls, take) : createServer(take));
+    },
+    tls && createTlsServer(tls),
+  );
   return Object.assign(receiver, {
     url: `${tls ? `https://${tls.hostname}` : 'http://127.0.0.1'}:${port}/hook`,
     close,

@@ -2,10 +2,9 @@
  * Stateful emulators of Slack, Linear and GitHub, each behind a small proxy that records every request. A test can make
  * the proxy refuse requests, lose answers after the service has acted, or hold answers back.
  */
-import { createServer, type IncomingMessage } from 'node:http';
 import { createEmulator } from 'emulate';
 import { freePort } from '../../engines/ports.ts';
-import { listening } from './listening.ts';
+import { json, serving } from './listening.ts';
 
 export type Sent = { path: string; headers: Record<string, unknown>; body: string };
 /**
@@ -35,54 +34,43 @@ export type Service = {
   close(): Promise<void>;
 };
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = [];
-  for await (const piece of request) pieces.push(piece as Buffer);
-  return Buffer.concat(pieces).toString('utf8');
-}
-
 async function behindProxy(target: { url: string; close(): Promise<void> }): Promise<Service> {
   const sent: Sent[] = [];
   const faults: Fault[] = [];
   let lasting: Fault | undefined;
   let choose: ((sent: Sent) => Fault | undefined) | undefined;
-  const server = createServer((request, response) => {
-    void (async () => {
-      const body = await bodyOf(request);
-      const one: Sent = { path: request.url ?? '', headers: request.headers, body };
-      sent.push(one);
-      const at = faults.findIndex(({ fits }) => fits?.(one) ?? true);
-      const standing = lasting?.fits?.(one) === false ? undefined : lasting;
-      const fault = at === -1 ? (standing ?? choose?.(one)) : faults.splice(at, 1)[0];
-      await fault?.until;
-      if (fault && !fault.lose && fault.body !== undefined) {
-        const headers = { 'content-type': 'application/json', ...fault.headers };
-        response.writeHead(fault.status ?? 200, headers).end(JSON.stringify(fault.body));
-        return;
-      }
-      const names = ['content-type', 'authorization'];
-      const passed = names.flatMap((name): [string, string][] =>
-        request.headers[name] === undefined ? [] : [[name, String(request.headers[name])]],
-      );
-      const answer = await fetch(`${target.url}${request.url}`, {
-        method: request.method ?? 'GET',
-        headers: passed,
-        redirect: 'manual',
-        ...(body === '' ? {} : { body }),
-      });
-      const text = await answer.text();
-      if (fault?.mute) return;
-      if (fault?.lose) return void request.socket.destroy();
-      const location = answer.headers.get('location');
-      response
-        .writeHead(answer.status, {
-          'content-type': answer.headers.get('content-type') ?? 'text/plain',
-          ...(location === null ? {} : { location }),
-        })
-        .end(text);
-    })().catch(() => response.destroy());
+  const { url, close } = await serving(async (request, response, body) => {
+    const one: Sent = { path: request.url ?? '', headers: request.headers, body };
+    sent.push(one);
+    const at = faults.findIndex(({ fits }) => fits?.(one) ?? true);
+    const standing = lasting?.fits?.(one) === false ? undefined : lasting;
+    const fault = at === -1 ? (standing ?? choose?.(one)) : faults.splice(at, 1)[0];
+    await fault?.until;
+    if (fault && !fault.lose && fault.body !== undefined) {
+      json(response, fault.status ?? 200, fault.body, fault.headers);
+      return;
+    }
+    const names = ['content-type', 'authorization'];
+    const passed = names.flatMap((name): [string, string][] =>
+      request.headers[name] === undefined ? [] : [[name, String(request.headers[name])]],
+    );
+    const answer = await fetch(`${target.url}${request.url}`, {
+      method: request.method ?? 'GET',
+      headers: passed,
+      redirect: 'manual',
+      ...(body === '' ? {} : { body }),
+    });
+    const text = await answer.text();
+    if (fault?.mute) return;
+    if (fault?.lose) return void request.socket.destroy();
+    const location = answer.headers.get('location');
+    response
+      .writeHead(answer.status, {
+        'content-type': answer.headers.get('content-type') ?? 'text/plain',
+        ...(location === null ? {} : { location }),
+      })
+      .end(text);
   });
-  const { url, close } = await listening(server);
   return {
     url,
     sent,
@@ -110,8 +98,7 @@ export const linearStates = {
   canceled: '22222222-0000-4000-8000-000000000004',
 };
 
-/** `member` is the e-mail address of a user of the workspace. */
-export async function startSlackService({ member = 'kim@example.com' } = {}): Promise<Service> {
+export async function startSlackService(): Promise<Service> {
   const emulator = await createEmulator({
     service: 'slack',
     port: await freePort(),
@@ -119,7 +106,7 @@ export async function startSlackService({ member = 'kim@example.com' } = {}): Pr
       slack: {
         team: { name: 'Demo Bank', domain: 'demo-bank' },
         users: [
-          { name: 'kim', real_name: 'Kim Lee', profile: { email: member } },
+          { name: 'kim', real_name: 'Kim Lee', profile: { email: 'kim@example.com' } },
           { name: 'robin', real_name: 'Robin Roe' },
         ],
         channels: [{ name: 'support' }, { name: 'elsewhere' }],

@@ -2,14 +2,13 @@
  * A chat client for tests. It speaks the frames of docs/chat.md, remembers its position, resumes, and records every
  * fault of the server (an invalid frame, a number out of order).
  */
-import { once } from 'node:events';
 import { WebSocket } from 'ws';
+import { FrameClient } from './frameclient.ts';
 import { until, type Api, type TestOrg } from './harness.ts';
 import { serverFrame, type ServerFrame } from '../../api/chat/contract/chat.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
 export type Shown = { id: string; role: string; body: string };
-type FrameOf<T extends ServerFrame['type']> = Extract<ServerFrame, { type: T }>;
 
 /** The types of frames that come from the log. Each frame has its own number. */
 const logged = [
@@ -56,26 +55,20 @@ export function chatUrl(apiUrl: string, orgId: string, query: Query): string {
   return `${apiUrl.replace(/^http/, 'ws')}/v1/support/chat/ws/${orgId}?${new URLSearchParams(query).toString()}`;
 }
 
-export class ChatClient {
+export class ChatClient extends FrameClient<ServerFrame> {
   readonly orgId: string;
   readonly credentials: Query;
-  /** All received frames over all connections, in the order of arrival. */
-  readonly frames: ServerFrame[] = [];
-  /** The protocol faults that this client noticed. */
-  readonly faults: string[] = [];
   /** Called with each received frame. */
   heard: (frame: ServerFrame) => void = () => undefined;
   convId: string | undefined;
   seq = 0;
   /** What a page would show: the history built from the frames. */
   shown = new Map<string, Shown>();
-  closed: { code: number; reason: string } | undefined;
-  private socket: WebSocket | undefined;
-
   private readonly headers: Query;
 
   /** `headers` are additional headers of the handshake, by default those of a page on a local development server. */
   constructor(orgId: string, credentials: Query, headers: Query = {}) {
+    super();
     this.orgId = orgId;
     this.credentials = credentials;
     this.headers = { origin: 'http://localhost:8080', ...headers };
@@ -83,19 +76,7 @@ export class ChatClient {
 
   /** Connects, and waits for the handshake. `query` is added to the credentials. */
   async connect(apiUrl: string, query: Query = {}): Promise<this> {
-    const url = chatUrl(apiUrl, this.orgId, { ...this.credentials, ...query });
-    const socket = new WebSocket(url, { headers: this.headers });
-    this.socket = socket;
-    this.closed = undefined;
-    socket.on('message', (data, isBinary) => {
-      if (this.socket === socket) this.take((data as Buffer).toString('utf8'), isBinary);
-    });
-    socket.on('close', (code, reason) => {
-      if (this.socket === socket) this.closed = { code, reason: reason.toString() };
-    });
-    socket.on('error', () => undefined);
-    // An error event precedes the close event, and `once` of node:events would throw the error.
-    await new Promise((resolve) => void socket.once('open', resolve).once('close', resolve));
+    await this.connectTo(chatUrl(apiUrl, this.orgId, { ...this.credentials, ...query }), 'open', this.headers);
     return this;
   }
 
@@ -104,26 +85,8 @@ export class ChatClient {
     return this.connect(apiUrl, { conv_id: this.convId!, resume_from: String(this.seq) });
   }
 
-  /** Breaks the connection like a network failure. */
-  drop(): void {
-    this.socket?.terminate();
-    this.socket = undefined;
-  }
-
-  /** Closes the connection and waits for the close. */
-  async close(): Promise<void> {
-    if (!this.socket || this.socket.readyState === WebSocket.CLOSED) return;
-    const closed = once(this.socket, 'close');
-    this.socket.close();
-    await closed;
-  }
-
   get isOpen(): boolean {
     return this.socket?.readyState === WebSocket.OPEN;
-  }
-
-  send(frame: object): void {
-    this.sendRaw(JSON.stringify(frame));
   }
 
   sendRaw(data: string | Uint8Array): void {
@@ -138,36 +101,12 @@ export class ChatClient {
     });
   }
 
-  /** Waits for the first frame of this type that fits. */
-  async frame<T extends ServerFrame['type']>(
-    type: T,
-    fits: (frame: FrameOf<T>) => boolean = () => true,
-  ): Promise<FrameOf<T>> {
-    const isIt = (frame: ServerFrame): frame is FrameOf<T> => frame.type === type && fits(frame as FrameOf<T>);
-    return until(async () => {
-      const found = this.frames.find(isIt);
-      // A frame cannot arrive after the connection is closed.
-      if (!found && this.closed)
-        throw new Error(`no ${type}: closed ${JSON.stringify([this.closed, this.frames.at(-1)])}`);
-      return found;
-    }, `the frame ${type}`);
-  }
-
-  all<T extends ServerFrame['type']>(type: T): FrameOf<T>[] {
-    return this.frames.filter((frame): frame is FrameOf<T> => frame.type === type);
-  }
-
-  /** Waits until the connection has ended and returns how. */
-  async ended(): Promise<{ code: number; reason: string }> {
-    return until(async () => this.closed, 'the connection to end');
-  }
-
   /** Resolves when the frame with this number has arrived. */
   async caughtUp(seq: number): Promise<void> {
     await until(async () => this.seq >= seq, `frame ${seq} of ${this.convId}`);
   }
 
-  private take(text: string, isBinary: boolean): void {
+  protected take(text: string, isBinary: boolean): void {
     const parsed = isBinary ? undefined : serverFrame.safeParse(JSON.parse(text));
     if (!parsed?.success) {
       this.faults.push(`not a frame: ${text.slice(0, 500)} ${parsed?.error.message ?? 'binary'}`);

@@ -26,7 +26,7 @@ export const done = 'Cancel order:\nOrder A-1042 is cancelled.';
 /** The bearer token of the tool server. */
 export const secret = 'tok-nobody-may-see-this';
 
-export type Terms = { risk_tier: RiskTier; auth_scope?: AuthScope; timeout_ms?: number };
+type Terms = { risk_tier: RiskTier; auth_scope?: AuthScope; timeout_ms?: number };
 export type Approved = { tool: TestTool } & Terms;
 
 /** An organization with a tool server and these approved tools. The caller closes the server. */

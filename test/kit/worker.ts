@@ -3,6 +3,7 @@
  * that point (see interrupt.ts).
  */
 import { readFile } from 'node:fs/promises';
+import { runProgram } from '../../api/http/program.ts';
 import type { WorkerDeps } from '../../workers/slices/slice.ts';
 import { startWorkers } from '../../workers/main.ts';
 import { interrupt } from './interrupt.ts';
@@ -105,8 +106,4 @@ const code = await readFile(process.env['TEST_WORKFLOW_BUNDLE']!, 'utf8');
 const config = readConfig(process.env);
 // On busy cores a process with low priority hardly runs, and tests wait for vectors.
 const embedding = { ...config.embedding, niceness: 0 };
-const workers = await startWorkers({ ...config, embedding }, adapt, { code });
-for (const event of ['SIGTERM', 'disconnect'] as const) {
-  process.on(event, () => void workers.close().then(() => process.exit(0)));
-}
-process.send?.({ type: 'ready' });
+await runProgram(() => startWorkers({ ...config, embedding }, adapt, { code }));

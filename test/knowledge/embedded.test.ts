@@ -431,7 +431,7 @@ describe('the maintenance of embeddings', () => {
     expect(await vectors()).toEqual(whole);
 
     await search.removeSource(table(), docs[0]!);
-    await search.retag(table(), docs[1]!, { segments: ['everyone'] });
+    await search.retag(table(), docs[1]!, { segments: ['everyone'], authority: 'normal' }, '1');
     const ghost = {
       id: 'doc_gone:1:0',
       source_id: 'doc_gone',

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { useMeter, type Meter } from '../../clients/base/meter.ts';
 import { createEmbedding, type Embedding, type EmbeddingOptions } from '../../clients/embedding/embedding.ts';
 import { createLocal, type Local, type LocalOptions } from '../../clients/embedding/local.ts';
-import { modelNames, models } from '../../clients/embedding/vectors.ts';
+import { modelNames, widths } from '../../clients/embedding/vectors.ts';
 import { isAlive } from '../../engines/takelock.mjs';
 import { until } from '../kit/harness.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 const lengthOf = (vector: Float32Array): number => Math.hypot(...vector);
-const cut = (vector: Float32Array, widths: readonly number[]): Float32Array[] => {
+const cut = (vector: Float32Array): Float32Array[] => {
   let from = 0;
   return widths.map((width) => vector.slice(from, (from += width)));
 };
@@ -48,9 +48,8 @@ describe('with the embedded models', () => {
   it('the vectors of questions and of passages consist of one part for each model, in the same order, each part with norm 1', async () => {
     const parts = await shared.question('How do I order a card?');
     const [passage] = await shared.passages([{ heading: 'Cards', text: 'Order one in the app.' }]);
-    expect(shared.widths()).toEqual(Object.values(models).map(({ dimensions }) => dimensions));
-    expect(parts.map(({ length }) => length)).toEqual(shared.widths());
-    for (const part of [...parts, ...cut(passage!, shared.widths())]) expect(lengthOf(part)).toBeCloseTo(1, 3);
+    expect(parts.map(({ length }) => length)).toEqual(widths);
+    for (const part of [...parts, ...cut(passage!)]) expect(lengthOf(part)).toBeCloseTo(1, 3);
   });
 
   it('messages are classified by the first two parts of the question’s vector', async () => {
@@ -72,7 +71,7 @@ describe('with the embedded models', () => {
     expect(embedding.state()).toEqual({ state: 'starting' });
     resolve(folder);
     await until(async () => embedding.state().state === 'ready', 'the models');
-    expect(await embedding.question('hello')).toHaveLength(embedding.widths().length);
+    expect(await embedding.question('hello')).toHaveLength(widths.length);
   });
 
   it('the reason is reported when the models cannot be obtained', async () => {
@@ -243,12 +242,12 @@ describe('with an embedding model at an endpoint', () => {
 
   it('vectors from an endpoint have norm 1 and come from one model, and a question that is repeated is sent to the endpoint once', async () => {
     const embedding = open({ obtain: undefined, endpoint: endpoint() });
-    expect([embedding.model, embedding.widths(), embedding.local]).toEqual(['endpoint:e', [], undefined]);
+    expect([embedding.model, embedding.local]).toEqual(['endpoint:e', undefined]);
     const [passage] = await embedding.passages([{ heading: 'Cards', text: 'Order one.' }]);
     const [part] = await embedding.question('cards');
     expect(await embedding.question('cards')).toEqual([part]);
     expect(server.requests.map(({ body }) => body.input)).toEqual([['Cards\nOrder one.'], ['cards']]);
-    expect([passage!.length, part!.length, embedding.widths()]).toEqual([512, 512, [512]]);
+    expect([passage!.length, part!.length]).toEqual([512, 512]);
     for (const vector of [passage!, part!]) expect(lengthOf(vector)).toBeCloseTo(1, 5);
   });
 
@@ -270,12 +269,7 @@ describe('with an embedding model at an endpoint', () => {
 describe('without any embedding model', () => {
   it('without any embedding model there are no vectors, and every request for one fails', async () => {
     const embedding = open({ obtain: undefined, endpoint: {} });
-    expect([embedding.model, embedding.widths(), embedding.local, embedding.state()]).toEqual([
-      undefined,
-      [],
-      undefined,
-      { state: 'off' },
-    ]);
+    expect([embedding.model, embedding.local, embedding.state()]).toEqual([undefined, undefined, { state: 'off' }]);
     await expect(embedding.question('cards')).rejects.toThrow('No embedding model');
   });
 });

@@ -7,15 +7,15 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { getPriority, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import iconv from 'iconv-lite';
 import { patientNiceness } from '../../clients/base/background.ts';
-import { reasonOf as reasonInProcess } from '../../clients/base/sandbox.ts';
-import { createFiles, readerFlags, sniffFile, type Files } from '../../clients/files/files.ts';
+import { reasonOf as reasonInProcess, sandboxFlags } from '../../clients/base/sandbox.ts';
+import { createFiles, sniffFile, type Files } from '../../clients/files/files.ts';
 import { defaultLimits } from '../../clients/files/limits.ts';
 import { readers } from '../../clients/files/readers.ts';
 import { rowText, toChunks, type Block } from '../../models/rules/knowledge/chunks.ts';
@@ -963,9 +963,8 @@ describe('limits of the reader process', () => {
         attempt(() => new threads.Worker('0', { eval: true })),
         attempt(() => eval('1')),
       ]));`;
-    const child = spawn(process.execPath, [...readerFlags(256, program), '--input-type=module', '-e', probe], {
-      env: {},
-    });
+    const flags = sandboxFlags(256, [join(dirname(program), '*')]);
+    const child = spawn(process.execPath, [...flags, '--input-type=module', '-e', probe], { env: {} });
     const denied = 'ERR_ACCESS_DENIED';
     expect(JSON.parse(await textOf(child.stdout))).toEqual([0, denied, denied, denied, denied, 'EvalError']);
   });

@@ -34,7 +34,6 @@ import {
   resend,
   type ToolCall,
 } from '../../models/mcp/call.ts';
-import { keepGrant, returnGrant, takeGrant } from '../../models/mcp/grant.ts';
 import { pinOf, sha256 } from '../../models/mcp/hash.ts';
 import { takeCall } from '../../models/mcp/limit.ts';
 import {
@@ -324,14 +323,14 @@ describe('a tool call', () => {
     const decide = (index: number, at = now) =>
       decideCall(call, { by: 'member', approved: index % 2 === 0, actor: `usr_${index}`, at }, []);
     const all = await Promise.all(times(8, (index) => decide(index)));
-    const counted = all.flatMap((one) => ('call' in one ? [one.call] : []));
+    const counted = all.filter((one) => one !== null);
     expect(counted).toHaveLength(1);
     const standing = await findToolCall(orgId, call._id);
     expect([standing?.state, standing?.decided_by]).toEqual([counted[0]!.state, counted[0]!.decided_by]);
     const late = await stored();
-    expect(await decideCall(late, { by: 'member', approved: true, actor: 'usr_1', at: late.ask_until! }, [])).toEqual({
-      refusal: 'expired',
-    });
+    expect(
+      await decideCall(late, { by: 'member', approved: true, actor: 'usr_1', at: late.ask_until! }, []),
+    ).toBeNull();
   });
 
   it('one sender claims a tool call, and after its time limit another sender can take over a call that only reads', async () => {
@@ -511,26 +510,5 @@ describe('a process that dies while it reports a suspension or the end of a sign
     await refuse(() => now);
     const { oauth_state, scopes_wanted } = (await findToolServer(orgId))!;
     expect([oauth_state, scopes_wanted, await reported()]).toEqual([undefined, ['orders'], ['tool_server_signed_out']]);
-  });
-});
-
-describe('a sign-in in progress', () => {
-  it('a person can return from a sign-in once, before its deadline, and its grant can be taken once', async () => {
-    const server = { _id: orgId, connection: 1, endpoint_url: 'https://tools.example/', auth_type: 'oauth2' } as const;
-    const content = { server, state: 's', actor: 'usr_1', mode: 'test' } as const;
-    const grant = {
-      _id: randomUUID(),
-      org_id: orgId,
-      connection: 1,
-      content,
-      returned: false,
-      expires_at: new Date(now.getTime() + 1_000),
-    };
-    await keepGrant(grant, createSecretBox([Buffer.alloc(32, 1)]));
-    expect(await takeGrant(orgId, grant._id)).toBeNull();
-    expect(await returnGrant(grant._id, undefined, grant.expires_at)).toBeNull();
-    expect(tally(await Promise.all(times(4, () => returnGrant(grant._id, undefined, now))))).toBe(1);
-    expect(await takeGrant(newId('org'), grant._id)).toBeNull();
-    expect(tally(await Promise.all(times(4, () => takeGrant(orgId, grant._id))))).toBe(1);
   });
 });

@@ -3,7 +3,9 @@
  * that it is online again. All frames are passed on to the page. Only `welcome` and an `error` with `retry_after` also
  * affect the connection.
  */
-import type { Frame } from './frame.ts';
+
+/** A frame as received from the server. Pages know the types of their own server's frames. */
+type Frame = { type: string; seq: number } & Record<string, unknown>;
 
 /**
  * `connecting`: the first attempt. `lost`: reconnecting. `slow`: the server asked to wait. `ended`: the session is
@@ -31,15 +33,6 @@ export type LinkDeps = {
   missing(): boolean;
 };
 
-export type Link = {
-  /** Sends a frame. Returns whether the socket was open. */
-  send(frame: Record<string, unknown>): boolean;
-  /** Drops this socket, because it is unusable, and reconnects after a pause. */
-  again(): void;
-  /** Closes the connection for good; no reconnection follows. */
-  close(): void;
-};
-
 const closeCodes = { unreadable: 4400, ended: 4401, refused: 4403, missing: 4404, tooFast: 4429 } as const;
 /**
  * Exponential backoff: the pause doubles from the first to the last. Each actual pause is a random part of it (jitter),
@@ -54,7 +47,7 @@ const pongWithinMs = 10_000;
 /** After a socket was open for this long, in ms, the next pause is the shortest again. */
 const goodAfterMs = 5_000;
 
-export function openLink(deps: LinkDeps): Link {
+export function openLink(deps: LinkDeps) {
   let socket: WebSocket | undefined;
   let attempts = 0;
   let wasOpen = false;
@@ -152,6 +145,7 @@ export function openLink(deps: LinkDeps): Link {
     deps.state(state);
   }
 
+  /** Sends a frame. Returns whether the socket was open. */
   function send(frame: Record<string, unknown>): boolean {
     if (socket?.readyState !== WebSocket.OPEN) return false;
     socket.send(JSON.stringify(frame));
@@ -169,6 +163,7 @@ export function openLink(deps: LinkDeps): Link {
   window.addEventListener('online', back);
   window.addEventListener('offline', gone);
 
+  /** Closes the connection for good; no reconnection follows. */
   function close(): void {
     over = true;
     stopClocks();
@@ -181,8 +176,14 @@ export function openLink(deps: LinkDeps): Link {
 
   deps.state('connecting');
   void attempt();
-  return { send, close, again: () => socket && drop(socket) };
+  return {
+    send,
+    close,
+    /** Drops this socket, because it is unusable, and reconnects after a pause. */
+    again: () => socket && drop(socket),
+  };
 }
+export type Link = ReturnType<typeof openLink>;
 
 function parse(data: unknown): Frame | undefined {
   try {

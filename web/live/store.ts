@@ -3,19 +3,11 @@
  * data, the data last as long as the page.
  */
 
-export type Store = {
-  get(name: string): string | undefined;
-  /** The value undefined removes the entry. */
-  set(name: string, value: string | undefined): void;
-  /** The names of the entries with this prefix, in no particular order. */
-  names(prefix: string): string[];
-};
-
 /**
  * A store of the entries of `storage` whose names begin with `prefix`. `storage` is a function, because even reading
  * `window.localStorage` may throw an error.
  */
-export function createStore(storage: () => Storage, prefix: string): Store {
+export function createStore(storage: () => Storage, prefix: string) {
   const memory = new Map<string, string>();
   /** Uses the page's storage. Returns undefined when the storage is blocked or full. */
   const attempt = <T>(act: (storage: Storage) => T): T | undefined => {
@@ -26,8 +18,10 @@ export function createStore(storage: () => Storage, prefix: string): Store {
     }
   };
   return {
-    get: (name) => memory.get(name) ?? attempt((kept) => kept.getItem(prefix + name)) ?? undefined,
-    set(name, value) {
+    get: (name: string): string | undefined =>
+      memory.get(name) ?? attempt((kept) => kept.getItem(prefix + name)) ?? undefined,
+    /** The value undefined removes the entry. */
+    set(name: string, value: string | undefined): void {
       const kept = attempt((kept) => {
         if (value === undefined) kept.removeItem(prefix + name);
         else kept.setItem(prefix + name, value);
@@ -36,13 +30,16 @@ export function createStore(storage: () => Storage, prefix: string): Store {
       if (kept || value === undefined) memory.delete(name);
       else memory.set(name, value);
     },
-    names(begin) {
+    /** The names of the entries that begin with this text, in no particular order. */
+    names(begin: string): string[] {
       const kept = attempt((kept) => Object.keys(kept)) ?? [];
       const own = kept.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
       return [...new Set([...own, ...memory.keys()])].filter((name) => name.startsWith(begin));
     },
   };
 }
+
+export type Store = ReturnType<typeof createStore>;
 
 /** 128 random bits, hexadecimal. Pages without TLS have no `randomUUID`. */
 export function randomId(): string {

@@ -3,7 +3,7 @@
  * URL is the only credential; it is sent only to the socket of the same server.
  */
 import { openLink, type Link, type LinkState } from '../live/connection.ts';
-import type { Frame } from '../live/frame.ts';
+import type { RoomServerFrame } from '../../api/interviews/contract/rooms.ts';
 import { createStore, randomId } from '../live/store.ts';
 import { emptyRoom, receive, say } from './state.ts';
 import { createView } from './view.ts';
@@ -28,7 +28,7 @@ const view = createView(document.querySelector('main')!, {
   said(body) {
     const clientId = randomId();
     const role = room.welcome?.role ?? 'candidate';
-    const asked = room.welcome?.mode === 'solo' ? room.question?.id : undefined;
+    const asked = room.welcome?.mode === 'solo' ? room.question?.question_id : undefined;
     store.set(unsent + clientId, JSON.stringify({ body, role, asked }));
     room = say(room, clientId, role, body);
     sendWaiting();
@@ -53,7 +53,8 @@ const link: Link = openLink({
     if (state !== 'open') given = new Set();
     show();
   },
-  frame(frame) {
+  frame(received) {
+    const frame = received as RoomServerFrame;
     room = receive(room, frame);
     if (frame.type === 'welcome') {
       takeUnsent();
@@ -62,7 +63,7 @@ const link: Link = openLink({
     }
     if (frame.type === 'joined' || frame.type === 'ended') consenting = undefined;
     if (frame.type === 'error' && passes(frame)) link.again();
-    else if (frame.type === 'error') ending = false;
+    else if (frame.type === 'error' && frame.refused === 'end') ending = false;
     for (const { clientId, state } of room.entries)
       if (clientId !== undefined && state !== 'waiting') store.set(unsent + clientId, undefined);
     show();
@@ -74,13 +75,12 @@ const link: Link = openLink({
 
 /**
  * Whether an error of the server is about something that waits and may succeed when it is sent again, on a new socket.
- * Only an error about a message has a `client_message_id`. So an error without this id may be about the consent or the
- * end of the interview. If the error has `retry_after`, the server itself closes the connection.
+ * If the error has `retry_after`, the server itself closes the connection.
  */
-function passes(error: Frame): boolean {
-  const named = error['client_message_id'];
-  const waits = typeof named === 'string' ? given.has(named) : consenting !== undefined || ending;
-  return waits && ['INTERNAL', 'UNAVAILABLE'].includes(String(error['code'])) && error['retry_after'] === undefined;
+function passes(error: Extract<RoomServerFrame, { type: 'error' }>): boolean {
+  const { code, refused, client_message_id: named, retry_after: retryAfter } = error;
+  const waits = named === undefined ? refused === 'consent' || refused === 'end' : given.has(named);
+  return waits && ['INTERNAL', 'UNAVAILABLE'].includes(code) && retryAfter === undefined;
 }
 
 /** Takes over messages that the page could not send before a reload. The server deduplicates messages. */

@@ -1,9 +1,13 @@
 /**
  * The state of an interview room after each frame from the server. Pure: it knows neither the page nor the connection.
  */
-import type { Frame } from '../live/frame.ts';
+import type { RoomServerFrame } from '../../api/interviews/contract/rooms.ts';
 
-export type Role = 'candidate' | 'interviewer';
+type FrameOf<T extends RoomServerFrame['type']> = Extract<RoomServerFrame, { type: T }>;
+type Message = FrameOf<'history'>['messages'][number];
+type Welcome = FrameOf<'welcome'>;
+type Role = Welcome['role'];
+export type Suggestion = FrameOf<'suggestion'>;
 export type Entry = {
   /** The server's id; undefined until the server has acknowledged the message. */
   id: string | undefined;
@@ -12,25 +16,15 @@ export type Entry = {
   body: string;
   state: 'there' | 'waiting' | 'failed';
 };
-export type Welcome = {
-  role: Role;
-  mode: 'solo' | 'copilot' | 'shadow';
-  /** The language of the interview, such as `de`, in which the page is shown. */
-  language: string;
-  title: string;
-  questions: number;
-  notice: string;
-};
-export type Suggestion = { id: string; kind: string; body: string };
-export type Question = { id: string; index: number; total: number; body: string };
 
 export type Room = {
+  /** `language`: the language of the interview, in which the page is shown. */
   welcome: Welcome | undefined;
   /** `waiting`: the candidate has not consented yet. */
   stage: 'waiting' | 'running' | 'over';
   seq: number | undefined;
   entries: readonly Entry[];
-  question: Question | undefined;
+  question: FrameOf<'question'> | undefined;
   suggestions: readonly Suggestion[];
   /** The server's sentence that tells how the interview ended. */
   ending: string | undefined;
@@ -52,54 +46,43 @@ export const emptyRoom: Room = {
   early: false,
 };
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 /** Maximum number of suggestions shown, because an interviewer can read few while somebody speaks. */
 const shownSuggestions = 3;
 
-export function receive(before: Room, frame: Frame): Room {
+export function receive(before: Room, frame: RoomServerFrame): Room {
   const room = { ...before, seq: frame.seq, fault: undefined, early: false };
   switch (frame.type) {
     case 'welcome':
-      return welcomed(room, frame);
+      return { ...room, welcome: frame, stage: frame.status === 'in_progress' ? 'running' : 'waiting' };
     case 'history': {
-      const list = frame['messages'] as Frame[];
       const waiting = room.entries.filter(({ id, clientId }) => id === undefined && clientId !== undefined);
-      return { ...room, entries: [...list.map(entryOf), ...waiting] };
+      return { ...room, entries: [...frame.messages.map(entryOf), ...waiting] };
     }
     case 'joined':
       return { ...room, stage: 'running' };
     case 'question': {
-      const question = {
-        id: text(frame['question_id']),
-        index: Number(frame['index']),
-        total: Number(frame['total']),
-        body: text(frame['body']),
-      };
-      const entry: Entry = { id: `question:${question.id}`, by: 'ai', body: question.body, state: 'there' };
-      return { ...room, stage: 'running', question, entries: placed(room.entries, entry) };
+      const entry: Entry = { id: `question:${frame.question_id}`, by: 'ai', body: frame.body, state: 'there' };
+      return { ...room, stage: 'running', question: frame, entries: placed(room.entries, entry) };
     }
     case 'ack': {
       const entries = room.entries.map((entry): Entry =>
-        entry.clientId === frame['client_message_id']
-          ? { ...entry, id: text(frame['message_id']), state: 'there' }
-          : entry,
+        entry.clientId === frame.client_message_id ? { ...entry, id: frame.message_id, state: 'there' } : entry,
       );
       return { ...room, entries };
     }
     case 'message':
       return { ...room, entries: placed(room.entries, entryOf(frame)) };
     case 'suggestion': {
-      const suggestion = { id: text(frame['suggestion_id']), kind: text(frame['kind']), body: text(frame['body']) };
       // A suggestion's id without its trailing number identifies what the suggestion responds to. Suggestions that
       // respond to something earlier are outdated.
       const occasion = (id: string): string => id.replace(/:\d+$/, '');
       const others = room.suggestions.filter(
-        ({ id }) => occasion(id) === occasion(suggestion.id) && id !== suggestion.id,
+        ({ suggestion_id: id }) => occasion(id) === occasion(frame.suggestion_id) && id !== frame.suggestion_id,
       );
-      return { ...room, suggestions: [...others, suggestion].slice(-shownSuggestions) };
+      return { ...room, suggestions: [...others, frame].slice(-shownSuggestions) };
     }
     case 'ended':
-      return { ...room, stage: 'over', ending: text(frame['message']), suggestions: [] };
+      return { ...room, stage: 'over', ending: frame.message, suggestions: [] };
     case 'error':
       return refused(room, frame);
     default:
@@ -107,37 +90,18 @@ export function receive(before: Room, frame: Frame): Room {
   }
 }
 
-function welcomed(room: Room, frame: Frame): Room {
-  const welcome: Welcome = {
-    role: frame['role'] as Role,
-    mode: frame['mode'] as Welcome['mode'],
-    language: text(frame['language']),
-    title: text(frame['role_title']),
-    questions: Number(frame['question_count']),
-    notice: text(frame['ai_notice']),
-  };
-  return { ...room, welcome, stage: frame['status'] === 'in_progress' ? 'running' : 'waiting' };
-}
-
-function refused(room: Room, frame: Frame): Room {
-  const id = frame['client_message_id'];
+function refused(room: Room, { code, message, client_message_id: id, not_begun }: FrameOf<'error'>): Room {
   // A message that failed temporarily is sent again; only a refusal is final.
-  const final = !['INTERNAL', 'UNAVAILABLE', 'RATE_LIMITED'].includes(text(frame['code']));
+  const final = !['INTERNAL', 'UNAVAILABLE', 'RATE_LIMITED'].includes(code);
   const entries = room.entries.map((entry): Entry =>
     final && id !== undefined && entry.clientId === id ? { ...entry, state: 'failed' } : entry,
   );
   // The server's sentences are in English, so only a final refusal is shown in them. The page tells of temporary errors
   // in its own language.
-  const fault = final ? text(frame['message']) : undefined;
-  return { ...room, entries, fault, early: frame['not_begun'] === true };
+  return { ...room, entries, fault: final ? message : undefined, early: not_begun === true };
 }
 
-const entryOf = (frame: Frame | Record<string, unknown>): Entry => ({
-  id: text(frame['message_id']),
-  by: frame['role'] as Entry['by'],
-  body: text(frame['body']),
-  state: 'there',
-});
+const entryOf = ({ message_id: id, role: by, body }: Message): Entry => ({ id, by, body, state: 'there' });
 
 /** Adds a message without duplicates; unacknowledged messages stay last. */
 function placed(entries: readonly Entry[], entry: Entry): Entry[] {

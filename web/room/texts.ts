@@ -2,14 +2,15 @@
  * All fixed sentences of the interview room's page, by language. Messages of people and of the server are not
  * translated.
  */
+import { sentences } from '../live/sentences.ts';
 
 const en = {
+  ...sentences.en,
   interview: 'Interview',
   interviewFor: (title: string) => `Interview: ${title}`,
   candidate: 'Candidate',
   interviewer: 'Interviewer',
   ai: 'AI interviewer',
-  you: 'You',
   about: 'About this interview',
   speaksWithAi: 'You are speaking with an AI',
   aiTakesPart: 'An AI takes part in this interview',
@@ -19,33 +20,25 @@ const en = {
   end: 'End interview',
   endAgain: 'Press again to end the interview',
   answer: 'Your answer',
-  message: 'Your message',
   placeholder: 'Write here…',
-  send: 'Send',
   progress: (index: number, total: number) => `Question ${index} of ${total}`,
   suggestions: 'Suggestions',
   suggestionsForYou: 'Suggestions, for you alone',
   nextQuestion: 'Next question',
   followUp: 'Follow up',
-  waiting: 'Not sent yet',
-  failed: 'Could not be sent',
-  connecting: 'Connecting…',
   notOpenYet: 'The interview is not open yet. This page opens it when it begins.',
   waitingForCandidate: 'Waiting for the candidate to join and to agree to the recording.',
-  offline: 'You are offline. What you write is sent as soon as you are back.',
-  lost: 'The connection was lost; trying again. What you write is kept.',
-  slow: 'That was very quick. Your messages are sent in a moment.',
   over: 'This link is not valid, or the interview is over.',
 };
 export type Texts = typeof en;
 
 const de: Texts = {
+  ...sentences.de,
   interview: 'Interview',
   interviewFor: (title) => `Interview: ${title}`,
   candidate: 'Eingeladene Person',
   interviewer: 'Interviewende Person',
   ai: 'KI-Interview',
-  you: 'Sie',
   about: 'Über dieses Interview',
   speaksWithAi: 'Sie sprechen mit einer KI',
   aiTakesPart: 'An diesem Interview nimmt eine KI teil',
@@ -55,32 +48,24 @@ const de: Texts = {
   end: 'Interview beenden',
   endAgain: 'Zum Beenden noch einmal drücken',
   answer: 'Ihre Antwort',
-  message: 'Ihre Nachricht',
   placeholder: 'Hier schreiben…',
-  send: 'Senden',
   progress: (index, total) => `Frage ${index} von ${total}`,
   suggestions: 'Vorschläge',
   suggestionsForYou: 'Vorschläge, nur für Sie',
   nextQuestion: 'Nächste Frage',
   followUp: 'Nachfrage',
-  waiting: 'Noch nicht gesendet',
-  failed: 'Konnte nicht gesendet werden',
-  connecting: 'Verbindung wird hergestellt…',
   notOpenYet: 'Das Interview ist noch nicht geöffnet. Diese Seite öffnet es, sobald es beginnt.',
   waitingForCandidate: 'Wir warten, bis die eingeladene Person da ist und der Aufzeichnung zustimmt.',
-  offline: 'Sie sind offline. Was Sie schreiben, wird gesendet, sobald Sie wieder online sind.',
-  lost: 'Die Verbindung ist abgebrochen und wird wiederhergestellt. Was Sie schreiben, bleibt erhalten.',
-  slow: 'Das war sehr schnell. Ihre Nachrichten werden gleich gesendet.',
   over: 'Dieser Link ist ungültig, oder das Interview ist beendet.',
 };
 
 const fr: Texts = {
+  ...sentences.fr,
   interview: 'Entretien',
   interviewFor: (title) => `Entretien : ${title}`,
   candidate: 'Personne invitée',
   interviewer: 'Personne chargée de l’entretien',
   ai: 'IA de l’entretien',
-  you: 'Vous',
   about: 'À propos de cet entretien',
   speaksWithAi: 'Vous parlez avec une IA',
   aiTakesPart: 'Une IA prend part à cet entretien',
@@ -90,32 +75,24 @@ const fr: Texts = {
   end: 'Terminer l’entretien',
   endAgain: 'Appuyez encore pour terminer l’entretien',
   answer: 'Votre réponse',
-  message: 'Votre message',
   placeholder: 'Écrivez ici…',
-  send: 'Envoyer',
   progress: (index, total) => `Question ${index} sur ${total}`,
   suggestions: 'Suggestions',
   suggestionsForYou: 'Suggestions, visibles de vous uniquement',
   nextQuestion: 'Question suivante',
   followUp: 'Relance',
-  waiting: 'Pas encore envoyé',
-  failed: 'N’a pas pu être envoyé',
-  connecting: 'Connexion…',
   notOpenYet: 'L’entretien n’est pas encore ouvert. Cette page l’ouvrira dès qu’il commencera.',
   waitingForCandidate: 'Nous attendons que la personne invitée arrive et accepte l’enregistrement.',
-  offline: 'Vous êtes hors ligne. Ce que vous écrivez sera envoyé dès votre retour.',
-  lost: 'La connexion est perdue ; nouvel essai en cours. Ce que vous écrivez est conservé.',
-  slow: 'C’était très rapide. Vos messages partent dans un instant.',
   over: 'Ce lien n’est pas valable, ou l’entretien est terminé.',
 };
 
 const es: Texts = {
+  ...sentences.es,
   interview: 'Entrevista',
   interviewFor: (title) => `Entrevista: ${title}`,
   candidate: 'Persona invitada',
   interviewer: 'Persona entrevistadora',
   ai: 'IA de la entrevista',
-  you: 'Usted',
   about: 'Sobre esta entrevista',
   speaksWithAi: 'Está hablando con una IA',
   aiTakesPart: 'Una IA participa en esta entrevista',
@@ -125,31 +102,16 @@ const es: Texts = {
   end: 'Terminar la entrevista',
   endAgain: 'Pulse otra vez para terminar la entrevista',
   answer: 'Su respuesta',
-  message: 'Su mensaje',
   placeholder: 'Escriba aquí…',
-  send: 'Enviar',
   progress: (index, total) => `Pregunta ${index} de ${total}`,
   suggestions: 'Sugerencias',
   suggestionsForYou: 'Sugerencias, solo para usted',
   nextQuestion: 'Pregunta siguiente',
   followUp: 'Repregunta',
-  waiting: 'Aún no enviado',
-  failed: 'No se pudo enviar',
-  connecting: 'Conectando…',
   notOpenYet: 'La entrevista aún no está abierta. Esta página la abrirá en cuanto empiece.',
   waitingForCandidate: 'Esperamos a que la persona invitada llegue y acepte el registro.',
-  offline: 'No tiene conexión. Lo que escriba se enviará en cuanto vuelva.',
-  lost: 'Se perdió la conexión; se intenta de nuevo. Lo que escriba se conserva.',
-  slow: 'Ha sido muy rápido. Sus mensajes se envían en un momento.',
   over: 'Este enlace no es válido, o la entrevista ha terminado.',
 };
 
 export const texts = { en, de, fr, es } as const;
 export type Locale = keyof typeof texts;
-
-/** The first of the wanted languages that has texts (`de-AT` counts as `de`); English when none has. */
-export function localeOf(wanted: readonly string[]): Locale {
-  const known = Object.keys(texts) as Locale[];
-  const named = wanted.map((language) => language.toLowerCase().split('-')[0]);
-  return known.find((locale) => locale === named.find((name) => known.some((one) => one === name))) ?? 'en';
-}

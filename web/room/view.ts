@@ -1,8 +1,9 @@
 /** The visible parts of an interview room. It shows the state that it gets and reports what people do. */
 import type { LinkState } from '../live/connection.ts';
 import { make } from '../live/elements.ts';
+import { localeOf } from '../live/sentences.ts';
 import type { Entry, Room, Suggestion } from './state.ts';
-import { localeOf, texts, type Texts } from './texts.ts';
+import { texts, type Locale, type Texts } from './texts.ts';
 
 export type Shown = {
   room: Room;
@@ -40,7 +41,7 @@ export function createView(main: HTMLElement, on: ViewEvents) {
   const shown = new Map<string, HTMLElement>();
   let mayEnd = false;
   /** The browser's language, until the interview's language is known. */
-  let locale = localeOf(navigator.languages);
+  let locale: Locale = localeOf(texts, navigator.languages);
   let words: Texts = texts[locale];
   speak();
 
@@ -114,16 +115,16 @@ export function createView(main: HTMLElement, on: ViewEvents) {
       const asks = welcome !== undefined && stage === 'waiting' && !over;
       const leads = welcome?.mode !== 'solo' || welcome.role === 'candidate';
       if (welcome && welcome.language !== locale) {
-        locale = localeOf([welcome.language]);
+        locale = localeOf(texts, [welcome.language]);
         words = texts[locale];
         speak();
       }
       main.dataset['stage'] = over ? 'over' : welcome ? stage : 'connecting';
-      title.textContent = welcome ? words.interviewFor(welcome.title) : words.interview;
+      title.textContent = welcome ? words.interviewFor(welcome.role_title) : words.interview;
       document.title = title.textContent;
       notice.hidden = welcome === undefined || over;
       heading.textContent = welcome?.mode === 'solo' ? words.speaksWithAi : words.aiTakesPart;
-      explanation.textContent = running ? words.recorded : (welcome?.notice ?? '');
+      explanation.textContent = running ? words.recorded : (welcome?.ai_notice ?? '');
       label.textContent = welcome?.mode === 'solo' ? words.answer : words.message;
       choices.hidden = !asks || welcome.role !== 'candidate';
       for (const button of [agree, decline]) button.disabled = busy;
@@ -150,7 +151,7 @@ export function createView(main: HTMLElement, on: ViewEvents) {
 }
 
 const linkNote = (link: LinkState, words: Texts): string | undefined =>
-  link === 'lost' ? words.lost : link === 'slow' ? words.slow : undefined;
+  link === 'lost' ? words.reconnecting : link === 'slow' ? words.tooFast : undefined;
 
 function entryElement({ by, body }: Entry, role: string | undefined, words: Texts): HTMLElement {
   const name = by === role ? words.you : words[by];
@@ -165,7 +166,7 @@ function entryElement({ by, body }: Entry, role: string | undefined, words: Text
 
 function showSuggestions(place: HTMLElement, list: readonly Suggestion[], words: Texts): void {
   place.hidden = list.length === 0;
-  const key = list.map(({ id }) => id).join();
+  const key = list.map(({ suggestion_id }) => suggestion_id).join();
   if (place.dataset['key'] === key) return;
   place.dataset['key'] = key;
   const items = list.map(({ kind, body }) =>

@@ -8,6 +8,7 @@ import { questionForm, type QuestionEvents } from './question.ts';
 import type { Texts } from './texts.ts';
 
 export type AskEvents = QuestionEvents & {
+  /** The customer approves the proposed action or rejects it. */
   decided(ask: Ask, approved: boolean): void;
   /** The customer wants to prove their identity, which the host page does. */
   prove(ask: Ask): void;

@@ -7,9 +7,8 @@ import type { Texts } from './texts.ts';
  * thanks are shown.
  */
 export type ContactState = 'no' | 'asked' | 'sent' | 'refused' | 'kept';
-export type Contact = { element: HTMLElement; show(state: ContactState): void };
 
-export function createContact(texts: Texts, on: { given(email: string): void; later(): void }): Contact {
+export function createContact(texts: Texts, on: { given(email: string): void; later(): void }) {
   const input = make('input', { id: 'email', type: 'email', required: true, autocomplete: 'email', maxlength: 254 });
   const wrong = make('p', { class: 'wrong', role: 'alert' });
   const later = make('button', { type: 'button', class: 'secondary' }, texts.emailLater);
@@ -31,7 +30,7 @@ export function createContact(texts: Texts, on: { given(email: string): void; la
   });
   return {
     element: make('div', {}, form, thanks),
-    show(state) {
+    show(state: ContactState): void {
       form.hidden = state === 'no' || state === 'kept';
       save.disabled = state === 'sent';
       const [problem, said] = [state === 'refused' ? texts.emailWrong : '', state === 'kept' ? texts.emailKept : ''];

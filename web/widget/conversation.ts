@@ -2,10 +2,17 @@
  * The state of a conversation after each frame from the server. Pure: it knows neither the page nor the connection.
  * Restarted answers, repeated frames and `history` frames in between lead to the same state as on the server.
  */
-import type { Frame } from '../live/frame.ts';
+import type { ServerFrame } from '../../api/chat/contract/chat.ts';
 
+type FrameOf<T extends ServerFrame['type']> = Extract<ServerFrame, { type: T }>;
+/** A message of a history. */
+type Message = FrameOf<'history'>['messages'][number];
+type Detail = FrameOf<'confirm'>['details'][number];
+export type Field = FrameOf<'input'>['fields'][number];
+type Role = Message['role'];
+type Status = FrameOf<'status'>['status'];
 /** `name`: the title of a page or document. */
-export type Source = { name: string; url?: string | undefined };
+type Source = { name: string; url?: string | undefined };
 /** A passage that may help: its heading, and the question that finds it. */
 export type Offer = { heading: string; question: string; says: string };
 /**
@@ -27,18 +34,6 @@ export type Ask = {
   state: 'open' | 'sent' | 'failed' | 'agreed' | 'declined' | 'over';
   reply?: Record<string, unknown>;
 };
-type Detail = { label: string; value: string | number | boolean };
-export type Field = {
-  name: string;
-  label: string;
-  description?: string;
-  kind: string;
-  required?: boolean;
-  options?: readonly { value: string; label: string }[];
-  initial?: unknown;
-};
-export type Role = 'customer' | 'ai' | 'agent' | 'system';
-export type Status = 'open' | 'pending' | 'escalated' | 'resolved';
 
 export type Entry = {
   /** The server's id; undefined until the server has acknowledged the message. */
@@ -91,21 +86,18 @@ export const noConversation: Conversation = {
 
 /** Types of frames that are not part of the log. Their `seq` is the number of the log's last frame. */
 const unlogged: ReadonlySet<string> = new Set(['welcome', 'history', 'earlier', 'contact', 'pong', 'error']);
-const statuses: readonly string[] = ['open', 'pending', 'escalated', 'resolved'] satisfies Status[];
 
-/** The conversation after a frame. A repeated frame changes nothing. */
-export function receive(before: Conversation, frame: Frame): Conversation {
+/** The conversation after a frame. A repeated frame changes nothing; one of an unknown type changes only `seq`. */
+export function receive(before: Conversation, frame: ServerFrame): Conversation {
   if (unlogged.has(frame.type)) return receiveUnlogged(before, frame);
   if (before.seq !== undefined && frame.seq <= before.seq) return before;
   return { ...receiveLogged(before, frame), seq: frame.seq };
 }
 
-function receiveUnlogged(before: Conversation, frame: Frame): Conversation {
+function receiveUnlogged(before: Conversation, frame: ServerFrame): Conversation {
   switch (frame.type) {
     case 'welcome': {
-      const convId = text(frame['conv_id']);
-      const status = statusOf(frame['status'], before.status);
-      const reachable = frame['reachable'] !== false;
+      const { conv_id: convId, status, reachable } = frame;
       if (convId === before.convId) return { ...before, status, reachable };
       // The conversation has changed, so only messages that are still to be sent are kept.
       const entries = before.entries.filter(({ id }) => id === undefined);
@@ -114,99 +106,91 @@ function receiveUnlogged(before: Conversation, frame: Frame): Conversation {
     case 'contact':
       return { ...before, reachable: true };
     case 'history': {
-      const found = entriesOf(frame);
+      const found = frame.messages.map(entryOf);
       const known = new Set(found.flatMap(({ clientId }) => (clientId === undefined ? [] : [clientId])));
       const unsent = before.entries.filter(({ id, clientId }) => id === undefined && !known.has(clientId ?? ''));
       const entries = [...found, ...unsent];
-      return { ...before, seq: frame.seq, writing: false, entries, earlier: cursorOf(frame), older: 0 };
+      return { ...before, seq: frame.seq, writing: false, entries, earlier: frame.cursor ?? undefined, older: 0 };
     }
     case 'earlier': {
       // Ignores the reply to a repeated request, or to a request that was sent before a new `history` replaced all
       // entries.
-      if (before.earlier === undefined || frame['before'] !== before.earlier) return before;
+      if (before.earlier === undefined || frame.before !== before.earlier) return before;
       const known = new Set(before.entries.map(({ id }) => id));
-      const found = entriesOf(frame).filter(({ id }) => !known.has(id));
+      const found = frame.messages.map(entryOf).filter(({ id }) => !known.has(id));
       const entries = [...found, ...before.entries];
-      return { ...before, entries, earlier: cursorOf(frame), older: before.older + found.length };
+      return { ...before, entries, earlier: frame.cursor ?? undefined, older: before.older + found.length };
     }
     case 'error': {
-      if (isRefusal(frame)) return fail(before, [text(frame['client_message_id'])]);
-      if (frame['code'] === 'NOTHING_PENDING') return settleAsks(before, ({ state }) => state === 'sent', 'over');
-      // For a sent reply, the server answers VALIDATION only to a proof of identity or to an answer to a tool's
-      // question, never to a confirmation. So sent confirmations stay unchanged.
-      if (frame['code'] === 'VALIDATION')
-        return settleAsks(before, ({ state, kind }) => state === 'sent' && kind !== 'confirm', 'failed');
-      return before;
+      if (isRefusal(frame)) return fail(before, [frame.client_message_id]);
+      const refused = ({ state, reply }: Ask): boolean => state === 'sent' && reply?.['type'] === frame.refused;
+      if (frame.code === 'NOTHING_PENDING') return settleAsks(before, refused, 'over');
+      return frame.code === 'VALIDATION' ? settleAsks(before, refused, 'failed') : before;
     }
     default:
       return before;
   }
 }
 
-function receiveLogged(before: Conversation, frame: Frame): Conversation {
-  const id = text(frame['message_id']);
+function receiveLogged(before: Conversation, frame: ServerFrame): Conversation {
   switch (frame.type) {
-    case 'ack': {
-      const clientId = text(frame['client_message_id']);
-      const own = before.entries.find((entry) => clientId !== '' && entry.clientId === clientId);
-      const body = typeof frame['body'] === 'string' ? frame['body'] : (own?.body ?? '');
-      return put(before, { ...entryOf({ ...frame, role: 'customer', id, body }) });
-    }
+    case 'ack':
+      return put(before, entryOf({ ...frame, role: 'customer', id: frame.message_id }));
     case 'typing':
       return { ...before, writing: true };
     case 'reply_start':
-      return put({ ...before, writing: true }, { id, role: 'ai', body: '', sources: [], state: 'begun' });
+      return put(
+        { ...before, writing: true },
+        { id: frame.message_id, role: 'ai', body: '', sources: [], state: 'begun' },
+      );
     case 'reply_chunk': {
       // Without its beginning, an answer is shown only when its end arrives.
-      const begun = before.entries.find((entry) => entry.id === id && entry.state === 'begun');
-      return begun ? put(before, { ...begun, body: begun.body + text(frame['body']) }) : before;
+      const begun = before.entries.find(({ id, state }) => id === frame.message_id && state === 'begun');
+      return begun ? put(before, { ...begun, body: begun.body + frame.body }) : before;
     }
     case 'notice':
-      return put(before, { ...plain(`notice:${id}`), body: text(frame['body']) });
+      return put(before, { ...plain(`notice:${frame.message_id}`), body: frame.body });
     case 'reply_end': {
-      const entries = before.entries.filter((entry) => entry.id !== `notice:${id}`);
-      return put({ ...before, entries, writing: false }, entryOf({ ...frame, role: 'ai', id }));
+      const entries = before.entries.filter(({ id }) => id !== `notice:${frame.message_id}`);
+      return put({ ...before, entries, writing: false }, entryOf({ ...frame, role: 'ai', id: frame.message_id }));
     }
     case 'agent_reply':
-      return put({ ...before, writing: false }, entryOf({ ...frame, role: 'agent', id }));
+      return put({ ...before, writing: false }, entryOf({ ...frame, role: 'agent', id: frame.message_id }));
     case 'confirm':
     case 'step_up':
     case 'input':
       // The typing indicator is off while the customer is asked a question.
-      return put({ ...before, writing: false }, askEntry(frame, frame.type));
+      return put({ ...before, writing: false }, askEntry(frame));
     case 'confirm_ack': {
-      const asked = text(frame['pending_id']);
-      const approved = frame['approved'] === true;
+      const { pending_id: asked, approved } = frame;
       const settled = settleAsks(before, ({ pendingId }) => pendingId === asked, approved ? 'agreed' : 'declined');
       return { ...settled, writing: approved };
     }
     case 'input_ack': {
       const answered = ({ pendingId, question }: Ask): boolean =>
-        pendingId === frame['pending_id'] && question?.id === frame['question_id'];
-      const accepted = frame['action'] === 'accept';
-      return { ...settleAsks(before, answered, accepted ? 'agreed' : 'declined'), writing: true };
+        pendingId === frame.pending_id && question?.id === frame.question_id;
+      return { ...settleAsks(before, answered, frame.action === 'accept' ? 'agreed' : 'declined'), writing: true };
     }
     case 'action_result': {
-      const unsettled = ({ pendingId, state }: Ask): boolean => pendingId === frame['pending_id'] && isUnsettled(state);
-      const result = { label: text(frame['label']), ok: frame['ok'] === true };
-      const standing = settleAsks(before, unsettled, 'over');
-      return put(standing, { ...plain(`action:${frame.seq}`), result });
+      const { pending_id: asked, label, ok, seq } = frame;
+      const unsettled = ({ pendingId, state }: Ask): boolean => pendingId === asked && isUnsettled(state);
+      return put(settleAsks(before, unsettled, 'over'), { ...plain(`action:${seq}`), result: { label, ok } });
     }
     case 'escalated':
       return { ...before, status: 'escalated', writing: false };
     case 'status':
-      return { ...before, status: statusOf(frame['status'], before.status), writing: false };
+      return { ...before, status: frame.status, writing: false };
     default:
       return before;
   }
 }
 
 /** Codes of errors that do not refuse a message: they are temporary, or accompany the end of the connection. */
-const passing: readonly unknown[] = ['INTERNAL', 'UNAVAILABLE', 'RATE_LIMITED', 'UNAUTHENTICATED', 'NOT_FOUND'];
+const passing: readonly string[] = ['INTERNAL', 'UNAVAILABLE', 'RATE_LIMITED', 'UNAUTHENTICATED', 'NOT_FOUND'];
 
 /** Whether an `error` frame says that a message will never be accepted. */
-export const isRefusal = (frame: Frame): boolean =>
-  typeof frame['client_message_id'] === 'string' && !passing.includes(frame['code']);
+export const isRefusal = (frame: FrameOf<'error'>): frame is FrameOf<'error'> & { client_message_id: string } =>
+  frame.client_message_id !== undefined && !passing.includes(frame.code);
 
 /** Adds a message that was written on this page and that the server does not know yet. */
 export function say(before: Conversation, clientId: string, body: string): Conversation {
@@ -241,22 +225,16 @@ export const failAsk = (before: Conversation, pendingId: string): Conversation =
 
 const plain = (id: string): Entry => ({ id, role: 'system', body: '', sources: [], state: 'there' });
 
-function askEntry(frame: Frame, kind: Ask['kind']): Entry {
-  const pendingId = text(frame['pending_id']);
-  const rows = (Array.isArray(frame['details']) ? (frame['details'] as Detail[]) : []).map(
-    ({ label, value }) => [label, value] as const,
-  );
-  const tool = text(frame['tool_name']);
-  const ask: Ask = { pendingId, kind, tool, title: text(frame['title']), rows, state: 'open' };
-  const body = text(frame['body']);
-  const does = rows.length === 0 && body !== '' ? { does: body } : {};
-  if (kind !== 'input') return { ...plain(`ask:${pendingId}`), ask: { ...ask, ...does } };
-  const id = text(frame['question_id']);
-  const fields = Array.isArray(frame['fields']) ? (frame['fields'] as Field[]) : [];
-  return {
-    ...plain(`ask:${pendingId}:${id}`),
-    ask: { ...ask, rows: [], question: { id, message: text(frame['message']), fields } },
-  };
+function askEntry(frame: FrameOf<'confirm' | 'step_up' | 'input'>): Entry {
+  const { type: kind, pending_id: pendingId, tool_name: tool, title } = frame;
+  const ask = { pendingId, kind, tool, title, state: 'open' } as const;
+  if (frame.type === 'input') {
+    const { question_id: id, message, fields } = frame;
+    return { ...plain(`ask:${pendingId}:${id}`), ask: { ...ask, rows: [], question: { id, message, fields } } };
+  }
+  const rows = frame.details.map(({ label, value }) => [label, value] as const);
+  const does = rows.length === 0 && frame.body !== '' ? { does: frame.body } : {};
+  return { ...plain(`ask:${pendingId}`), ask: { ...ask, rows, ...does } };
 }
 
 /** Marks messages that the server will not accept. */
@@ -287,49 +265,18 @@ function put(before: Conversation, entry: Entry): Conversation {
   return { ...before, entries: others.toSpliced(firstUnsent < 0 ? others.length : firstUnsent, 0, entry) };
 }
 
-const entriesOf = (frame: Frame): Entry[] =>
-  (Array.isArray(frame['messages']) ? (frame['messages'] as unknown[]) : []).map(entryOf);
-const cursorOf = ({ cursor }: Frame): string | undefined => (typeof cursor === 'string' ? cursor : undefined);
-
 /** Makes an entry from a message of a history or of a frame. */
-function entryOf(message: unknown): Entry {
-  const given = (typeof message === 'object' && message !== null ? message : {}) as Record<string, unknown>;
-  const role = text(given['role']);
-  return {
-    id: text(given['id']),
-    clientId: typeof given['client_message_id'] === 'string' ? given['client_message_id'] : undefined,
-    role: role === 'customer' || role === 'ai' || role === 'agent' ? role : 'system',
-    body: text(given['body']),
-    timestamp: typeof given['timestamp'] === 'string' ? given['timestamp'] : undefined,
-    sources: (Array.isArray(given['sources']) ? (given['sources'] as unknown[]) : []).flatMap(sourceOf),
-    ...offersOf(given['offers']),
-    senderName: typeof given['sender_name'] === 'string' ? given['sender_name'] : undefined,
-    state: 'there',
-  };
-}
-
-function offersOf(given: unknown): Pick<Entry, 'offers'> {
-  const offers = (Array.isArray(given) ? (given as unknown[]) : []).flatMap((offer): Offer[] => {
-    const { heading, question, says } = (typeof offer === 'object' && offer !== null ? offer : {}) as Record<
-      string,
-      unknown
-    >;
-    if (text(heading) === '' || text(question) === '') return [];
-    return [{ heading: text(heading), question: text(question), says: text(says) }];
-  });
-  return offers.length === 0 ? {} : { offers };
-}
-
-function sourceOf(source: unknown): Source[] {
-  if (typeof source !== 'object' || source === null) return [];
-  const { name: given, title, url } = source as Record<string, unknown>;
-  const name = title ?? given;
-  return typeof name === 'string' ? [{ name, ...(typeof url === 'string' ? { url } : {}) }] : [];
-}
-
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-const statusOf = (value: unknown, otherwise: Status): Status =>
-  statuses.includes(text(value)) ? (value as Status) : otherwise;
+const entryOf = ({ sources = [], ...message }: Message): Entry => ({
+  id: message.id,
+  clientId: message.client_message_id,
+  role: message.role,
+  body: message.body,
+  timestamp: message.timestamp,
+  sources: sources.map(({ title, name, url }) => ({ name: title ?? name, url })),
+  offers: message.offers,
+  senderName: message.sender_name,
+  state: 'there',
+});
 
 /**
  * The number of unread entries: open questions, and answers and replies after `readUpTo`. `readUpTo`: the timestamp of

@@ -9,14 +9,6 @@ import { icon, icons, link, linked, make } from '../live/elements.ts';
 import type { Look } from './look.ts';
 import type { Texts } from './texts.ts';
 
-export type Log = {
-  element: HTMLElement;
-  /** Shows the greeting, the suggested questions and the agent as the organization has set them. */
-  dress(look: Look): void;
-  show(conversation: Conversation): void;
-  toEnd(): void;
-};
-
 type Shown = { entry: Entry; element: HTMLElement };
 
 /** A reader who is closer to the end than this, in pixels, is following the conversation. */
@@ -25,12 +17,13 @@ const followsWithin = 60;
 const marginAbove = 12;
 
 export type LogEvents = AskEvents & {
+  /** The customer requests earlier messages. */
   earlier(): void;
   /** The customer chose one of the offered questions. */
   asked(question: string): void;
 };
 
-export function createLog(texts: Texts, locale: string, on: LogEvents): Log {
+export function createLog(texts: Texts, locale: string, on: LogEvents) {
   const list = make('div', { role: 'log', 'aria-live': 'polite', 'aria-label': texts.messages });
   const begun = make('div', { 'aria-hidden': 'true', class: 'begun' });
   const older = make('div', { class: 'older', role: 'group', 'aria-label': texts.earlier, hidden: true });
@@ -125,6 +118,7 @@ export function createLog(texts: Texts, locale: string, on: LogEvents): Log {
     begun.replaceChildren(...texted.map((entry) => entryElement(entry, faces, texts, locale, on)));
   }
 
+  /** Shows the greeting, the suggested questions and the agent as the organization has set them. */
   function dress(look: Look): void {
     greeting.textContent = look.greeting ?? texts.greeting;
     starters.replaceChildren(

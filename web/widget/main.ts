@@ -3,7 +3,7 @@
  * only when the customer opens it or has written before, so that visitors who do not use the chat need no connection.
  */
 import { openLink, Unreachable, type Link, type LinkState } from '../live/connection.ts';
-import type { Frame } from '../live/frame.ts';
+import type { ServerFrame } from '../../api/chat/contract/chat.ts';
 import { answerAsk, fail, failAsk, isRefusal, lastHeard, noConversation, receive, say } from './conversation.ts';
 import type { Conversation } from './conversation.ts';
 import type { ContactState } from './contact.ts';
@@ -30,6 +30,8 @@ export type Widget = {
 
 /** How often the server is told that the customer types, in ms. */
 const typingEveryMs = 3_000;
+/** The frames besides `message` that the widget sends again on a new socket until the server has taken them. */
+const repeated: readonly unknown[] = ['confirm_response', 'step_up_response', 'input_response', 'end', 'contact'];
 
 /** An unacknowledged message as it is stored: its conversation and its text. */
 type Unsent = { convId: string | undefined; body: string; at: number };
@@ -235,7 +237,7 @@ export function start(
           if (state !== 'open') given = new Set();
           show();
         }),
-      frame: (frame) => current(() => hear(frame)),
+      frame: (frame) => current(() => hear(frame as ServerFrame)),
       unreadable: () =>
         current(() => {
           conversation = fail(conversation, [...given]);
@@ -270,14 +272,7 @@ export function start(
     return { pk: options.key, visitorId, email, sig, productType: options.product, ...place };
   }
 
-  /**
-   * Whether the server has not yet taken the customer's reply to a question, the end of the conversation, or the
-   * contact address.
-   */
-  const replyWaits = (): boolean =>
-    ending !== undefined || contactState() === 'sent' || conversation.entries.some(({ ask }) => ask?.state === 'sent');
-
-  function hear(frame: Frame): void {
+  function hear(frame: ServerFrame): void {
     conversation = receive(conversation, frame);
     if (proof && isAsked(proof.pendingId)) {
       const { pendingId, reply } = proof;
@@ -301,23 +296,23 @@ export function start(
       sendWaiting();
       askEarlier();
     }
-    if (contact?.state === 'sent' && frame['code'] === 'VALIDATION' && !isRefusal(frame)) {
-      contact = { ...contact, state: 'refused' };
-    }
+    if (frame.type === 'error') hearError(frame);
     // A `status` frame acknowledges the end. A rating of an already resolved conversation is never acknowledged, so any
     // later `status` or reply of a member ends the wait.
     if (frame.type === 'status' || frame.type === 'agent_reply') ending = undefined;
-    // Sending the failed message or reply again may succeed, so the widget reconnects. Only an error about a message
-    // has a `client_message_id`. So an error of the server without this id may be about a reply that waits. If the
-    // error has `retry_after`, the server itself closes the connection.
-    const named = frame['client_message_id'] as string | undefined;
-    const failed =
-      named === undefined
-        ? ['INTERNAL', 'UNAVAILABLE'].includes(String(frame['code'])) && replyWaits()
-        : given.has(named);
-    if (frame.type === 'error' && failed && !isRefusal(frame) && frame['retry_after'] === undefined) link?.again();
     forgetSent();
     show();
+  }
+
+  function hearError(frame: Extract<ServerFrame, { type: 'error' }>): void {
+    const { code, refused, client_message_id: named, retry_after: retryAfter } = frame;
+    if (contact?.state === 'sent' && refused === 'contact' && code === 'VALIDATION')
+      contact = { ...contact, state: 'refused' };
+    // Sending the failed message or reply again may succeed, so the widget reconnects. If the error has `retry_after`,
+    // the server itself closes the connection.
+    const failed =
+      named === undefined ? ['INTERNAL', 'UNAVAILABLE'].includes(code) && repeated.includes(refused) : given.has(named);
+    if (failed && !isRefusal(frame) && retryAfter === undefined) link?.again();
   }
 
   function sendWaiting(): void {

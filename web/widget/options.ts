@@ -1,5 +1,6 @@
 /** Normalizes the options of the script tag: a missing or invalid option gets its default. */
-import { localeOf, type Locale } from './texts.ts';
+import { localeOf } from '../live/sentences.ts';
+import { texts, type Locale } from './texts.ts';
 
 /**
  * The customer who uses the chat. Without any of these fields, the customer is a visitor, whom an id in this browser
@@ -30,7 +31,7 @@ export function readOptions(
   settings: Readonly<Record<string, string | undefined>>,
   page: { languages: readonly string[] },
 ): Options {
-  const locale = localeOf(settings['locale'] ? [settings['locale']] : page.languages);
+  const locale = localeOf(texts, settings['locale'] ? [settings['locale']] : page.languages);
   return {
     key: given(settings['key']),
     product: given(settings['product']),

@@ -6,6 +6,7 @@ import { make } from '../live/elements.ts';
 import type { Texts } from './texts.ts';
 
 export type QuestionEvents = {
+  /** The customer answers the tool's question, declines or cancels it. */
   replied(ask: Ask, action: 'accept' | 'decline' | 'cancel', content?: Record<string, unknown>): void;
 };
 
@@ -32,7 +33,7 @@ export function questionForm(
   const given = (ask.reply?.['content'] ?? {}) as Record<string, unknown>;
   const controls = fields.map((field, index) => {
     const initial = given[field.name] ?? field.initial;
-    return [field.name, controlOf({ ...field, initial }, `${id}-${index}`, texts)] as const;
+    return [field.name, controlOf(field, initial, `${id}-${index}`, texts)] as const;
   });
   const no = make('button', { type: 'button', class: 'secondary' }, texts.decline);
   const over = make('button', { type: 'button', class: 'secondary' }, texts.giveUp);
@@ -56,8 +57,8 @@ export function questionForm(
   return form;
 }
 
-function controlOf(field: Field, id: string, texts: Texts): Control {
-  const { label, description, kind, required = false, initial } = field;
+function controlOf(field: Field, initial: unknown, id: string, texts: Texts): Control {
+  const { label, description, kind, required } = field;
   const noteId = `${id}-note`;
   const described = description === undefined ? {} : { 'aria-describedby': noteId };
   const note = description === undefined ? [] : [make('p', { id: noteId, class: 'note', dir: 'auto' }, description)];

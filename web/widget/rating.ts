@@ -2,10 +2,8 @@
 import { make } from '../live/elements.ts';
 import type { Texts } from './texts.ts';
 
-export type Rating = { element: HTMLFormElement; open(): void };
-
 /** `send` gets the rating, or undefined when the customer gave none. */
-export function createRating(texts: Texts, on: { send(stars: number | undefined): void; back(): void }): Rating {
+export function createRating(texts: Texts, on: { send(stars: number | undefined): void; back(): void }) {
   const stars = [1, 2, 3, 4, 5].map((count) =>
     make(
       'label',
@@ -40,7 +38,7 @@ export function createRating(texts: Texts, on: { send(stars: number | undefined)
   });
   return {
     element,
-    open() {
+    open(): void {
       element.reset();
       element.hidden = false;
       element.querySelector('input')?.focus();

@@ -1,6 +1,8 @@
 /** All sentences of the widget itself, by language. What people and the assistant say is not translated. */
+import { sentences } from '../live/sentences.ts';
 
 const en = {
+  ...sentences.en,
   title: 'Support',
   open: 'Open chat',
   openUnread: (count: number) => (count === 1 ? 'Open chat, 1 new message' : `Open chat, ${count} new messages`),
@@ -8,10 +10,7 @@ const en = {
   conversation: 'Conversation',
   messages: 'Messages',
   greeting: 'Hello! How can we help?',
-  message: 'Your message',
   placeholder: 'Write a message…',
-  send: 'Send',
-  you: 'You',
   assistant: 'Assistant',
   team: 'Support team',
   writing: 'The assistant is writing…',
@@ -36,12 +35,6 @@ const en = {
   askOver: 'This is not asked any more.',
   done: (label: string) => `${label}: done`,
   notDone: (label: string) => `${label}: not done`,
-  waiting: 'Not sent yet',
-  failed: 'Could not be sent',
-  connecting: 'Connecting…',
-  offline: 'You are offline. What you write is sent as soon as the connection is back.',
-  reconnecting: 'The connection was lost; trying again. What you write is kept.',
-  tooFast: 'That was very quick. Your messages are sent in a moment.',
   ended: 'This chat session has ended. Please reload the page to go on.',
   unavailable: 'The chat is not available on this page.',
   escalated: 'A person from our team has been called and will answer here.',
@@ -69,6 +62,7 @@ const en = {
 export type Texts = typeof en;
 
 const de: Texts = {
+  ...sentences.de,
   title: 'Hilfe',
   open: 'Chat öffnen',
   openUnread: (count) => (count === 1 ? 'Chat öffnen, 1 neue Nachricht' : `Chat öffnen, ${count} neue Nachrichten`),
@@ -76,10 +70,7 @@ const de: Texts = {
   conversation: 'Unterhaltung',
   messages: 'Nachrichten',
   greeting: 'Guten Tag! Wie können wir helfen?',
-  message: 'Ihre Nachricht',
   placeholder: 'Nachricht schreiben …',
-  send: 'Senden',
-  you: 'Sie',
   assistant: 'Assistent',
   team: 'Support-Team',
   writing: 'Der Assistent schreibt …',
@@ -105,12 +96,6 @@ const de: Texts = {
   askOver: 'Das wird nicht mehr gefragt.',
   done: (label) => `${label}: erledigt`,
   notDone: (label) => `${label}: nicht ausgeführt`,
-  waiting: 'Noch nicht gesendet',
-  failed: 'Konnte nicht gesendet werden',
-  connecting: 'Verbindung wird aufgebaut …',
-  offline: 'Sie sind offline. Was Sie schreiben, wird gesendet, sobald die Verbindung zurück ist.',
-  reconnecting: 'Die Verbindung ist abgebrochen und wird erneut aufgebaut. Was Sie schreiben, bleibt erhalten.',
-  tooFast: 'Das ging sehr schnell. Ihre Nachrichten werden gleich gesendet.',
   ended: 'Diese Chat-Sitzung ist beendet. Bitte laden Sie die Seite neu, um weiterzuschreiben.',
   unavailable: 'Der Chat ist auf dieser Seite nicht verfügbar.',
   escalated: 'Eine Person aus unserem Team wurde gerufen und antwortet hier.',
@@ -137,6 +122,7 @@ const de: Texts = {
 };
 
 const fr: Texts = {
+  ...sentences.fr,
   title: 'Assistance',
   open: 'Ouvrir le chat',
   openUnread: (count) =>
@@ -145,10 +131,7 @@ const fr: Texts = {
   conversation: 'Conversation',
   messages: 'Messages',
   greeting: 'Bonjour ! Comment pouvons-nous vous aider ?',
-  message: 'Votre message',
   placeholder: 'Écrire un message…',
-  send: 'Envoyer',
-  you: 'Vous',
   assistant: 'Assistant',
   team: 'Équipe d’assistance',
   writing: 'L’assistant écrit…',
@@ -173,12 +156,6 @@ const fr: Texts = {
   askOver: 'Cette question n’est plus posée.',
   done: (label) => `${label} : fait`,
   notDone: (label) => `${label} : non fait`,
-  waiting: 'Pas encore envoyé',
-  failed: 'N’a pas pu être envoyé',
-  connecting: 'Connexion…',
-  offline: 'Vous êtes hors ligne. Ce que vous écrivez sera envoyé dès que la connexion reviendra.',
-  reconnecting: 'La connexion a été perdue et va être rétablie. Ce que vous écrivez est conservé.',
-  tooFast: 'C’était très rapide. Vos messages seront envoyés dans un instant.',
   ended: 'Cette session de chat est terminée. Rechargez la page pour continuer.',
   unavailable: 'Le chat n’est pas disponible sur cette page.',
   escalated: 'Une personne de notre équipe a été appelée et répondra ici.',
@@ -205,6 +182,7 @@ const fr: Texts = {
 };
 
 const es: Texts = {
+  ...sentences.es,
   title: 'Ayuda',
   open: 'Abrir el chat',
   openUnread: (count) => (count === 1 ? 'Abrir el chat, 1 mensaje nuevo' : `Abrir el chat, ${count} mensajes nuevos`),
@@ -212,10 +190,7 @@ const es: Texts = {
   conversation: 'Conversación',
   messages: 'Mensajes',
   greeting: '¡Hola! ¿En qué podemos ayudarle?',
-  message: 'Su mensaje',
   placeholder: 'Escribir un mensaje…',
-  send: 'Enviar',
-  you: 'Usted',
   assistant: 'Asistente',
   team: 'Equipo de ayuda',
   writing: 'El asistente está escribiendo…',
@@ -240,12 +215,6 @@ const es: Texts = {
   askOver: 'Esto ya no se pregunta.',
   done: (label) => `${label}: hecho`,
   notDone: (label) => `${label}: no realizado`,
-  waiting: 'Aún no enviado',
-  failed: 'No se pudo enviar',
-  connecting: 'Conectando…',
-  offline: 'No tiene conexión. Lo que escriba se enviará en cuanto vuelva.',
-  reconnecting: 'Se perdió la conexión y se está restableciendo. Lo que escriba se conserva.',
-  tooFast: 'Ha ido muy rápido. Sus mensajes se enviarán en un momento.',
   ended: 'Esta sesión de chat ha terminado. Vuelva a cargar la página para continuar.',
   unavailable: 'El chat no está disponible en esta página.',
   escalated: 'Se ha avisado a una persona de nuestro equipo, que responderá aquí.',
@@ -272,6 +241,7 @@ const es: Texts = {
 };
 
 const ar: Texts = {
+  ...sentences.ar,
   title: 'الدعم',
   open: 'فتح المحادثة',
   openUnread: (count) => `فتح المحادثة، الرسائل الجديدة: ${count}`,
@@ -279,10 +249,7 @@ const ar: Texts = {
   conversation: 'المحادثة',
   messages: 'الرسائل',
   greeting: 'مرحبًا! كيف يمكننا مساعدتك؟',
-  message: 'رسالتك',
   placeholder: 'اكتب رسالة…',
-  send: 'إرسال',
-  you: 'أنت',
   assistant: 'المساعد',
   team: 'فريق الدعم',
   writing: 'المساعد يكتب…',
@@ -307,12 +274,6 @@ const ar: Texts = {
   askOver: 'لم يعد هذا مطلوبًا.',
   done: (label) => `${label}: تم`,
   notDone: (label) => `${label}: لم يُنفّذ`,
-  waiting: 'لم تُرسل بعد',
-  failed: 'تعذّر الإرسال',
-  connecting: 'جارٍ الاتصال…',
-  offline: 'أنت غير متصل بالإنترنت. سيُرسل ما تكتبه فور عودة الاتصال.',
-  reconnecting: 'انقطع الاتصال وتجري إعادة المحاولة. ما تكتبه محفوظ.',
-  tooFast: 'أرسلت رسائل كثيرة بسرعة. ستُرسل رسائلك بعد لحظات.',
   ended: 'انتهت جلسة المحادثة. يُرجى إعادة تحميل الصفحة للمتابعة.',
   unavailable: 'المحادثة غير متاحة في هذه الصفحة.',
   escalated: 'تم استدعاء أحد أفراد فريقنا وسيجيبك هنا.',
@@ -340,13 +301,3 @@ const ar: Texts = {
 
 export const texts = { en, de, fr, es, ar } as const;
 export type Locale = keyof typeof texts;
-
-/** The first of the wanted languages that has texts (`de-AT` counts as `de`); English when none has. */
-export function localeOf(wanted: readonly string[]): Locale {
-  const known = Object.keys(texts) as Locale[];
-  for (const language of wanted) {
-    const found = known.find((locale) => language.toLowerCase().split('-')[0] === locale);
-    if (found) return found;
-  }
-  return 'en';
-}

@@ -2,11 +2,11 @@
  * The visible parts of the widget: the launcher and the panel, in a shadow tree. It shows the state it is given and
  * reports what the customer does. It knows neither the connection nor the store.
  */
-import { countUnread, type Ask, type Conversation } from './conversation.ts';
+import { countUnread, type Conversation } from './conversation.ts';
 import type { LinkState } from '../live/connection.ts';
 import { icon, icons, make } from '../live/elements.ts';
 import { createContact, type ContactState } from './contact.ts';
-import { createLog, picture } from './log.ts';
+import { createLog, picture, type LogEvents } from './log.ts';
 import { accentCss, hoursSentence, type Look } from './look.ts';
 import type { Options } from './options.ts';
 import { createRating } from './rating.ts';
@@ -22,40 +22,20 @@ export type Shown = {
   /** Whether the launcher is shown. While the panel is open, it is shown in any case. */
   offered: boolean;
 };
-export type ViewEvents = {
+export type ViewEvents = Omit<LogEvents, 'asked'> & {
   opened(): void;
   closed(): void;
   said(body: string): void;
   ended(stars: number | undefined): void;
   typed(): void;
-  /** The customer requests earlier messages. */
-  earlier(): void;
-  /** The customer approves the proposed action or rejects it. */
-  decided(ask: Ask, approved: boolean): void;
-  /** The customer answers a tool's question, declines or cancels it. */
-  replied(ask: Ask, action: 'accept' | 'decline' | 'cancel', content?: Record<string, unknown>): void;
-  prove(ask: Ask): void;
   /** The customer gives an e-mail address, or does not want to (undefined). */
   contacted(email: string | undefined): void;
-};
-export type View = {
-  readonly isOpen: boolean;
-  /**
-   * Opens the panel. `focus`: whether the text box gets the focus; false when the panel opens by itself after a change
-   * of page.
-   */
-  open(focus: boolean): void;
-  close(): void;
-  /** Applies the organization's look and hours. */
-  dress(look: Look): void;
-  show(shown: Shown): void;
-  remove(): void;
 };
 
 /** Maximum length of a message that the server accepts, in characters. */
 const maxBody = 8000;
 
-export function createView(options: Options, on: ViewEvents): View {
+export function createView(options: Options, on: ViewEvents) {
   const words: Texts = texts[options.locale];
   const host = document.createElement('support-widget');
   const root = host.attachShadow({ mode: 'open' });
@@ -127,8 +107,8 @@ export function createView(options: Options, on: ViewEvents): View {
   );
 
   const log = createLog(words, options.locale, {
-    earlier: () => on.earlier(),
-    asked: (question) => on.said(question),
+    ...on,
+    asked: on.said,
     decided(ask, approved) {
       on.decided(ask, approved);
       // The pressed button has disappeared, so the input gets the focus.
@@ -138,7 +118,6 @@ export function createView(options: Options, on: ViewEvents): View {
       on.replied(ask, action, content);
       input.focus();
     },
-    prove: (ask) => on.prove(ask),
   });
   const rating = createRating(words, { send: rate, back: () => showForm('compose') });
   const contact = createContact(words, {
@@ -155,6 +134,7 @@ export function createView(options: Options, on: ViewEvents): View {
 
   const isOpen = (): boolean => !panel.hidden;
 
+  /** `focus`: whether the text box gets the focus; false when the panel opens by itself after a change of page. */
   function open(focus: boolean): void {
     panel.hidden = false;
     panel.toggleAttribute('data-open', true);
@@ -233,7 +213,8 @@ export function createView(options: Options, on: ViewEvents): View {
     },
     open,
     close,
-    dress(look) {
+    /** Applies the organization's look and hours. */
+    dress(look: Look): void {
       accent.replaceSync(look.accent ? accentCss(look.accent) : '');
       for (const standing of bar.querySelectorAll('img')) standing.remove();
       if (look.logo !== undefined) {
@@ -243,7 +224,7 @@ export function createView(options: Options, on: ViewEvents): View {
       hours.textContent = hoursSentence(look, options.locale, words, new Date());
       log.dress(look);
     },
-    show(shown) {
+    show(shown: Shown): void {
       contact.show(shown.contact);
       launcher.hidden = !shown.offered && !isOpen();
       log.show(shown.conversation);
@@ -263,7 +244,7 @@ export function createView(options: Options, on: ViewEvents): View {
         isOpen() ? words.close : unread === 0 ? words.open : words.openUnread(unread),
       );
     },
-    remove() {
+    remove(): void {
       covers.removeEventListener('change', covered);
       host.remove();
     },

@@ -7,8 +7,6 @@ import { createInboundActivities } from '../../activities/events/inbound/index.t
 import { createIntegrationActivities } from '../../activities/integrations/integration.ts';
 import { invitationLetterOf } from '../../activities/interviews/invitationletter.ts';
 import { createReleaseActivities } from '../../activities/integrations/release.ts';
-import { taskGithubPort } from '../../providers/github/task.ts';
-import { taskIssuePort } from '../../providers/linear/task.ts';
 import { DeliveryModel } from '../../models/events/delivery.ts';
 import { enableDestination } from '../../models/events/destination.ts';
 import { InboundModel } from '../../models/events/inbound.ts';
@@ -34,7 +32,7 @@ export const events = {
     },
     inbound: {
       activities: (deps) => ({
-        ...createInboundActivities({ ...deps, ports: { task: taskIssuePort }, githubPorts: { task: taskGithubPort } }),
+        ...createInboundActivities(deps),
         ...createIntegrationActivities({ ...deps, connected: enableDestination }),
         ...createReleaseActivities(deps),
       }),

@@ -6,9 +6,9 @@ import { launchable, type Slice } from './slice.ts';
 import { createCopyActivities } from '../../activities/base/copies.ts';
 import { createDepartureActivities } from '../../activities/access/departure.ts';
 import { createAnnounceActivities } from '../../activities/tasks/announce.ts';
+import { createCascadeActivities } from '../../activities/tasks/cascade.ts';
 import { createExecutionActivities } from '../../activities/tasks/execution.ts';
 import { createIssueActivities } from '../../activities/tasks/issues.ts';
-import { createUnassigningActivities } from '../../activities/tasks/unassigning.ts';
 import { DepartureModel } from '../../models/access/departure.ts';
 import { TaskModel } from '../../models/tasks/task.ts';
 
@@ -20,7 +20,7 @@ export const tasks = {
         ...createExecutionActivities(deps),
         ...createIssueActivities(deps),
         ...createDepartureActivities(deps),
-        ...createUnassigningActivities(deps),
+        ...createCascadeActivities(deps),
         ...createAnnounceActivities(deps),
         ...createCopyActivities(),
       }),

@@ -36,203 +36,107 @@ const update = { by: 'update' } as const;
 const terminating = { by: 'terminating' } as const;
 const erases = { instead: 'Nothing does, since it removes what a person has deleted. Mend what holds it up.' } as const;
 
+/** A row of the table: a workflow that may last longer than an hour. By default, `ops cancel` terminates it. */
+const long = (kind: string, title: string, does: string, stop: KindOf['stop'] = terminating): KindOf => ({
+  kind,
+  title,
+  does,
+  stop,
+});
+/** A row of the table: a workflow with `isShort`. */
+const short = (...row: Parameters<typeof long>): KindOf => ({ ...long(...row), isShort: true });
+
 export const kinds = {
-  announce: {
-    isShort: true,
-    kind: 'announcement',
-    title: 'Announcement of',
-    does: 'Tells an organization about events of a task or a meeting.',
-    stop: terminating,
-  },
-  arrangeRecrawl: {
-    isShort: true,
-    kind: 'recrawl',
-    title: 'Change of the crawl schedule',
-    does: 'Makes the schedule of a site equal its record.',
-    stop: { instead: 'Change or delete the schedule of the site.' },
-  },
-  beginToolGrant: {
-    isShort: true,
-    kind: 'toolserver',
-    title: 'Sign-in at the tool server, begun by',
-    does: 'Prepares a sign-in at a tool server. It ends by itself after 20 s.',
-    stop: terminating,
-  },
-  conversation: {
-    kind: 'conversation',
-    title: 'Conversation',
-    does: 'Answers the messages of a conversation, one after the other.',
-    stop: { instead: 'Let a member take the conversation over, or close it. The next message starts it again.' },
-  },
-  copyTestToLive: {
-    isShort: true,
-    kind: 'livecopy',
-    title: 'Copy to live',
-    does: 'Copies the knowledge of test mode to live mode.',
-    stop: { instead: 'It ends by itself. Delete in live mode what should not be there.' },
-  },
-  crawlSite: {
-    kind: 'crawl',
-    title: 'Crawl',
-    does: 'Crawls a site and indexes its pages.',
-    stop: update,
-  },
-  discoverTools: {
-    isShort: true,
-    kind: 'toolserver',
-    title: 'List of tools, asked for by',
-    does: 'Lists the tools of a tool server. It ends by itself after 20 s.',
-    stop: terminating,
-  },
-  embedPassages: {
-    kind: 'embedding',
-    title: 'Embedding of',
-    does: 'Makes the vectors of passages. Until then they are found by their words.',
-    stop: terminating,
-  },
-  eraseCustomer: {
-    isShort: true,
-    kind: 'erasure',
-    title: 'Erasure of customer',
-    does: 'Erases a customer with all data.',
-    stop: erases,
-  },
-  eraseSource: {
-    isShort: true,
-    kind: 'erasure',
-    title: 'Erasure of source',
-    does: 'Removes what a deleted document or page left.',
-    stop: erases,
-  },
-  eraseTask: {
-    isShort: true,
-    kind: 'erasure',
-    title: 'Erasure of task',
-    does: 'Removes copies of a deleted task.',
-    stop: erases,
-  },
-  finishToolGrant: {
-    isShort: true,
-    kind: 'toolserver',
-    title: 'Sign-in at the tool server',
-    does: 'Completes a sign-in at a tool server. It ends by itself after 20 s.',
-    stop: terminating,
-  },
-  inbound: {
-    kind: 'inbound',
-    title: 'Events from other services for',
-    does: 'Processes what other services have sent to an organization.',
-    stop: terminating,
-  },
-  interview: {
-    kind: 'interview',
-    title: 'Interview',
-    does: 'Owns an interview from its draft to its evaluation.',
-    stop: { instead: 'Cancel the interview: `POST /v1/orgs/{orgId}/interviews/{interviewId}/cancel`.' },
-  },
-  mailReply: {
-    kind: 'mailreply',
-    title: 'Mail about replies in',
-    does: 'Mails a customer the replies that they have not read.',
-    stop: terminating,
-  },
-  maintainStores: {
-    kind: 'maintenance',
-    title: 'Maintenance of the stores',
-    does: 'Repairs and merges the search index. A schedule starts it each hour.',
-    stop: terminating,
-  },
-  meeting: {
-    kind: 'meeting',
-    title: 'Meeting',
-    does: 'Keeps a meeting until its time ends, then removes it.',
-    stop: { instead: 'Its owner deletes the meeting, which ends this workflow.' },
-  },
-  memberDeparted: {
-    isShort: true,
-    kind: 'departure',
-    title: 'Departure',
-    does: 'Ends the grants of a removed member.',
-    stop: { instead: 'Nothing does, since it takes rights from a person who has left. Mend what holds it up.' },
-  },
-  notices: {
-    kind: 'notices',
-    title: 'Notifications about',
-    does: 'Stores notifications of members, and mails those that stay unread. Deliveries send them.',
-    stop: terminating,
-  },
-  processDocument: {
-    isShort: true,
-    kind: 'document',
-    title: 'Document',
-    does: 'Reads and indexes a document.',
-    stop: { instead: 'Delete the document: the next attempt then ends this workflow.' },
-  },
-  pruneKnowledge: {
-    isShort: true,
-    kind: 'pruning',
-    title: 'Pruning',
-    does: 'Removes documents and pages that a member chose to prune.',
-    stop: { instead: 'It ends by itself. Upload or crawl again what should stay.' },
-  },
-  recrawlSite: {
-    isShort: true,
-    kind: 'recrawl',
-    title: 'Firing of the crawl schedule',
-    does: 'Starts the crawl of a schedule.',
-    stop: terminating,
-  },
-  releaseCredential: {
-    kind: 'release',
-    title: 'Release of a credential',
-    does: 'Revokes a credential at its service, for up to seven days.',
-    stop: { instead: 'Revoke the credential at its service by hand; this workflow then ends by itself.' },
-  },
-  retagSource: {
-    isShort: true,
-    kind: 'source',
-    title: 'Tags of source',
-    does: 'Writes the tags of a document or page to the index.',
-    stop: { instead: 'It ends by itself. Change the tags again.' },
-  },
-  sendLine: {
-    kind: 'delivery',
-    title: 'Deliveries of line',
-    does: 'Sends deliveries of one line to other services, in order.',
-    stop: terminating,
-  },
-  taskExecution: {
-    kind: 'execution',
-    title: 'Execution',
-    does: 'Carries a task out in other services.',
-    stop: { instead: 'It ends by itself after its last attempt, or when the task is removed.' },
-  },
-  taskIssues: {
-    kind: 'issues',
-    title: 'Issues of a task',
-    does: 'Makes the issues of a task equal the task.',
-    stop: terminating,
-  },
-  ticketEvents: {
-    kind: 'delivery',
-    title: 'Deliveries of ticket',
-    does: 'Sends the events of a ticket to other services, in order.',
-    stop: terminating,
-  },
-  toolCall: {
-    kind: 'toolcall',
-    title: 'Tool call',
-    does: 'Runs a tool call, after the approval that it needs.',
-    stop: { instead: 'A member denies the call, or disconnects the tool server.' },
-  },
-  tryIntegration: {
-    isShort: true,
-    kind: 'integration',
-    title: 'Test of the connection',
-    does: 'Tests a connection while a person waits. It ends by itself within 80 s.',
-    stop: terminating,
-  },
-} as const satisfies Readonly<Record<string, KindOf>>;
+  announce: short('announcement', 'Announcement of', 'Tells an organization about events of a task or a meeting.'),
+  arrangeRecrawl: short('recrawl', 'Change of the crawl schedule', 'Makes the schedule of a site equal its record.', {
+    instead: 'Change or delete the schedule of the site.',
+  }),
+  beginToolGrant: short(
+    'toolserver',
+    'Sign-in at the tool server, begun by',
+    'Prepares a sign-in at a tool server. It ends by itself after 20 s.',
+  ),
+  conversation: long('conversation', 'Conversation', 'Answers the messages of a conversation, one after the other.', {
+    instead: 'Let a member take the conversation over, or close it. The next message starts it again.',
+  }),
+  copyTestToLive: short('livecopy', 'Copy to live', 'Copies the knowledge of test mode to live mode.', {
+    instead: 'It ends by itself. Delete in live mode what should not be there.',
+  }),
+  crawlSite: long('crawl', 'Crawl', 'Crawls a site and indexes its pages.', update),
+  discoverTools: short(
+    'toolserver',
+    'List of tools, asked for by',
+    'Lists the tools of a tool server. It ends by itself after 20 s.',
+  ),
+  embedPassages: long(
+    'embedding',
+    'Embedding of',
+    'Makes the vectors of passages. Until then they are found by their words.',
+  ),
+  eraseCustomer: short('erasure', 'Erasure of customer', 'Erases a customer with all data.', erases),
+  eraseSource: short('erasure', 'Erasure of source', 'Removes what a deleted document or page left.', erases),
+  eraseTask: short('erasure', 'Erasure of task', 'Removes copies of a deleted task.', erases),
+  finishToolGrant: short(
+    'toolserver',
+    'Sign-in at the tool server',
+    'Completes a sign-in at a tool server. It ends by itself after 20 s.',
+  ),
+  inbound: long(
+    'inbound',
+    'Events from other services for',
+    'Processes what other services have sent to an organization.',
+  ),
+  interview: long('interview', 'Interview', 'Owns an interview from its draft to its evaluation.', {
+    instead: 'Cancel the interview: `POST /v1/orgs/{orgId}/interviews/{interviewId}/cancel`.',
+  }),
+  mailReply: long('mailreply', 'Mail about replies in', 'Mails a customer the replies that they have not read.'),
+  maintainStores: long(
+    'maintenance',
+    'Maintenance of the stores',
+    'Repairs and merges the search index. A schedule starts it each hour.',
+  ),
+  meeting: long('meeting', 'Meeting', 'Keeps a meeting until its time ends, then removes it.', {
+    instead: 'Its owner deletes the meeting, which ends this workflow.',
+  }),
+  memberDeparted: short('departure', 'Departure', 'Ends the grants of a removed member.', {
+    instead: 'Nothing does, since it takes rights from a person who has left. Mend what holds it up.',
+  }),
+  notices: long(
+    'notices',
+    'Notifications about',
+    'Stores notifications of members, and mails those that stay unread. Deliveries send them.',
+  ),
+  processDocument: short('document', 'Document', 'Reads and indexes a document.', {
+    instead: 'Delete the document: the next attempt then ends this workflow.',
+  }),
+  pruneKnowledge: short('pruning', 'Pruning', 'Removes documents and pages that a member chose to prune.', {
+    instead: 'It ends by itself. Upload or crawl again what should stay.',
+  }),
+  recrawlSite: short('recrawl', 'Firing of the crawl schedule', 'Starts the crawl of a schedule.'),
+  releaseCredential: long(
+    'release',
+    'Release of a credential',
+    'Revokes a credential at its service, for up to seven days.',
+    { instead: 'Revoke the credential at its service by hand; this workflow then ends by itself.' },
+  ),
+  retagSource: short('source', 'Tags of source', 'Writes the tags of a document or page to the index.', {
+    instead: 'It ends by itself. Change the tags again.',
+  }),
+  sendLine: long('delivery', 'Deliveries of line', 'Sends deliveries of one line to other services, in order.'),
+  taskExecution: long('execution', 'Execution', 'Carries a task out in other services.', {
+    instead: 'It ends by itself after its last attempt, or when the task is removed.',
+  }),
+  taskIssues: long('issues', 'Issues of a task', 'Makes the issues of a task equal the task.'),
+  ticketEvents: long('delivery', 'Deliveries of ticket', 'Sends the events of a ticket to other services, in order.'),
+  toolCall: long('toolcall', 'Tool call', 'Runs a tool call, after the approval that it needs.', {
+    instead: 'A member denies the call, or disconnects the tool server.',
+  }),
+  tryIntegration: short(
+    'integration',
+    'Test of the connection',
+    'Tests a connection while a person waits. It ends by itself within 80 s.',
+  ),
+} as const;
 
 export type WorkflowKind = keyof typeof kinds;
 

@@ -227,12 +227,7 @@ const erasurePauses = ['5 seconds', '30 seconds', '5 minutes'] as const;
 /** Has the bots' service delete the recordings of a deleted interview, with retries until it succeeds. */
 export async function eraseRecorded({ ref, state, isKnown }: Run): Promise<void> {
   for (let looks = 0; ; looks += 1) {
-    const { bot, former, sent, orders } = isKnown() ? state() : {};
-    const known =
-      sent === undefined || orders === undefined
-        ? {}
-        : { known: { sent, orders, ...(bot ? { bot } : {}), ...(former ? { former } : {}) } };
-    if (await eraseRecordings({ ...ref, ...known })) return;
+    if (await eraseRecordings({ ...ref, ...(isKnown() ? { known: state() } : {}) })) return;
     show({ failed: "the bots' service has not deleted the recordings yet" });
     await sleep(erasurePauses[looks] ?? '1 hour', { summary: "the next question to the bots' service" });
   }

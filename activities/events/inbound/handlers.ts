@@ -6,8 +6,10 @@ import type { Logger } from 'pino';
 import type { InboundHandler } from '../../../providers/base/handled.ts';
 import { handleEmail, type EmailDeps } from '../../../providers/mail/receive.ts';
 import { handleGithub, type GithubDeps } from '../../../providers/github/receive.ts';
+import { taskGithubPort } from '../../../providers/github/task.ts';
 import { handleTeams, type TeamsDeps } from '../../../providers/teams/receive.ts';
 import { handleLinear, type LinearDeps } from '../../../providers/linear/receive.ts';
+import { taskIssuePort } from '../../../providers/linear/task.ts';
 import { handleSlack, type SlackDeps } from '../../../providers/slack/receive.ts';
 import { ticketIssuePort } from './ticket.ts';
 import type { InboundProvider } from '../../../models/rules/events/inbound.ts';
@@ -20,9 +22,8 @@ export type InboundDeps = LinearDeps &
 export type Handlers = Readonly<Partial<Record<InboundProvider, InboundHandler<InboundDeps>>>>;
 
 export const handlers: Handlers = {
-  linear: (inbound, deps, signal) =>
-    handleLinear(inbound, { ...deps, ports: { ticket: ticketIssuePort, ...deps.ports } }, signal),
-  github: handleGithub,
+  linear: (...event) => handleLinear({ ticket: ticketIssuePort, task: taskIssuePort }, ...event),
+  github: (...event) => handleGithub(taskGithubPort, ...event),
   slack: handleSlack,
   email: handleEmail,
   teams: handleTeams,

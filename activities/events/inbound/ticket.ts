@@ -1,14 +1,12 @@
 /** Applies events of other services to tickets, by the same operations that members use. */
 import type { Handled, Starter } from '../../../providers/base/handled.ts';
 import { findOrganization } from '../../../models/access/organization.ts';
-import { intentFor, settleIntent } from '../../../models/base/pending.ts';
-import { actOn, eventIntents } from '../../../models/chat/act.ts';
+import { actOn } from '../../../models/chat/act.ts';
 import { ConversationModel, findConversation } from '../../../models/chat/conversation.ts';
-import { listMessages, MessageModel } from '../../../models/chat/message.ts';
-import { findReply, storeReply } from '../../../models/chat/saying.ts';
+import { listMessages } from '../../../models/chat/message.ts';
+import { findReply, startStored, storeReply } from '../../../models/chat/saying.ts';
 import type { Link } from '../../../models/events/link.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
-import { conversationWork } from '../../../models/rules/chat/work.ts';
 import { closingSentence, type Closing } from '../../../models/rules/integrations/closing.ts';
 import type { IssuePort } from '../../../providers/linear/receive.ts';
 
@@ -40,13 +38,10 @@ async function resolveTicket(
       const name = (await findOrganization(orgId))?.name ?? 'Support';
       const body = closingSentence(closing, spoken.toReversed());
       const stored = await storeReply(conversation, { body, clientMessageId: key }, { id: by, name }, clock());
-      if (stored.message) await start(MessageModel, stored.message, [stored.intent]);
-      else await start(ConversationModel, stored.acted, [stored.intent]);
-      await settleIntent(ConversationModel, conversation, stored.intent);
+      await startStored(stored, start);
     }
-    const intent = intentFor(conversationWork(orgId, conversation._id), clock());
-    const resolved = await actOn(orgId, conversation._id, 'resolve', { now: clock(), intents: [intent] });
-    await start(ConversationModel, resolved, [intent, ...eventIntents(resolved)]);
+    const resolved = await actOn(orgId, conversation._id, 'resolve', { now: clock(), attend: true });
+    await start(ConversationModel, resolved, resolved.pending ?? []);
     return { outcome: resolvedOutcome };
   } catch (error) {
     // A member resolved the conversation first, or the ticket has reached its maximum number of events.
@@ -59,7 +54,7 @@ const resolvedOutcome = 'The ticket was resolved, and the customer was told.';
 
 /** Applies a status change of a ticket's Linear issue to the ticket. */
 export const ticketIssuePort: IssuePort = {
-  async moved(link, state, _event, inbound, deps) {
+  async moved(link, state, inbound, deps) {
     if (state.type !== 'completed' && state.type !== 'canceled')
       return { ignored: `A move to “${state.name}” does not change a ticket.` };
     return resolveTicket(link, state.type, { key: `inbound:${inbound._id}`, by: 'linear' }, deps);

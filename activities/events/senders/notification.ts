@@ -1,19 +1,14 @@
 /**
- * Sends notifications: mails to members and candidates, and messages to the organization's Slack webhook. Mails go
- * through the organization's own mail server or the deployment's, with the sender address of that server. The stored
+ * Sends notifications: mails to members and candidates, and messages to the organization's Slack webhook. The stored
  * request contains no token and no secret URL.
  */
-import { requestOfMail, sendByMail } from '../../../providers/mail/send.ts';
+import { sendLetter, writeLetter } from '../../../providers/mail/send.ts';
 import type { DeliverySender, Letter, SenderDeps } from '../../../providers/base/sender.ts';
 import { sendToSlackWebhook, slackWebhookPost } from '../../../providers/slack/webhook.ts';
 import { letterOf } from '../accountletter.ts';
-import { routeOf, senderOf } from '../../../providers/mail/settings.ts';
-import { admit, inFrame } from '../../../providers/mail/outside.ts';
+import { hasNoServer } from '../../../providers/mail/settings.ts';
 import type { Delivery } from '../../../models/events/delivery.ts';
-import { mailUse } from '../../../models/events/outsidemail.ts';
 import { DeliveryRefused } from '../../../models/rules/events/delivery.ts';
-import { domainOf, nameOf } from '../../../models/rules/access/mailbox.ts';
-import { automaticHeaders, type OutgoingMail } from '../../../models/rules/events/mailout.ts';
 import type { NotificationPayload } from '../../../models/rules/events/notification.ts';
 
 type ByMail = Exclude<NotificationPayload, { slack: unknown }>;
@@ -31,38 +26,18 @@ async function letterIn(delivery: Delivery, payload: ByMail, deps: SenderDeps): 
   return letterOf(delivery, payload.account, { secrets, publicUrl, now: clock() });
 }
 
-/**
- * Writes the mail of a delivery; null when nobody is to get it. `mail`: the mail as it is sent. `shown`: the mail as
- * members see it, without the token. `via`: the server that the mail is written for.
- */
+/** Writes the mail of a delivery; null when nobody is to get it. */
 async function writtenOf(delivery: Delivery, payload: ByMail, deps: SenderDeps) {
-  const { _id, org_id: orgId, created_at } = delivery;
-  const { from, via } = await senderOf(deps, orgId);
+  const { _id: id, org_id: orgId, created_at: at } = delivery;
   const letter = await letterIn(delivery, payload, deps);
-  if (!letter) return null;
-  const { to, words, outside, fromName = '' } = letter;
-  const made = (shown: boolean): OutgoingMail => {
-    const mail = {
-      from: from.name === '' ? { ...from, name: nameOf(fromName) } : from,
-      to,
-      ...words({ from, via, shown }),
-      date: created_at.toISOString(),
-      // All attempts share this id, so that mail programs show a mail once even when it arrives twice.
-      message_id: `<${_id}@${domainOf(from.address)}>`,
-      references: [],
-      headers: automaticHeaders(_id, false),
-    };
-    return outside ? inFrame(mail, { orgId, ...outside }, deps, { shown }) : mail;
-  };
-  return { mail: made(false), shown: made(true), via, letter };
+  return letter && writeLetter(letter, { orgId, id, about: id, at }, deps);
 }
 
 export const notification: DeliverySender = {
   async unsendable(delivery, deps) {
     const payload = payloadOf(delivery);
     if ('slack' in payload) return false;
-    const { via } = await senderOf(deps, delivery.org_id);
-    if ((await routeOf(deps, delivery.org_id, via)) === undefined) return true;
+    if (await hasNoServer(delivery.org_id, deps)) return true;
     // An expired mail counts as sendable here, because `send` refuses it and says why.
     const letter = await letterIn(delivery, payload, deps).catch((error: unknown) => {
       if (error instanceof DeliveryRefused) return undefined;
@@ -75,7 +50,7 @@ export const notification: DeliverySender = {
     const payload = payloadOf(delivery);
     if ('slack' in payload) return (await slackWebhookPost(delivery.org_id, payload.slack.text, deps)).request;
     const written = await writtenOf(delivery, payload, deps);
-    if (written) return requestOfMail(written.shown);
+    if (written) return written.request;
     return { method: 'MAIL', url: `mailto:${delivery.destination}`, headers: {}, body: '' };
   },
 
@@ -85,18 +60,6 @@ export const notification: DeliverySender = {
       return sendToSlackWebhook(await slackWebhookPost(delivery.org_id, payload.slack.text, deps), deps, signal);
     const written = await writtenOf(delivery, payload, deps);
     if (!written) throw new DeliveryRefused('There is nobody to send it to.', { permanent: true });
-    const request = requestOfMail(written.shown);
-    // The mail must not go through another server, which may have been configured since the mail was written.
-    const route = await routeOf(deps, delivery.org_id, written.via);
-    const { to, outside, prepare } = written.letter;
-    if (outside && route) {
-      const { account, use } = outside;
-      // The API request has counted the mail of an invitation already, under the same idempotency key (`use`).
-      const counted = { orgId: delivery.org_id, address: to.address, account, use: mailUse(use, delivery) };
-      await admit(counted, route, request, deps);
-    }
-    if (prepare && !(await prepare()))
-      throw new DeliveryRefused('The account has changed meanwhile.', { request, permanent: true });
-    return sendByMail(written.mail, { route, request, signal }, deps);
+    return sendLetter(written, deps, signal);
   },
 };

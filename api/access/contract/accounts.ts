@@ -4,6 +4,9 @@ import { email, membership, newPassword, password } from './auth.ts';
 import { cursor, id, line, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { invitationStatuses } from '../../../models/rules/access/account.ts';
 import { roles } from '../../../models/rules/access/roles.ts';
+import { operation } from '../../base/contract/operation.ts';
+import { profile } from './profile.ts';
+import { loginReply } from './auth.ts';
 
 export { pageQuery };
 
@@ -52,3 +55,44 @@ export const invitationSeen = z.object({
 });
 export const joinedReply = z.object({ organization: membership });
 export const registerInvitedBody = z.strictObject({ token, name: line(100), password: newPassword });
+
+export const forgotPassword = operation('forgotPassword', 'POST /auth/password/forgot', {
+  body: forgotBody,
+  reply: acceptedReply,
+});
+export const resetPassword = operation('resetPassword', 'POST /auth/password/reset', {
+  body: resetBody,
+  reply: resetReply,
+});
+export const endLogins = operation('endLogins', 'POST /auth/logout-everywhere', { reply: signedOutReply });
+export const changeEmail = operation('changeEmail', 'POST /auth/email', {
+  body: changeEmailBody,
+  reply: acceptedReply,
+});
+export const confirmEmail = operation('confirmEmail', 'POST /auth/email/confirm', {
+  body: confirmBody,
+  reply: profile,
+});
+export const inviteMember = operation('inviteMember', 'POST /orgs/{orgId}/invitations', {
+  body: inviteBody,
+  reply: invitedReply,
+});
+export const listInvitations = operation('listInvitations', 'GET /orgs/{orgId}/invitations', {
+  query: pageQuery,
+  reply: invitationList,
+});
+export const revokeInvitation = operation('revokeInvitation', 'DELETE /orgs/{orgId}/invitations/{invitationId}', {
+  reply: invitationReply,
+});
+export const seeInvitation = operation('seeInvitation', 'POST /auth/invitations/see', {
+  body: invitationToken,
+  reply: invitationSeen,
+});
+export const acceptInvitation = operation('acceptInvitation', 'POST /auth/invitations/accept', {
+  body: invitationToken,
+  reply: joinedReply,
+});
+export const registerInvited = operation('registerInvited', 'POST /auth/invitations/register', {
+  body: registerInvitedBody,
+  reply: loginReply,
+});

@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { id, line, timestamp } from '../../base/contract/common.ts';
 import { emailPattern, maxEmailLength } from '../../../models/rules/access/email.ts';
 import { roles } from '../../../models/rules/access/roles.ts';
+import { operation } from '../../base/contract/operation.ts';
+import { redirectReply } from '../../base/contract/common.ts';
 
 export const email = z
   .string()
@@ -53,3 +55,22 @@ export const oidcCallbackQuery = z.object({
   error: z.string().max(200).optional(),
   error_description: z.string().max(2000).optional(),
 });
+
+export type Membership = z.output<typeof membership>;
+
+export type User = z.output<typeof user>;
+
+export const register = operation('register', 'POST /auth/register', { body: registerBody, reply: loginReply });
+export const login = operation('login', 'POST /auth/login', { body: loginBody, reply: loginReply });
+export const getLogin = operation('getLogin', 'GET /auth/me', { reply: meReply });
+export const startFederatedLogin = operation('startFederatedLogin', 'GET /auth/oidc/{provider}/start', {
+  query: oidcStartQuery,
+  reply: redirectReply,
+});
+export const finishFederatedLogin = operation('finishFederatedLogin', 'GET /auth/oidc/{provider}/callback', {
+  query: oidcCallbackQuery,
+  reply: loginReply,
+});
+export const getBrowserLogin = operation('getBrowserLogin', 'GET /auth/browser', { reply: browserOffer });
+export const loginBrowser = operation('loginBrowser', 'POST /auth/browser', { body: loginBody, reply: browserReply });
+export const logoutBrowser = operation('logoutBrowser', 'DELETE /auth/browser', { reply: browserLeft });

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { orNull, timestamp, timezone } from '../../base/contract/common.ts';
 import { maxAwayMessage, maxClosed, maxSpans, weekdays } from '../../../models/rules/access/hours.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 const from = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'is a time such as 09:00');
 const until = z.string().regex(/^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/, 'is a time such as 17:30, or 24:00');
@@ -27,3 +28,6 @@ export const hoursReply = z.object({
   open: z.boolean().meta({ description: 'Whether somebody answers now.' }),
   next_opening: orNull(timestamp).meta({ description: 'While it is closed.' }),
 });
+
+export const getHours = operation('getHours', 'GET /orgs/{orgId}/hours', { reply: hoursReply });
+export const setHours = operation('setHours', 'PUT /orgs/{orgId}/hours', { body: hoursBody, reply: hoursReply });

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { cursor, id, line, moment, orNull, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from './mode.ts';
 import { keyStatuses, scopes as allScopes } from '../../../models/rules/access/keys.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 const scopes = z.array(z.enum(allScopes)).min(1).max(20);
 const maxOverlapSeconds = 7 * 86_400;
@@ -67,3 +68,36 @@ const publishable = z.object({ key: z.string(), created_at: timestamp });
 export const publishableKeys = z.object({ test: publishable, live: publishable });
 export const publishableParams = z.object({ orgId: id, mode });
 export const rotatedPublishableKey = z.object({ mode, key: z.string() });
+
+export type Key = z.output<typeof key>;
+
+export const listPublishableKeys = operation(
+  'listPublishableKeys',
+  'GET /support/developer-keys/orgs/{orgId}/publishable-keys',
+  { reply: publishableKeys },
+);
+export const rotatePublishableKey = operation(
+  'rotatePublishableKey',
+  'POST /support/developer-keys/orgs/{orgId}/publishable-keys/{mode}/rotate',
+  { params: publishableParams, reply: rotatedPublishableKey },
+);
+export const listKeys = operation('listKeys', 'GET /support/developer-keys/orgs/{orgId}/keys', {
+  query: keyListQuery,
+  reply: keyList,
+});
+export const createKey = operation('createKey', 'POST /support/developer-keys/orgs/{orgId}/keys', {
+  body: createKeyBody,
+  reply: newKeyReply,
+});
+export const updateKey = operation('updateKey', 'PATCH /support/developer-keys/orgs/{orgId}/keys/{keyId}', {
+  body: updateKeyBody,
+  reply: keyReply,
+});
+export const revokeKey = operation('revokeKey', 'DELETE /support/developer-keys/orgs/{orgId}/keys/{keyId}', {
+  reply: keyReply,
+});
+export const rotateKey = operation('rotateKey', 'POST /support/developer-keys/orgs/{orgId}/keys/{keyId}/rotate', {
+  body: rotateKeyBody,
+  reply: newKeyReply,
+});
+export const getSelf = operation('getSelf', 'GET /support/developer-keys/self', { reply: selfReply });

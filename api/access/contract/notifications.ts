@@ -5,6 +5,7 @@ import { cursor, id, pageQuery, timestamp, timezone } from '../../base/contract/
 
 import { maxMailAfterMinutes } from '../../../models/rules/access/noticesettings.ts';
 import { memberStates } from '../../../models/rules/access/roles.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 export const notificationsQuery = pageQuery.extend({
   unread: z
@@ -61,3 +62,19 @@ export const availabilityBody = z.strictObject({
   }),
 });
 export const availabilityReply = availabilityBody;
+
+export type Notification = z.output<typeof notification>;
+
+export const listNotifications = operation('listNotifications', 'GET /me/notifications', {
+  query: notificationsQuery,
+  reply: notificationList,
+});
+export const readNotification = operation('readNotification', 'PUT /me/notifications/{notifId}/read', {
+  reply: notificationReply,
+});
+export const getNotices = operation('getNotices', 'GET /me/notices', { reply: notices });
+export const setNotices = operation('setNotices', 'PUT /me/notices', { body: noticesBody, reply: notices });
+export const setAvailability = operation('setAvailability', 'PUT /me/availability', {
+  body: availabilityBody,
+  reply: availabilityReply,
+});

@@ -5,6 +5,7 @@ import { email } from './auth.ts';
 import { cursor, id, line, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { environments } from '../../../models/rules/access/keys.ts';
 import { memberStates, roles } from '../../../models/rules/access/roles.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 const role = z.enum(roles);
 
@@ -66,4 +67,29 @@ export const removedReply = z.object({
   removed: z.literal(true),
   revoked_keys: keysMade.meta({ description: 'Keys that the member made, which nothing accepts any more.' }),
   kept_keys: keysMade.meta({ description: 'Keys that the member made, which are yours now (`keep_keys`).' }),
+});
+
+export type Member = z.output<typeof member>;
+
+export const createOrganization = operation('createOrganization', 'POST /orgs', {
+  body: createBody,
+  reply: organization,
+});
+export const listOrganizations = operation('listOrganizations', 'GET /orgs', { query: listQuery, reply: listReply });
+export const getOrganization = operation('getOrganization', 'GET /orgs/{orgId}', { reply: organization });
+export const listMembers = operation('listMembers', 'GET /orgs/{orgId}/members', {
+  query: membersQuery,
+  reply: memberList,
+});
+export const addMember = operation('addMember', 'POST /orgs/{orgId}/members', {
+  body: addMemberBody,
+  reply: addedReply,
+});
+export const changeRole = operation('changeRole', 'PATCH /orgs/{orgId}/members/{userId}', {
+  body: changeRoleBody,
+  reply: memberReply,
+});
+export const removeMember = operation('removeMember', 'DELETE /orgs/{orgId}/members/{userId}', {
+  query: removeMemberQuery,
+  reply: removedReply,
 });

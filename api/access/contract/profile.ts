@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { membership } from './auth.ts';
 import { id, timestamp } from '../../base/contract/common.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 export const profile = z
   .object({
@@ -19,3 +20,6 @@ export const profile = z
 export const pictureBody = z.strictObject({
   picture: z.string().max(2_048).nullable().meta({ description: 'An https address; null removes it.' }),
 });
+
+export const getProfile = operation('getProfile', 'GET /me', { reply: profile });
+export const setPicture = operation('setPicture', 'PUT /me/picture', { body: pictureBody, reply: profile });

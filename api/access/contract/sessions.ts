@@ -15,6 +15,7 @@ import {
   maxVisitorIdLength,
   ttlSeconds,
 } from '../../../models/rules/access/session.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 /**
  * The context of a customer's session: any JSON object within bounds. A `context_update` frame contains such a context,
@@ -95,4 +96,19 @@ export const embedSecretState = z.object({
   former_until: orNull(timestamp).meta({
     description: 'Until when signatures with the secret of before are right.',
   }),
+});
+
+export const mintSession = operation('mintSession', 'POST /support/sessions/orgs/{orgId}/mint', {
+  body: mintBody,
+  reply: mintReply,
+});
+export const revokeSession = operation('revokeSession', 'POST /support/sessions/orgs/{orgId}/{sessionId}/revoke', {
+  reply: revokeReply,
+});
+export const getEmbedSecret = operation('getEmbedSecret', 'GET /support/sessions/orgs/{orgId}/embed-secret', {
+  reply: embedSecretState,
+});
+export const replaceEmbedSecret = operation('replaceEmbedSecret', 'POST /support/sessions/orgs/{orgId}/embed-secret', {
+  body: embedSecretBody,
+  reply: embedSecretReply,
 });

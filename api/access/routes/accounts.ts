@@ -3,7 +3,6 @@ import { jwt, open } from '../auth.ts';
 import { authenticate, passwords } from '../people.ts';
 import { checkMails, countMail } from '../accountmail.ts';
 import * as contract from '../contract/accounts.ts';
-import * as profiles from '../contract/profile.ts';
 import { self, viewProfile } from '../profile.ts';
 import { route } from '../../http/route.ts';
 import { isDuplicate } from '../../../models/base/connect.ts';
@@ -14,12 +13,10 @@ import { normalizeEmail } from '../../../models/rules/access/email.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 
 export const accountRoutes = [
-  route('forgotPassword', 'POST /auth/password/forgot', {
+  route(contract.forgotPassword, {
     summary: 'Have a link to a new password mailed, if there is an account of this address; the answer is the same.',
     auth: open,
-    body: contract.forgotBody,
     status: 202,
-    reply: contract.acceptedReply,
     limit: 'accounts',
     errors: ['NO_MAIL_SERVER'],
     async handle({ body }, ctx) {
@@ -30,11 +27,9 @@ export const accountRoutes = [
       return { accepted: true as const };
     },
   }),
-  route('resetPassword', 'POST /auth/password/reset', {
+  route(contract.resetPassword, {
     summary: 'Set a new password by a link, which is good once. Every login of the account ends.',
     auth: open,
-    body: contract.resetBody,
-    reply: contract.resetReply,
     limit: 'accounts',
     errors: ['LINK_OVER'],
     async handle({ body }, ctx) {
@@ -50,21 +45,18 @@ export const accountRoutes = [
       return { reset: true as const };
     },
   }),
-  route('endLogins', 'POST /auth/logout-everywhere', {
+  route(contract.endLogins, {
     summary: 'End every login of your account, this one too, and every link that was mailed.',
     auth: jwt,
-    reply: contract.signedOutReply,
     async handle({ principal }, ctx) {
       await endLogins(principal.userId, ctx.clock());
       return { signed_out: true as const };
     },
   }),
-  route('changeEmail', 'POST /auth/email', {
+  route(contract.changeEmail, {
     summary: 'Have a link mailed to another address, or to your own, that makes it the proven address of your account.',
     auth: jwt,
-    body: contract.changeEmailBody,
     status: 202,
-    reply: contract.acceptedReply,
     limit: 'accounts',
     errors: ['BAD_LOGIN', 'CONFLICT', 'NO_MAIL_SERVER'],
     async handle({ body, principal }, ctx) {
@@ -84,11 +76,9 @@ export const accountRoutes = [
       return { accepted: true as const };
     },
   }),
-  route('confirmEmail', 'POST /auth/email/confirm', {
+  route(contract.confirmEmail, {
     summary: 'Prove by a link that an address is yours: the account has it from now on, and other links end.',
     auth: jwt,
-    body: contract.confirmBody,
-    reply: profiles.profile,
     limit: 'accounts',
     errors: ['LINK_OVER', 'EMAIL_TAKEN'],
     async handle({ body, principal }, ctx) {

@@ -2,8 +2,6 @@
 import { jwt, open } from '../auth.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/auth.ts';
-import { redirectReply } from '../../base/contract/common.ts';
-import { returningBrowser } from '../browser.ts';
 import { dropLogin, keepLogin, onlyOwnPage } from '../browserlogin.ts';
 import { beginSignIn, finishSignIn, type FederatedPerson } from '../oidc.ts';
 import { authenticate, login, memberships, newUser, passwords, viewUser } from '../people.ts';
@@ -70,12 +68,10 @@ async function loginWith(ctx: Context, given: { email: string; password: string 
 }
 
 export const authRoutes = [
-  route('register', 'POST /auth/register', {
+  route(contract.register, {
     summary: 'Create an account, and with `company` its organization, and log in.',
     auth: open,
-    body: contract.registerBody,
     status: 201,
-    reply: contract.loginReply,
     limit: 'accounts',
     errors: ['EMAIL_TAKEN'],
     async handle({ body }, ctx) {
@@ -90,67 +86,54 @@ export const authRoutes = [
       return login(ctx, user);
     },
   }),
-  route('login', 'POST /auth/login', {
+  route(contract.login, {
     summary: 'Log in with e-mail and password.',
     auth: open,
-    body: contract.loginBody,
-    reply: contract.loginReply,
     limit: 'none',
     errors: ['BAD_LOGIN', 'RATE_LIMITED'],
     handle: ({ body, principal }, ctx) => loginWith(ctx, body, principal.address),
   }),
-  route('getLogin', 'GET /auth/me', {
+  route(contract.getLogin, {
     summary: 'Who is logged in.',
     auth: jwt,
-    reply: contract.meReply,
     async handle({ principal }) {
       const [user, organizations] = await Promise.all([findUser(principal.userId), memberships(principal.userId)]);
       if (!user) throw new Problem('UNAUTHENTICATED');
       return { user: viewUser(user), organizations };
     },
   }),
-  route('startFederatedLogin', 'GET /auth/oidc/{provider}/start', {
+  route(contract.startFederatedLogin, {
     summary: 'Send the browser to an identity provider.',
     auth: open,
-    query: contract.oidcStartQuery,
     status: 302,
-    reply: redirectReply,
     limit: 'accounts',
     async handle({ params, query, cookies }, ctx) {
-      const { url, cookie } = await beginSignIn(ctx, params.provider, query.page === 'app');
-      cookies.set(cookie.name, cookie.value, cookie.seconds);
-      return redirect(url);
+      return redirect(await beginSignIn(ctx, params.provider, { page: query.page === 'app', cookies }));
     },
   }),
-  route('finishFederatedLogin', 'GET /auth/oidc/{provider}/callback', {
+  route(contract.finishFederatedLogin, {
     summary: 'Where an identity provider sends the browser back to; answers as a login does.',
     auth: open,
-    query: contract.oidcCallbackQuery,
     otherParameters: 'ignored',
     otherStatuses: [302],
-    reply: contract.loginReply,
     limit: 'callbacks',
     errors: ['FEDERATED_LOGIN_FAILED'],
     async handle({ params, query, cookies }, ctx) {
-      const browser = query.state === undefined ? undefined : returningBrowser(cookies, 'oidc', query.state);
-      const person = await finishSignIn(ctx, params.provider, query, browser);
+      const person = await finishSignIn(ctx, params.provider, query, cookies);
       const signedIn = await login(ctx, await accountOf(ctx, person));
       if (!person.page) return signedIn;
       keepLogin(cookies, ctx.config, signedIn, ctx.clock());
       return redirect(`${ctx.config.publicUrl}/app`);
     },
   }),
-  route('getBrowserLogin', 'GET /auth/browser', {
+  route(contract.getBrowserLogin, {
     summary: 'How the page `/app` may sign somebody in, besides e-mail and password.',
     auth: open,
-    reply: contract.browserOffer,
     handle: (_, { config }) => Promise.resolve({ providers: Object.keys(config.oidcProviders) }),
   }),
-  route('loginBrowser', 'POST /auth/browser', {
+  route(contract.loginBrowser, {
     summary: 'Sign the page `/app` in: its browser gets a cookie that no script can read.',
     auth: open,
-    body: contract.loginBody,
-    reply: contract.browserReply,
     // A reply that is stored for an `Idempotency-Key` would be repeated without its cookie.
     asksOnly: true,
     limit: 'none',
@@ -162,10 +145,9 @@ export const authRoutes = [
       return signedIn;
     },
   }),
-  route('logoutBrowser', 'DELETE /auth/browser', {
+  route(contract.logoutBrowser, {
     summary: 'Sign the page `/app` out in this browser.',
     auth: open,
-    reply: contract.browserLeft,
     limit: 'none',
     errors: ['ORIGIN_NOT_ALLOWED'],
     handle({ cookies }, { config }) {

@@ -3,7 +3,6 @@ import { jwt, member, open } from '../auth.ts';
 import { login, newUser, passwords } from '../people.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/accounts.ts';
-import { loginReply } from '../contract/auth.ts';
 import { invite, viewInvitation } from '../inviting.ts';
 import { paged } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
@@ -23,7 +22,7 @@ import { addMember, findOrganization, type Organization } from '../../../models/
 import { createUser, findUser, verifyEmail, type User } from '../../../models/access/user.ts';
 import { deadLink } from '../../../models/rules/access/account.ts';
 import { mayAdd } from '../../../models/rules/access/roles.ts';
-import { noSuch, Problem } from '../../../models/rules/base/errors.ts';
+import { Problem, sought } from '../../../models/rules/base/errors.ts';
 
 /**
  * Makes the user who accepted an invitation a member, if the inviter may still add people. Otherwise the invitation is
@@ -63,48 +62,39 @@ async function opened(ctx: Context, token: string): Promise<{ invitation: Invita
  */
 const provesAddress = ({ hash }: Invitation, token: string): boolean => hash === hashToken(token);
 
-const prefix = '/orgs/{orgId}/invitations';
-
 export const invitationRoutes = [
-  route('inviteMember', `POST ${prefix}`, {
+  route(contract.inviteMember, {
     summary:
       'Invite somebody, with or without an account, by mail or by the `link` of the answer. A later one of the address replaces it.',
     auth: member('admin'),
-    body: contract.inviteBody,
     status: 201,
-    reply: contract.invitedReply,
     errors: ['ALREADY_MEMBER'],
     async handle({ body, principal }, ctx) {
       const { invitation, ...rest } = await invite(ctx, principal, body);
       return { invitation: viewInvitation(invitation, ctx.clock()), ...rest };
     },
   }),
-  route('listInvitations', `GET ${prefix}`, {
+  route(contract.listInvitations, {
     summary: 'Invitations and what became of them, the newest first.',
     auth: member('admin'),
-    query: contract.pageQuery,
-    reply: contract.invitationList,
     async handle({ query, principal: { orgId } }, ctx) {
       const { entries, cursor } = await paged(query, (limit, after) => listInvitations(orgId, limit, after));
       return { invitations: entries.map((entry) => viewInvitation(entry, ctx.clock())), cursor };
     },
   }),
-  route('revokeInvitation', `DELETE ${prefix}/{invitationId}`, {
+  route(contract.revokeInvitation, {
     summary: 'Take an invitation back: its link is over at once.',
     auth: member('admin'),
-    reply: contract.invitationReply,
     async handle({ params: { orgId, invitationId } }, ctx) {
-      const revoked = await revokeInvitation(orgId, invitationId, ctx.clock());
-      if (!revoked) throw noSuch('invitation that could be accepted');
+      const revoking = revokeInvitation(orgId, invitationId, ctx.clock());
+      const revoked = await sought(revoking, 'invitation that could be accepted');
       return { invitation: viewInvitation(revoked, ctx.clock()) };
     },
   }),
-  route('seeInvitation', 'POST /auth/invitations/see', {
+  route(contract.seeInvitation, {
     summary:
       'What the invitation of a link is about. It changes nothing; the token is in the body, so that no log holds it.',
     auth: open,
-    body: contract.invitationToken,
-    reply: contract.invitationSeen,
     limit: 'accounts',
     asksOnly: true,
     errors: ['LINK_OVER'],
@@ -115,11 +105,9 @@ export const invitationRoutes = [
       return { org_name: org.name, email, role, invited_by_name: inviter?.name ?? org.name, expires_at };
     },
   }),
-  route('acceptInvitation', 'POST /auth/invitations/accept', {
+  route(contract.acceptInvitation, {
     summary: 'Join with your account, whose address is the invited one.',
     auth: jwt,
-    body: contract.invitationToken,
-    reply: contract.joinedReply,
     limit: 'accounts',
     errors: ['LINK_OVER', 'CONFLICT'],
     async handle({ body: { token }, principal: { userId } }, ctx) {
@@ -131,12 +119,10 @@ export const invitationRoutes = [
       return join(ctx, taken, user);
     },
   }),
-  route('registerInvited', 'POST /auth/invitations/register', {
+  route(contract.registerInvited, {
     summary: 'Create an account of the invited address, join with it, and log in.',
     auth: open,
-    body: contract.registerInvitedBody,
     status: 201,
-    reply: loginReply,
     limit: 'accounts',
     errors: ['LINK_OVER', 'EMAIL_TAKEN', 'CONFLICT'],
     async handle({ body: { token, name, password } }, ctx) {

@@ -17,7 +17,7 @@ import {
 } from '../../../models/access/key.ts';
 import { roleOf } from '../../../models/access/organization.ts';
 import { providePublishableKey, rotatePublishableKey } from '../../../models/access/publishablekey.ts';
-import { invalid, noSuch, Problem } from '../../../models/rules/base/errors.ts';
+import { invalid, noSuch, Problem, sought } from '../../../models/rules/base/errors.ts';
 import {
   defaultMode,
   defaultScopes,
@@ -28,9 +28,6 @@ import {
   type Environment,
 } from '../../../models/rules/access/keys.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
-
-const base = '/support/developer-keys/orgs/{orgId}';
-const missing = () => noSuch('key');
 
 function view(key: Key, environment: Environment, now: Date) {
   return {
@@ -78,10 +75,9 @@ function readExpiry(text: string | null, now: Date): Date | null {
 }
 
 export const keyRoutes = [
-  route('listPublishableKeys', `GET ${base}/publishable-keys`, {
+  route(contract.listPublishableKeys, {
     summary: 'The publishable keys of both modes, in full; made on the first read.',
     auth: member(),
-    reply: contract.publishableKeys,
     async handle({ principal }, ctx) {
       const [test, live] = await Promise.all(
         (['test', 'live'] as const).map((mode) => providePublishableKey(principal.orgId, mode, ctx.clock())),
@@ -89,31 +85,25 @@ export const keyRoutes = [
       return { test: test!, live: live! };
     },
   }),
-  route('rotatePublishableKey', `POST ${base}/publishable-keys/{mode}/rotate`, {
+  route(contract.rotatePublishableKey, {
     summary: "Replace a mode's publishable key. The old one stops working: pages that embed it need the new one.",
     auth: member(),
-    params: contract.publishableParams,
-    reply: contract.rotatedPublishableKey,
     async handle({ params, principal }, ctx) {
       return rotatePublishableKey(principal.orgId, params.mode, ctx.clock());
     },
   }),
-  route('listKeys', `GET ${base}/keys`, {
+  route(contract.listKeys, {
     summary: 'All keys, newest first, also revoked ones.',
     auth: member(),
-    query: contract.keyListQuery,
-    reply: contract.keyList,
     async handle({ query, principal }, ctx) {
       const { entries, cursor } = await paged(query, (limit, after) => listKeys(principal.orgId, limit, after));
       return { keys: entries.map((key) => view(key, principal.org.environment, ctx.clock())), cursor };
     },
   }),
-  route('createKey', `POST ${base}/keys`, {
+  route(contract.createKey, {
     summary: 'Create a key. Its token is shown this once.',
     auth: member(),
-    body: contract.createKeyBody,
     status: 201,
-    reply: contract.newKeyReply,
     async handle({ body, principal }, ctx) {
       const now = ctx.clock();
       const { key, token } = mint(
@@ -132,11 +122,9 @@ export const keyRoutes = [
       return { key: view(key, principal.org.environment, now), token };
     },
   }),
-  route('updateKey', `PATCH ${base}/keys/{keyId}`, {
+  route(contract.updateKey, {
     summary: 'Change name, scopes or expiry. The token and the mode stay.',
     auth: member(),
-    body: contract.updateKeyBody,
-    reply: contract.keyReply,
     errors: ['KEY_REVOKED', 'CONFLICT'],
     async handle({ params, body, principal }, ctx) {
       const now = ctx.clock();
@@ -147,8 +135,7 @@ export const keyRoutes = [
       };
       const key = await updateKey(principal.orgId, params.keyId, change, now);
       if (!key) {
-        const standing = await findKey(principal.orgId, params.keyId);
-        if (!standing) throw missing();
+        const standing = await sought(findKey(principal.orgId, params.keyId), 'key');
         if (standing.revoked_at) throw new Problem('KEY_REVOKED');
         throw new Problem('CONFLICT', {
           message: 'This key was rotated, which said when it ends; change its successor.',
@@ -157,29 +144,24 @@ export const keyRoutes = [
       return { key: view(key, principal.org.environment, now) };
     },
   }),
-  route('revokeKey', `DELETE ${base}/keys/{keyId}`, {
+  route(contract.revokeKey, {
     summary: 'Revoke a key: within a second nothing accepts it. Repeating it changes nothing.',
     auth: member(),
-    reply: contract.keyReply,
     async handle({ params, principal }, ctx) {
       const now = ctx.clock();
-      const key =
-        (await revokeKey(principal.orgId, params.keyId, now)) ?? (await findKey(principal.orgId, params.keyId));
-      if (!key) throw missing();
+      const revoked = await revokeKey(principal.orgId, params.keyId, now);
+      const key = revoked ?? (await sought(findKey(principal.orgId, params.keyId), 'key'));
       return { key: view(key, principal.org.environment, now) };
     },
   }),
-  route('rotateKey', `POST ${base}/keys/{keyId}/rotate`, {
+  route(contract.rotateKey, {
     summary: 'Create the successor of a key: same name, scopes, mode and expiry. The old key ends after the overlap.',
     auth: member(),
-    body: contract.rotateKeyBody,
     status: 201,
-    reply: contract.newKeyReply,
     errors: ['KEY_REVOKED'],
     async handle({ params, body, principal }, ctx) {
       const now = ctx.clock();
-      const old = await findKey(principal.orgId, params.keyId);
-      if (!old) throw missing();
+      const old = await sought(findKey(principal.orgId, params.keyId), 'key');
       const oldEnds = rotationEnd(old, body.overlap_seconds ?? 0, now);
       const { org_id, name, scopes, mode, expires_at } = old;
       const next = mint(
@@ -192,21 +174,14 @@ export const keyRoutes = [
       return { key: view(next.key, principal.org.environment, now), token: next.token };
     },
   }),
-  route('getSelf', 'GET /support/developer-keys/self', {
+  route(contract.getSelf, {
     summary: 'What the calling key is.',
     auth: self,
-    reply: contract.selfReply,
     async handle({ principal }, ctx) {
       const { record, environment, orgId, orgName, mode } = principal;
-      const { key_id, name, scopes, status, expires_at, environment: keyOf } = view(record, environment, ctx.clock());
       return {
+        ...view(record, environment, ctx.clock()),
         organization: { org_id: orgId, name: orgName },
-        key_id,
-        name,
-        scopes,
-        environment: keyOf,
-        status,
-        expires_at,
         mode,
       };
     },

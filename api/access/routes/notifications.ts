@@ -10,14 +10,12 @@ import { organizationIdsOf, setAway } from '../../../models/access/organization.
 import { tellStaff } from '../../../models/live/staff.ts';
 import { noticesOf, setNotices } from '../../../models/access/user.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
-import { noSuch } from '../../../models/rules/base/errors.ts';
+import { noSuch, sought } from '../../../models/rules/base/errors.ts';
 
 export const notificationRoutes = [
-  route('listNotifications', 'GET /me/notifications', {
+  route(contract.listNotifications, {
     summary: 'What you were told in the organizations that you belong to, the newest first.',
     auth: jwt,
-    query: contract.notificationsQuery,
-    reply: contract.notificationList,
     async handle({ query, principal: { userId } }) {
       const unread = query.unread === undefined ? undefined : query.unread === 'true';
       const orgIds = await organizationIdsOf(userId);
@@ -28,38 +26,31 @@ export const notificationRoutes = [
       return { notifications: entries.map(viewNotification), unread_count, cursor };
     },
   }),
-  route('readNotification', 'PUT /me/notifications/{notifId}/read', {
+  route(contract.readNotification, {
     summary: 'Mark a notification as read; one that is read stays so.',
     auth: jwt,
-    reply: contract.notificationReply,
     async handle({ params: { notifId }, principal: { userId } }) {
-      const found = await markRead(userId, await organizationIdsOf(userId), notifId);
-      if (!found) throw noSuch('notification');
+      const found = await sought(markRead(userId, await organizationIdsOf(userId), notifId), 'notification');
       return { notification: viewNotification(found) };
     },
   }),
-  route('getNotices', 'GET /me/notices', {
+  route(contract.getNotices, {
     summary: 'How you are told what concerns the team.',
     auth: jwt,
-    reply: contract.notices,
     async handle({ principal }) {
       return noticesOf(await self(principal.userId));
     },
   }),
-  route('setNotices', 'PUT /me/notices', {
+  route(contract.setNotices, {
     summary: 'Choose how you are told what concerns the team; what is left out stays.',
     auth: jwt,
-    body: contract.noticesBody,
-    reply: contract.notices,
     async handle({ body, principal: { userId } }) {
       return noticesOf((await setNotices(userId, defined(body))) ?? (await self(userId)));
     },
   }),
-  route('setAvailability', 'PUT /me/availability', {
+  route(contract.setAvailability, {
     summary: 'Say that you are away from an organization, or here again.',
     auth: jwt,
-    body: contract.availabilityBody,
-    reply: contract.availabilityReply,
     errors: ['NOT_FOUND'],
     async handle({ body: { org_id, state }, principal: { userId } }, ctx) {
       if (!(await setAway(org_id, userId, state === 'away'))) throw noSuch('organization');

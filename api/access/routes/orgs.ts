@@ -18,24 +18,14 @@ import {
 } from '../../../models/access/organization.ts';
 import { hereOf } from '../../../models/access/here.ts';
 import { normalizeEmail } from '../../../models/rules/access/email.ts';
-import { noSuch } from '../../../models/rules/base/errors.ts';
+import { sought } from '../../../models/rules/base/errors.ts';
 import { checkAdding, checkKeepingKeys, type Role } from '../../../models/rules/access/roles.ts';
 import { findUser, findUserByEmail, listUsers, type User } from '../../../models/access/user.ts';
 
 const view = (org: Organization, role: Role) => ({ ...org, org_id: org._id, role });
 
-function memberView(user: User, { role, joined_at }: Member) {
-  const picture = user.picture ? { picture: user.picture } : {};
-  return {
-    userId: user._id,
-    email: user.email,
-    email_verified: user.email_verified,
-    name: user.name,
-    ...picture,
-    role,
-    joined_at,
-  };
-}
+/** A member for a reply, whose schema drops the other fields of the account. */
+const memberView = (user: User, { role, joined_at }: Member) => ({ ...user, userId: user._id, role, joined_at });
 
 /** A member's position in the list: when they joined, and their id. */
 const placeOf = ({ joined_at, user_id }: Member): string => `${joined_at.getTime()} ${user_id}`;
@@ -43,12 +33,10 @@ const placeOf = ({ joined_at, user_id }: Member): string => `${joined_at.getTime
 const keyMade = ({ _id, name, token_prefix }: Key) => ({ key_id: _id, name, token_prefix });
 
 export const orgRoutes = [
-  route('createOrganization', 'POST /orgs', {
+  route(contract.createOrganization, {
     summary: 'Create an organization, in the sandbox, with you as its owner.',
     auth: jwt,
-    body: contract.createBody,
     status: 201,
-    reply: contract.organization,
     limit: 'accounts',
     async handle({ body, principal }, ctx) {
       const org = newOrganization(newId('org'), body.name, principal.userId, ctx.clock());
@@ -56,11 +44,9 @@ export const orgRoutes = [
       return view(org, 'owner');
     },
   }),
-  route('listOrganizations', 'GET /orgs', {
+  route(contract.listOrganizations, {
     summary: 'The organizations you belong to, newest first.',
     auth: jwt,
-    query: contract.listQuery,
-    reply: contract.listReply,
     async handle({ query, principal }) {
       const { entries, cursor } = await paged(query, (limit, after) =>
         listOrganizationsOf(principal.userId, limit, after),
@@ -69,19 +55,16 @@ export const orgRoutes = [
       return { organizations: entries.map((org) => view(org, org.members[0]!.role)), cursor };
     },
   }),
-  route('getOrganization', 'GET /orgs/{orgId}', {
+  route(contract.getOrganization, {
     summary: 'One organization.',
     auth: member(),
-    reply: contract.organization,
     async handle({ principal }) {
       return view(principal.org, principal.role);
     },
   }),
-  route('listMembers', 'GET /orgs/{orgId}/members', {
+  route(contract.listMembers, {
     summary: 'All members, in the order they joined.',
     auth: member(),
-    query: contract.membersQuery,
-    reply: contract.memberList,
     async handle({ query, principal: { org } }, ctx) {
       const after = afterPlace(query.cursor, /^\d{13} usr_[0-9A-Z]{26}$/);
       const found = org.members
@@ -99,14 +82,12 @@ export const orgRoutes = [
       return { members, count: org.members.length, cursor };
     },
   }),
-  route('addMember', 'POST /orgs/{orgId}/members', {
+  route(contract.addMember, {
     summary:
       'Add somebody whose account has a proven address; anybody else is invited (202). Only an owner makes an owner.',
     auth: member('admin'),
-    body: contract.addMemberBody,
     status: 201,
     otherStatuses: [202],
-    reply: contract.addedReply,
     errors: ['ALREADY_MEMBER', 'CONFLICT'],
     async handle({ body, principal }, ctx) {
       // The role is checked before the account is looked up, so that a member who may not add anybody learns nothing
@@ -124,24 +105,18 @@ export const orgRoutes = [
       return { member: memberView(user, entry) };
     },
   }),
-  route('changeRole', 'PATCH /orgs/{orgId}/members/{userId}', {
+  route(contract.changeRole, {
     summary: 'Give a member another role. Only owners do, and one owner stays.',
     auth: member(),
-    body: contract.changeRoleBody,
-    reply: contract.memberReply,
     errors: ['LAST_OWNER'],
     async handle({ params: { orgId, userId }, body: { role }, principal }) {
       const entry = await changeRole(orgId, principal.userId, userId, role);
-      const user = await findUser(userId);
-      if (!user) throw noSuch('member');
-      return { member: memberView(user, entry) };
+      return { member: memberView(await sought(findUser(userId), 'member'), entry) };
     },
   }),
-  route('removeMember', 'DELETE /orgs/{orgId}/members/{userId}', {
+  route(contract.removeMember, {
     summary: 'Take somebody out, or leave. The last owner stays. The keys that the member made are revoked.',
     auth: member(),
-    query: contract.removeMemberQuery,
-    reply: contract.removedReply,
     limit: 'none',
     errors: ['LAST_OWNER'],
     async handle({ params: { userId }, query, principal }, ctx) {

@@ -8,19 +8,16 @@ import { pictureProblem } from '../../../models/rules/access/account.ts';
 import { invalid, Problem } from '../../../models/rules/base/errors.ts';
 
 export const profileRoutes = [
-  route('getProfile', 'GET /me', {
+  route(contract.getProfile, {
     summary: 'Your profile.',
     auth: jwt,
-    reply: contract.profile,
     async handle({ principal }) {
       return viewProfile(await self(principal.userId));
     },
   }),
-  route('setPicture', 'PUT /me/picture', {
+  route(contract.setPicture, {
     summary: 'Show a picture of you from this address.',
     auth: jwt,
-    body: contract.pictureBody,
-    reply: contract.profile,
     async handle({ body: { picture }, principal }) {
       const message = picture === null ? undefined : pictureProblem(picture);
       if (message !== undefined) throw invalid(['body', 'picture'], message);

@@ -9,19 +9,15 @@ import { route } from '../../http/route.ts';
 import { embedSecretPlace, findEmbedSecret, replaceEmbedSecret } from '../../../models/access/embedsecret.ts';
 import { newId } from '../../../models/base/ids.ts';
 import { normalizeEmail } from '../../../models/rules/access/email.ts';
-import { noSuch } from '../../../models/rules/base/errors.ts';
+import { sought } from '../../../models/rules/base/errors.ts';
 import { productTypeOf, sessionEnd } from '../../../models/rules/access/session.ts';
 import { createSession, newStepUp, revokeSession } from '../../../models/access/session.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
 
-const base = '/support/sessions/orgs/{orgId}';
-
 export const sessionRoutes = [
-  route('mintSession', `POST ${base}/mint`, {
+  route(contract.mintSession, {
     summary: 'A session for one customer, whom your backend has identified. Its mode is the key’s.',
     auth: key('sessions:mint', { keyOnly: true }),
-    body: contract.mintBody,
-    reply: contract.mintReply,
     limit: 'sessions',
     endOf: ({ expires_at }) => new Date(expires_at),
     async handle({ body, principal }, ctx) {
@@ -77,20 +73,17 @@ export const sessionRoutes = [
       };
     },
   }),
-  route('revokeSession', `POST ${base}/{sessionId}/revoke`, {
+  route(contract.revokeSession, {
     summary: 'End a session: within a second nothing accepts its token, and its open connections close.',
     auth: member(),
-    reply: contract.revokeReply,
     async handle({ params, principal }, ctx) {
-      const session = await revokeSession(principal.orgId, params.sessionId, ctx.clock());
-      if (!session) throw noSuch('session');
+      const session = await sought(revokeSession(principal.orgId, params.sessionId, ctx.clock()), 'session');
       return { session_id: session._id, status: 'revoked' as const };
     },
   }),
-  route('getEmbedSecret', `GET ${base}/embed-secret`, {
+  route(contract.getEmbedSecret, {
     summary: 'Whether there is a secret that signs e-mails of embedded customers; never the secret.',
     auth: key('support:read'),
-    reply: contract.embedSecretState,
     async handle({ principal }, ctx) {
       const { orgId, mode } = principal;
       const record = await findEmbedSecret(orgId, mode);
@@ -98,12 +91,10 @@ export const sessionRoutes = [
       return { mode, exists: record !== null, created_at: record?.created_at, former_until: former?.until };
     },
   }),
-  route('replaceEmbedSecret', `POST ${base}/embed-secret`, {
+  route(contract.replaceEmbedSecret, {
     summary: 'Make the secret that signs e-mails of embedded customers of this mode, or a new one in its place.',
     auth: key('support:write'),
-    body: contract.embedSecretBody,
     status: 201,
-    reply: contract.embedSecretReply,
     async handle({ body, principal }, ctx) {
       const { orgId, mode } = principal;
       const now = ctx.clock();

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { mode } from '../../access/contract/mode.ts';
 import { cursor, id, orNull, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { authScope, riskTier } from '../../mcp/contract/mcp.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 export const approval = z
   .object({
@@ -23,3 +24,18 @@ export const approval = z
 export const approvalsReply = z.object({ approvals: z.array(approval), cursor });
 export const approvalsQuery = pageQuery;
 export const decidedReply = z.object({ id, decision: z.enum(['approved', 'denied']) });
+
+export type ToolApproval = z.output<typeof approval>;
+
+export const listToolApprovals = operation('listToolApprovals', 'GET /support/mcp/orgs/{orgId}/approvals', {
+  query: approvalsQuery,
+  reply: approvalsReply,
+});
+export const approveToolCall = operation(
+  'approveToolCall',
+  'POST /support/mcp/orgs/{orgId}/approvals/{approvalId}/approve',
+  { reply: decidedReply },
+);
+export const denyToolCall = operation('denyToolCall', 'POST /support/mcp/orgs/{orgId}/approvals/{approvalId}/deny', {
+  reply: decidedReply,
+});

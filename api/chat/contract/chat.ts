@@ -6,6 +6,7 @@ import { confidencesOfAnswers, offer } from '../../knowledge/contract/knowledge.
 import { fieldKinds, questionActions } from '../../../models/rules/mcp/question.ts';
 import { maxEmailLength } from '../../../models/rules/access/email.ts';
 import { conversationStatuses, maxBodyLength, messageRoles } from '../../../models/rules/chat/conversation.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 export { pageQuery };
 
@@ -163,6 +164,10 @@ export const serverFrame = z.discriminatedUnion('type', [
   frame('error', {
     code: z.string(),
     message: z.string(),
+    refused: z
+      .enum(clientFrame.options.map(({ shape }) => shape.type.value))
+      .optional()
+      .meta({ description: 'The `type` of your frame that this is about.' }),
     client_message_id: z.string().optional().meta({ description: 'Of the message that was refused.' }),
     retry_after: z.number().int().optional().meta({ description: 'Seconds to wait.' }),
   }),
@@ -204,4 +209,21 @@ export const historyReply = z.object({
   conv_id: id.nullable().meta({ description: 'Null when the customer has no conversation yet.' }),
   messages,
   cursor: before,
+});
+
+export const sendMessage = operation('sendMessage', 'POST /support/chat/messages/{orgId}', {
+  body: sendBody,
+  reply: sendReply,
+});
+export const listOwnConversations = operation('listOwnConversations', 'GET /support/chat/conversations/{orgId}', {
+  query: pageQuery,
+  reply: conversationList,
+});
+export const getOwnConversation = operation('getOwnConversation', 'GET /support/chat/conversation/{orgId}/{convId}', {
+  query: pageQuery,
+  reply: conversationReply,
+});
+export const getChatHistory = operation('getChatHistory', 'GET /support/chat/history/{orgId}', {
+  query: pageQuery,
+  reply: historyReply,
 });

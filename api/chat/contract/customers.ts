@@ -4,6 +4,7 @@ import { cursor, id, orNull, pageQuery, timestamp } from '../../base/contract/co
 import { mode } from '../../access/contract/mode.ts';
 import { conversation, conversationReply } from './inbox.ts';
 import { gapReasons } from '../../../models/rules/knowledge/gap.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 export const exportQuery = pageQuery.extend({
   limit: pageQuery.shape.limit.meta({ description: 'Records a page at most; 100 unless told.' }),
@@ -80,4 +81,12 @@ export const erasureReply = z.object({
   requested_at: timestamp,
   erased_at: orNull(timestamp),
   verified_at: orNull(timestamp),
+});
+
+export const exportCustomer = operation('exportCustomer', 'GET /support/customers/orgs/{orgId}/{customerId}', {
+  query: exportQuery,
+  reply: exportReply,
+});
+export const eraseCustomer = operation('eraseCustomer', 'DELETE /support/customers/orgs/{orgId}/{customerId}', {
+  reply: erasureReply,
 });

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { id, orNull, timestamp } from '../../base/contract/common.ts';
 import { environments } from '../../../models/rules/access/keys.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 const count = z.number().int();
 export const goLiveBody = z.strictObject({
@@ -31,3 +32,6 @@ export const goLiveReply = z.object({
     .nullable()
     .meta({ description: 'What became of the last `copy_from_test`; null where there was none.' }),
 });
+
+export const seeGoLive = operation('seeGoLive', 'GET /orgs/{orgId}/go-live', { reply: goLiveReply });
+export const goLive = operation('goLive', 'POST /orgs/{orgId}/go-live', { body: goLiveBody, reply: goLiveReply });

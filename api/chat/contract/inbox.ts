@@ -18,6 +18,7 @@ import {
 } from '../../../models/rules/chat/conversation.ts';
 
 import { maxMentions, maxNoteBody, maxTagLength, maxTags } from '../../../models/rules/chat/triage.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 const status = z.enum(conversationStatuses);
 const reasons = Object.keys(escalationReasons) as [EscalationReason, ...EscalationReason[]];
@@ -210,4 +211,77 @@ export const suggestion = z.object({
     })
     .nullable()
     .meta({ description: 'Null when the documents answer nothing that the customer has asked.' }),
+});
+
+export type InboxConversation = z.output<typeof conversation>;
+
+export type InboxMessage = z.output<typeof inboxMessage>;
+
+export type Note = z.output<typeof note>;
+
+export const listInbox = operation('listInbox', 'GET /support/inbox/orgs/{orgId}', {
+  query: inboxQuery,
+  reply: inboxReply,
+});
+export const getConversation = operation('getConversation', 'GET /support/inbox/orgs/{orgId}/{convId}', {
+  query: messagesQuery,
+  reply: conversationReply,
+});
+export const replyToConversation = operation('replyToConversation', 'POST /support/inbox/orgs/{orgId}/{convId}/reply', {
+  body: replyBody,
+  reply: replied,
+});
+export const suggestReply = operation('suggestReply', 'POST /support/inbox/orgs/{orgId}/{convId}/suggest', {
+  reply: suggestion,
+});
+export const assignConversation = operation('assignConversation', 'POST /support/inbox/orgs/{orgId}/{convId}/assign', {
+  body: assignBody,
+  reply: actReply,
+});
+export const resolveConversation = operation(
+  'resolveConversation',
+  'POST /support/inbox/orgs/{orgId}/{convId}/resolve',
+  { reply: actReply },
+);
+export const escalateConversation = operation(
+  'escalateConversation',
+  'POST /support/inbox/orgs/{orgId}/{convId}/escalate',
+  { body: escalateBody, reply: actReply },
+);
+export const reopenConversation = operation('reopenConversation', 'POST /support/inbox/orgs/{orgId}/{convId}/reopen', {
+  reply: actReply,
+});
+export const setConversationTags = operation('setConversationTags', 'PUT /support/inbox/orgs/{orgId}/{convId}/tags', {
+  body: tagsBody,
+  reply: actReply,
+});
+export const setConversationPriority = operation(
+  'setConversationPriority',
+  'PUT /support/inbox/orgs/{orgId}/{convId}/priority',
+  { body: priorityBody, reply: actReply },
+);
+export const snoozeConversation = operation('snoozeConversation', 'POST /support/inbox/orgs/{orgId}/{convId}/snooze', {
+  body: snoozeBody,
+  reply: actReply,
+});
+export const unsnoozeConversation = operation(
+  'unsnoozeConversation',
+  'DELETE /support/inbox/orgs/{orgId}/{convId}/snooze',
+  { reply: actReply },
+);
+export const markConversationRead = operation('markConversationRead', 'PUT /support/inbox/orgs/{orgId}/{convId}/read', {
+  body: readBody,
+  reply: actReply,
+});
+export const markConversationUnread = operation(
+  'markConversationUnread',
+  'DELETE /support/inbox/orgs/{orgId}/{convId}/read',
+  { reply: actReply },
+);
+export const addNote = operation('addNote', 'POST /support/inbox/orgs/{orgId}/{convId}/notes', {
+  body: noteBody,
+  reply: noteReply,
+});
+export const removeNote = operation('removeNote', 'DELETE /support/inbox/orgs/{orgId}/{convId}/notes/{noteId}', {
+  reply: actReply,
 });

@@ -5,6 +5,7 @@ import { notification } from '../../access/contract/notifications.ts';
 import { id, timestamp } from '../../base/contract/common.ts';
 import { doings } from '../../../models/rules/live/staff.ts';
 import { memberStates, roles } from '../../../models/rules/access/roles.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 export const liveReply = z.object({
   ws_url: z.string().meta({ description: 'Good for one connection; `mode` and `since` may be added to its query.' }),
@@ -44,7 +45,14 @@ export const staffFrame = z.discriminatedUnion('type', [
   }),
   frame('notification', { notification }),
   frame('member', { user_id: id, state }),
-  frame('error', { code: z.string(), message: z.string(), retry_after: z.number().int().optional() }),
+  frame('error', {
+    code: z.string(),
+    message: z.string(),
+    refused: z.string().optional(),
+    retry_after: z.number().int().optional(),
+  }),
   frame('pong', { at }),
 ]);
 export type StaffServerFrame = z.infer<typeof staffFrame>;
+
+export const openLive = operation('openLive', 'POST /support/live/orgs/{orgId}', { reply: liveReply });

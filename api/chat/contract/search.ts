@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { cursor, id, moment, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { maxSearchLength, searchPlaces } from '../../../models/rules/chat/search.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 export const searchQuery = pageQuery.extend({
   q: z
@@ -28,4 +29,9 @@ export const searchReply = z.object({
     }),
   ),
   cursor,
+});
+
+export const searchInbox = operation('searchInbox', 'GET /support/search/orgs/{orgId}', {
+  query: searchQuery,
+  reply: searchReply,
 });

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { moment, timestamp } from '../../base/contract/common.ts';
 import { statisticsBy } from '../../../models/rules/chat/statistics.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 export const statisticsQuery = z.object({
   from: moment.optional().meta({ description: 'Conversations that began from then on; 30 days before `until`.' }),
@@ -38,4 +39,9 @@ export const statisticsReply = z.object({
   until: timestamp,
   total: numbers,
   groups: z.array(z.object({ group: z.string() }).extend(numbers.shape)),
+});
+
+export const getStatistics = operation('getStatistics', 'GET /support/stats/orgs/{orgId}', {
+  query: statisticsQuery,
+  reply: statisticsReply,
 });

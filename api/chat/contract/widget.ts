@@ -13,6 +13,7 @@ import {
   widgetLanguages,
   type WidgetLanguage,
 } from '../../../models/rules/chat/look.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 export const pictureParams = z.object({
   orgId: id,
@@ -56,4 +57,19 @@ export const widgetReply = z.object({
   ...settings,
   logo_url: z.string().nullable(),
   avatar_url: z.string().nullable(),
+});
+
+export const getWidget = operation('getWidget', 'GET /support/widget/orgs/{orgId}', { reply: widgetReply });
+export const setWidget = operation('setWidget', 'PUT /support/widget/orgs/{orgId}', {
+  body: widgetBody,
+  reply: widgetReply,
+});
+export const setWidgetPicture = operation('setWidgetPicture', 'PUT /support/widget/orgs/{orgId}/{picture}', {
+  params: pictureParams,
+  upload: true,
+  reply: widgetReply,
+});
+export const removeWidgetPicture = operation('removeWidgetPicture', 'DELETE /support/widget/orgs/{orgId}/{picture}', {
+  params: pictureParams,
+  reply: widgetReply,
 });

@@ -8,8 +8,6 @@ import { findToolCall, listApprovals, type ToolCall } from '../../../models/mcp/
 import { noSuch } from '../../../models/rules/base/errors.ts';
 import { titleOf } from '../../../models/rules/mcp/tool.ts';
 
-const prefix = '/support/mcp/orgs/{orgId}';
-
 const viewApproval = (call: ToolCall) => ({
   ...call,
   id: call._id,
@@ -19,12 +17,11 @@ const viewApproval = (call: ToolCall) => ({
   expires_at: call.ask_until,
 });
 
-const decisionRoute = (name: string, verb: 'approve' | 'deny') =>
-  route(name, `POST ${prefix}/approvals/{approvalId}/${verb}`, {
+const decisionRoute = (verb: 'approve' | 'deny') =>
+  route(verb === 'approve' ? contract.approveToolCall : contract.denyToolCall, {
     summary: `${verb === 'approve' ? 'Approve' : 'Deny'} a call that waits for a member: these arguments, once.`,
     // A person must decide, so no key is accepted.
     auth: member(),
-    reply: contract.decidedReply,
     errors: ['CONFLICT', 'NOTHING_PENDING'],
     async handle({ params: { orgId, approvalId }, principal }, ctx) {
       const call = await findToolCall(orgId, approvalId);
@@ -36,11 +33,9 @@ const decisionRoute = (name: string, verb: 'approve' | 'deny') =>
   });
 
 export const approvalRoutes = [
-  route('listToolApprovals', `GET ${prefix}/approvals`, {
+  route(contract.listToolApprovals, {
     summary: 'Calls that wait for a member, the newest first.',
     auth: key('mcp:read'),
-    query: contract.approvalsQuery,
-    reply: contract.approvalsReply,
     async handle({ params: { orgId }, query, principal }, ctx) {
       const { entries, cursor } = await paged(query, (limit, after) =>
         listApprovals(orgId, principal.modes, { limit, after, now: ctx.clock() }),
@@ -48,6 +43,6 @@ export const approvalRoutes = [
       return { approvals: entries.map(viewApproval), cursor };
     },
   }),
-  decisionRoute('approveToolCall', 'approve'),
-  decisionRoute('denyToolCall', 'deny'),
+  decisionRoute('approve'),
+  decisionRoute('deny'),
 ];

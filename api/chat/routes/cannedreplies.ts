@@ -12,12 +12,9 @@ import {
 } from '../../../models/chat/cannedreply.ts';
 import { hasRole } from '../../../models/rules/access/roles.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
-import { noSuch, Problem } from '../../../models/rules/base/errors.ts';
-
-const path = '/support/replies/orgs/{orgId}';
+import { Problem, sought } from '../../../models/rules/base/errors.ts';
 
 const view = (reply: CannedReply) => ({ ...reply, reply_id: reply._id, shared: reply.owner === null });
-const noSuchReply = () => noSuch('canned reply');
 
 /** @throws Problem MISSING_ROLE when a member below the role admin changes a reply that all members share. */
 function checkSharing({ role }: MemberPrincipal, ...shared: boolean[]): void {
@@ -26,51 +23,41 @@ function checkSharing({ role }: MemberPrincipal, ...shared: boolean[]): void {
 }
 
 /** @throws Problem NOT_FOUND, also for a reply that belongs to another member only. */
-async function mine({ orgId, userId }: MemberPrincipal, replyId: string): Promise<CannedReply> {
-  const found = await findCannedReply(orgId, userId, replyId);
-  if (!found) throw noSuchReply();
-  return found;
-}
+const mine = ({ orgId, userId }: MemberPrincipal, replyId: string): Promise<CannedReply> =>
+  sought(findCannedReply(orgId, userId, replyId), 'canned reply');
 
 export const cannedReplyRoutes = [
-  route('listCannedReplies', `GET ${path}`, {
+  route(contract.listCannedReplies, {
     summary: 'Your canned replies and those that all members have, by shortcut.',
     auth: member(),
-    reply: contract.cannedReplyList,
     async handle({ principal: { orgId, userId } }) {
       return { replies: (await listCannedReplies(orgId, userId)).map(view) };
     },
   }),
-  route('createCannedReply', `POST ${path}`, {
+  route(contract.createCannedReply, {
     summary: 'Add a canned reply, for yourself or as an admin for all.',
     auth: member(),
-    body: contract.createBody,
     status: 201,
-    reply: contract.oneReply,
     async handle({ body: { shared = false, ...given }, principal }, ctx) {
       checkSharing(principal, shared);
       const owner = shared ? null : principal.userId;
       return { reply: view(await createCannedReply({ ...given, org_id: principal.orgId, owner }, ctx.clock())) };
     },
   }),
-  route('changeCannedReply', `PATCH ${path}/{replyId}`, {
+  route(contract.changeCannedReply, {
     summary: 'Change a canned reply; what is left out stays.',
     auth: member(),
-    body: contract.changeBody,
-    reply: contract.oneReply,
     async handle({ params, body: { shared, ...given }, principal }, ctx) {
       const standing = await mine(principal, params.replyId);
       checkSharing(principal, standing.owner === null, shared === true);
       const owner = shared === undefined ? {} : { owner: shared ? null : principal.userId };
-      const changed = await changeCannedReply(standing, { ...defined(given), ...owner }, ctx.clock());
-      if (!changed) throw noSuchReply();
-      return { reply: view(changed) };
+      const changing = changeCannedReply(standing, { ...defined(given), ...owner }, ctx.clock());
+      return { reply: view(await sought(changing, 'canned reply')) };
     },
   }),
-  route('removeCannedReply', `DELETE ${path}/{replyId}`, {
+  route(contract.removeCannedReply, {
     summary: 'Remove a canned reply.',
     auth: member(),
-    reply: contract.removedReply,
     async handle({ params: { replyId }, principal }) {
       const standing = await mine(principal, replyId);
       checkSharing(principal, standing.owner === null);

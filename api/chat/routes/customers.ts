@@ -8,13 +8,11 @@ import { route } from '../../http/route.ts';
 import { findCustomer, type Customer } from '../../../models/chat/customer.ts';
 import { heldBehind, placeForm, placeOf, type Held, type HeldRecords } from '../../../models/chat/customerdata.ts';
 import { createErasure, ErasureModel, findErasure, shutOut, type Erasure } from '../../../models/chat/erasure.ts';
-import { noSuch } from '../../../models/rules/base/errors.ts';
+import { noSuch, sought } from '../../../models/rules/base/errors.ts';
 import { eraseCustomerWork } from '../../../models/rules/chat/work.ts';
 
-const path = '/support/customers/orgs/{orgId}/{customerId}';
 /** Records on a page of the export; large, because programs read it. */
 const exportLimit = 100;
-const noSuchCustomer = () => noSuch('customer');
 
 /**
  * Groups the records of a page of the export by kind: sessions, gaps, conversations and messages. The reply's schema
@@ -37,31 +35,27 @@ function viewHeld(held: readonly Held[], customer: Readonly<Customer>) {
 const viewErasure = (erasure: Erasure) => ({ ...erasure, customer_id: erasure._id });
 
 export const customerRoutes = [
-  route('exportCustomer', `GET ${path}`, {
+  route(contract.exportCustomer, {
     summary: 'Everything that is held of a customer, page by page: the lists of all pages together are all of it.',
     auth: member(),
-    query: contract.exportQuery,
-    reply: contract.exportReply,
     limit: 'exports',
     async handle({ params: { orgId, customerId }, query }) {
       const place = afterPlace(query.cursor, placeForm);
       const customer = await findCustomer(orgId, customerId);
-      if (!customer || customer.erasing_at) throw noSuchCustomer();
+      if (!customer || customer.erasing_at) throw noSuch('customer');
       const { found, fits } = await heldBehind(customer, place, query.limit ?? exportLimit);
       const { entries, cursor } = placedListPage(found, fits, placeOf);
       return { customer: { ...customer, customer_id: customerId }, ...viewHeld(entries, customer), cursor };
     },
   }),
-  route('eraseCustomer', `DELETE ${path}`, {
+  route(contract.eraseCustomer, {
     summary: 'Remove everything that is held of a customer. Asked again, it says how far that is.',
     auth: member('admin'),
     status: 202,
-    reply: contract.erasureReply,
     async handle({ params: { orgId, customerId }, principal }, ctx) {
       const standing = await findErasure(orgId, customerId);
       if (standing) return viewErasure(standing);
-      const customer = await findCustomer(orgId, customerId);
-      if (!customer) throw noSuchCustomer();
+      const customer = await sought(findCustomer(orgId, customerId), 'customer');
       const now = ctx.clock();
       const ordered = await launch(ctx, ErasureModel, [eraseCustomerWork(orgId, customerId)], async ([intent]) => {
         const erasure: Erasure = {

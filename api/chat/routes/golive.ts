@@ -38,23 +38,18 @@ async function view(orgId: string, environment: Environment) {
   };
 }
 
-const path = '/orgs/{orgId}/go-live';
-
 export const goLiveRoutes = [
-  route('seeGoLive', `GET ${path}`, {
+  route(contract.seeGoLive, {
     summary:
       'How much is live: documents, pages, tools and settings, what test mode has, and how a copy of that stands.',
     auth: member(),
-    reply: contract.goLiveReply,
     async handle({ principal: { orgId, org } }) {
       return view(orgId, org.environment);
     },
   }),
-  route('goLive', `POST ${path}`, {
+  route(contract.goLive, {
     summary: 'Go live. `copy_from_test` takes the documents and pages of test mode over, in the background.',
     auth: member('admin'),
-    body: contract.goLiveBody,
-    reply: contract.goLiveReply,
     errors: ['EMAIL_UNVERIFIED', 'BETA_LIMIT_REACHED'],
     async handle({ body, principal }, ctx) {
       const { orgId, userId } = principal;

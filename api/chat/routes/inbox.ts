@@ -16,6 +16,7 @@ import {
   viewMessage,
   viewOne,
 } from '../inbox.ts';
+import { readHistory, readHistoryCursor } from '../history.ts';
 import { suggestReply } from '../suggest.ts';
 import { route, withStatus } from '../../http/route.ts';
 import { type Conversation } from '../../../models/chat/conversation.ts';
@@ -23,12 +24,9 @@ import { noticesSeen } from '../../../models/chat/notices.ts';
 import { tellStaff } from '../../../models/live/staff.ts';
 import { markRead, readUpTo } from '../../../models/chat/unread.ts';
 import { countInbox, listInbox, type InboxPlace } from '../../../models/chat/inbox.ts';
-import { listMessages, type Message } from '../../../models/chat/message.ts';
 import type { InboxSort } from '../../../models/rules/chat/conversation.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
 import { invalid } from '../../../models/rules/base/errors.ts';
-
-const prefix = '/support/inbox/orgs/{orgId}';
 
 /** The user that `assigned_to` filters by. @throws Problem VALIDATION when a key asks for `me`. */
 function assignee(asked: string | undefined, { kind, actor }: TenantPrincipal): string | null | undefined {
@@ -47,14 +45,11 @@ function place(cursor: string | undefined): InboxPlace | undefined {
   const [at, convId] = afterPlace(cursor, /^\d{1,15} conv_[0-9A-Z]{26}$/)?.split(' ') ?? [];
   return at === undefined || convId === undefined ? undefined : { at: new Date(Number(at)), convId };
 }
-const positionOf = ({ position }: Message) => String(position);
 
 export const inboxRoutes = [
-  route('listInbox', `GET ${prefix}`, {
+  route(contract.listInbox, {
     summary: 'Conversations that somebody has written in, newest activity first.',
     auth: key('support:read'),
-    query: contract.inboxQuery,
-    reply: contract.inboxReply,
     async handle({ params: { orgId }, query, principal }) {
       const { modes } = principal;
       const { status, tag, priority, customer_id: customerId, sort = 'newest' } = query;
@@ -80,14 +75,12 @@ export const inboxRoutes = [
       return { conversations: await viewConversations(orgId, entries, readerOf(principal)), ...totals, cursor };
     },
   }),
-  route('getConversation', `GET ${prefix}/{convId}`, {
+  route(contract.getConversation, {
     summary: 'One conversation with its last messages; a member who reads the newest ones has read it, a key has not.',
     auth: key('support:read'),
-    query: contract.messagesQuery,
-    reply: contract.conversationReply,
     async handle({ params: { orgId, convId }, query, principal }, ctx) {
       const limit = query.limit ?? defaultLimit;
-      const before = afterPlace(query.cursor, /^\d{1,15}$/);
+      const before = readHistoryCursor(query.cursor, convId)?.before;
       const conversation = await conversationOf(principal, convId);
       const looks = principal.kind === 'member' && before === undefined;
       if (looks && conversation.unread > 0) {
@@ -99,14 +92,10 @@ export const inboxRoutes = [
       const { position } = conversation;
       const movesOn = looks && (readPosition(conversation, principal.actor) ?? 0) < position;
       const read = movesOn ? await readUpTo(orgId, convId, principal.actor, position) : conversation;
-      const found = await listMessages(orgId, convId, {
-        limit: limit + 1,
-        before: before === undefined ? undefined : Number(before),
-      });
-      const { entries, cursor } = placedListPage(found.toReversed(), limit, positionOf);
+      const { found, cursor } = await readHistory(conversation, { limit, before });
       return {
         ...(await viewOne({ ...conversation, ...defined({ read_by: read?.read_by }) }, principal)),
-        messages: entries.toReversed().map(viewMessage),
+        messages: found.map(viewMessage),
         cursor,
         context: { session: conversation.session_context?.context ?? {}, page: conversation.refinement ?? {} },
         events: conversation.events,
@@ -114,13 +103,11 @@ export const inboxRoutes = [
       };
     },
   }),
-  route('replyToConversation', `POST ${prefix}/{convId}/reply`, {
+  route(contract.replyToConversation, {
     summary: 'Answer the customer as a person; the agent is silent until the conversation is reopened or resolved.',
     auth: key('support:write'),
-    body: contract.replyBody,
     status: 201,
     otherStatuses: [200],
-    reply: contract.replied,
     async handle({ params: { convId }, body, principal }, ctx) {
       const { messageId, duplicate } = await replyTo(ctx, principal, convId, body);
       return duplicate
@@ -128,10 +115,9 @@ export const inboxRoutes = [
         : { message_id: messageId };
     },
   }),
-  route('suggestReply', `POST ${prefix}/{convId}/suggest`, {
+  route(contract.suggestReply, {
     summary: 'The agent’s answer to the customer’s last question as a draft. Nothing is stored or sent.',
     auth: key('support:write'),
-    reply: contract.suggestion,
     errors: ['CONFLICT'],
     limit: 'queries',
     asksOnly: true,
@@ -142,38 +128,32 @@ export const inboxRoutes = [
       return { suggestion: { body, sources, confidence, record, based_on: draft.about._id } };
     },
   }),
-  route('assignConversation', `POST ${prefix}/{convId}/assign`, {
+  route(contract.assignConversation, {
     summary: 'Give a conversation to a member, or to nobody; of two at once the later holds.',
     auth: key('support:write'),
-    body: contract.assignBody,
-    reply: contract.actReply,
     async handle({ params: { convId }, body, principal }, ctx) {
       return viewOne(await assign(ctx, principal, convId, body.user_id), principal);
     },
   }),
-  route('resolveConversation', `POST ${prefix}/{convId}/resolve`, {
+  route(contract.resolveConversation, {
     summary: 'Close a conversation and its ticket; what the customer writes next is the agent’s again.',
     auth: key('support:write'),
-    reply: contract.actReply,
     errors: ['CONFLICT'],
     async handle({ params: { convId }, principal }, ctx) {
       return viewOne(await actShown(ctx, principal, convId, 'resolve'), principal);
     },
   }),
-  route('escalateConversation', `POST ${prefix}/{convId}/escalate`, {
+  route(contract.escalateConversation, {
     summary: 'Have a person take over: the agent is silent, and there is a ticket.',
     auth: key('support:write'),
-    body: contract.escalateBody,
-    reply: contract.actReply,
     async handle({ params: { convId }, body, principal }, ctx) {
       const note = body.reason === undefined ? {} : { note: body.reason.trim() };
       return viewOne(await actShown(ctx, principal, convId, 'escalate', { reason: 'member', ...note }), principal);
     },
   }),
-  route('reopenConversation', `POST ${prefix}/{convId}/reopen`, {
+  route(contract.reopenConversation, {
     summary: 'Open a resolved conversation again, for the agent to answer.',
     auth: key('support:write'),
-    reply: contract.actReply,
     errors: ['CONFLICT'],
     async handle({ params: { convId }, principal }, ctx) {
       return viewOne(await actShown(ctx, principal, convId, 'reopen'), principal);

@@ -11,11 +11,10 @@ import { keepState } from '../../../models/base/onetimestate.ts';
 const ticketSeconds = 30;
 
 export const liveRoutes = [
-  route('openLive', 'POST /support/live/orgs/{orgId}', {
+  route(contract.openLive, {
     summary: 'An address for a WebSocket that shows you each change of the inbox as it happens.',
     auth: member(),
     status: 201,
-    reply: contract.liveReply,
     async handle({ params: { orgId }, principal: { userId } }, { secrets, clock, config }) {
       const state = randomBytes(24).toString('base64url');
       const ticket: Ticket = { orgId, userId, epoch: (await self(userId)).epoch };

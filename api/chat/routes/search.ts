@@ -18,11 +18,9 @@ const sameMoment = 50;
 const minuteMs = 60_000;
 
 export const searchRoutes = [
-  route('searchInbox', 'GET /support/search/orgs/{orgId}', {
+  route(contract.searchInbox, {
     summary: 'Search messages, notes, and names and addresses of customers, the newest first.',
     auth: key('support:read'),
-    query: contract.searchQuery,
-    reply: contract.searchReply,
     limit: 'queries',
     async handle({ params: { orgId }, query, principal: { modes } }, ctx) {
       const limit = query.limit ?? defaultLimit;

@@ -15,11 +15,9 @@ const maxDays = 366;
 const maxCounted = 200_000;
 
 export const statisticsRoutes = [
-  route('getStatistics', 'GET /support/stats/orgs/{orgId}', {
+  route(contract.getStatistics, {
     summary: 'How many conversations there were, what came of them, and how long customers waited.',
     auth: key('support:read'),
-    query: contract.statisticsQuery,
-    reply: contract.statisticsReply,
     limit: 'queries',
     async handle({ params: { orgId }, query, principal }, ctx) {
       const now = ctx.clock();
@@ -39,7 +37,10 @@ export const statisticsRoutes = [
       }
       const hours = (await findOrganization(orgId))?.hours;
       // Opening hours are computed from the oldest conversation on, because `from` may lie many centuries back.
-      const first = counted.reduce((earliest, { created }) => Math.min(earliest, created), now.getTime());
+      const first = counted.reduce(
+        (earliest, { created_at }) => Math.min(earliest, created_at.getTime()),
+        now.getTime(),
+      );
       const within = hours && openTime(hours, first, now.getTime());
       return {
         from,

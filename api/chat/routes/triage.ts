@@ -18,8 +18,6 @@ import { invalid, noSuch, Problem } from '../../../models/rules/base/errors.ts';
 import { snoozeEnd, tidyTags } from '../../../models/rules/chat/triage.ts';
 import { noticesWork } from '../../../models/rules/chat/work.ts';
 
-const path = '/support/inbox/orgs/{orgId}/{convId}';
-
 /** Makes a change that colleagues see at once. @throws Problem NOT_FOUND */
 async function shown(
   ctx: Context,
@@ -54,11 +52,9 @@ async function mentioned(orgId: string, author: string, given: readonly string[]
 }
 
 export const triageRoutes = [
-  route('setConversationTags', `PUT ${path}/tags`, {
+  route(contract.setConversationTags, {
     summary: 'Tag a conversation; the tags that are left out are gone.',
     auth: key('support:write'),
-    body: contract.tagsBody,
-    reply: contract.actReply,
     async handle({ params, body, principal }, ctx) {
       return viewOne(
         await shown(ctx, principal, params, (ref, now) => setTags(ref, tidyTags(body.tags), now)),
@@ -66,20 +62,16 @@ export const triageRoutes = [
       );
     },
   }),
-  route('setConversationPriority', `PUT ${path}/priority`, {
+  route(contract.setConversationPriority, {
     summary: 'Say how urgent a conversation is, or nothing about it.',
     auth: key('support:write'),
-    body: contract.priorityBody,
-    reply: contract.actReply,
     async handle({ params, body: { priority }, principal }, ctx) {
       return viewOne(await shown(ctx, principal, params, (ref, now) => setPriority(ref, priority, now)), principal);
     },
   }),
-  route('snoozeConversation', `POST ${path}/snooze`, {
+  route(contract.snoozeConversation, {
     summary: 'Set a conversation aside until a time or until the customer writes; whoever has it is told then.',
     auth: key('support:write'),
-    body: contract.snoozeBody,
-    reply: contract.actReply,
     async handle({ params, body, principal }, ctx) {
       const now = ctx.clock();
       const snoozed = () => ({ by: principal.actor, ...defined({ until: snoozeEnd(body.until, now) }) });
@@ -89,41 +81,35 @@ export const triageRoutes = [
       return viewOne(changed, principal);
     },
   }),
-  route('unsnoozeConversation', `DELETE ${path}/snooze`, {
+  route(contract.unsnoozeConversation, {
     summary: 'Take up a conversation again before its time.',
     auth: key('support:write'),
-    reply: contract.actReply,
     async handle({ params, principal }, ctx) {
       return viewOne(await shown(ctx, principal, params, unsnooze), principal);
     },
   }),
-  route('markConversationRead', `PUT ${path}/read`, {
+  route(contract.markConversationRead, {
     summary: 'Note how far one has read oneself; it never goes back. What nobody has seen is another matter: `unread`.',
     auth: key('support:read'),
-    body: contract.readBody,
-    reply: contract.actReply,
     async handle({ params: { orgId, convId }, body, principal }) {
       const { position } = await conversationOf(principal, convId);
       const read = await readUpTo(orgId, convId, person(principal), Math.min(position, body.position));
       return viewOne(read ?? (await conversationOf(principal, convId)), principal);
     },
   }),
-  route('markConversationUnread', `DELETE ${path}/read`, {
+  route(contract.markConversationUnread, {
     summary: 'Mark a conversation as unread for oneself.',
     auth: key('support:read'),
-    reply: contract.actReply,
     async handle({ params: { orgId, convId }, principal }) {
       await conversationOf(principal, convId);
       const unread = await forgetReading(orgId, convId, person(principal));
       return viewOne(unread ?? (await conversationOf(principal, convId)), principal);
     },
   }),
-  route('addNote', `POST ${path}/notes`, {
+  route(contract.addNote, {
     summary: 'Write a note for colleagues; those whom it mentions are told. Customers never see it.',
     auth: key('support:write'),
-    body: contract.noteBody,
     status: 201,
-    reply: contract.noteReply,
     async handle({ params, body, principal }, ctx) {
       await conversationOf(principal, params.convId);
       const now = ctx.clock();
@@ -136,10 +122,9 @@ export const triageRoutes = [
       return { note };
     },
   }),
-  route('removeNote', `DELETE ${path}/notes/{noteId}`, {
+  route(contract.removeNote, {
     summary: 'Remove a note: one’s own, or as an admin any.',
     auth: key('support:write'),
-    reply: contract.actReply,
     async handle({ params, principal }, ctx) {
       const { notes = [] } = await conversationOf(principal, params.convId);
       const remover = person(principal);

@@ -15,9 +15,6 @@ import { isReadable, readable } from '../../../models/rules/chat/accent.ts';
 import { maxPictureBytes, pictures, pictureType, type Picture } from '../../../models/rules/chat/look.ts';
 import { invalid, Problem } from '../../../models/rules/base/errors.ts';
 
-const path = '/support/widget/orgs/{orgId}';
-const picturePath = `${path}/{picture}` as const;
-
 /** The organization's stored widget settings, as these routes return them. */
 const view = async (orgId: string) => viewOf(await findWidget(orgId));
 const viewOf = ({ _id, accent, agent_name, greetings, ask_email, outside, logo, avatar }: Widget) => ({
@@ -49,17 +46,14 @@ function checkAccent(accent: string): void {
 }
 
 export const widgetRoutes = [
-  route('getWidget', `GET ${path}`, {
+  route(contract.getWidget, {
     summary: 'How the chat widget looks and what it says.',
     auth: member(),
-    reply: contract.widgetReply,
     handle: ({ principal: { orgId } }) => view(orgId),
   }),
-  route('setWidget', `PUT ${path}`, {
+  route(contract.setWidget, {
     summary: 'Set how the chat widget looks and what it says; what is left out becomes the default. Pictures stay.',
     auth: member('admin'),
-    body: contract.widgetBody,
-    reply: contract.widgetReply,
     async handle({ body, principal: { orgId } }) {
       const { accent = null, greetings = {}, ask_email = 'on_escalation', outside = 'show' } = body;
       if (accent !== null) checkAccent(accent);
@@ -68,13 +62,10 @@ export const widgetRoutes = [
       return view(orgId);
     },
   }),
-  route('setWidgetPicture', `PUT ${picturePath}`, {
+  route(contract.setWidgetPicture, {
     summary: 'Set the logo in the widget’s title, or the agent’s picture beside its answers: a PNG, JPEG or WebP file.',
     auth: member('admin'),
-    params: contract.pictureParams,
-    upload: true,
     maxBytes: maxPictureBytes,
-    reply: contract.widgetReply,
     errors: ['CONFLICT', 'UNSUPPORTED_FILE_TYPE', 'TOO_LARGE'],
     async handle({ params, file, principal: { orgId } }) {
       const picture = pictureOf(params.picture);
@@ -85,11 +76,9 @@ export const widgetRoutes = [
       return view(orgId);
     },
   }),
-  route('removeWidgetPicture', `DELETE ${picturePath}`, {
+  route(contract.removeWidgetPicture, {
     summary: 'Remove the logo or the agent’s picture.',
     auth: member('admin'),
-    params: contract.pictureParams,
-    reply: contract.widgetReply,
     async handle({ params, principal: { orgId } }) {
       await removeWidgetPicture(orgId, pictureOf(params.picture));
       return view(orgId);

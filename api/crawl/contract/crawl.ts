@@ -4,6 +4,7 @@ import { cursor, id, orNull, pageQuery, timestamp } from '../../base/contract/co
 import { mode } from '../../access/contract/mode.ts';
 import { authority, authorityBody, embedded_at, segments, segmentsBody } from '../../knowledge/contract/documents.ts';
 import { crawlBounds } from '../../../models/rules/crawl/crawl.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 const { maxPages, everyHours } = crawlBounds;
 
@@ -23,13 +24,14 @@ export const crawlBody = z.strictObject({
       segments: segments
         .optional()
         .meta({ description: 'For every page of this crawl; else refreshed pages keep theirs.' }),
-      authority: authority.optional(),
+      authority: authority.optional().meta({ description: 'The priority of its pages among all sources.' }),
       replace: z.boolean().optional().meta({
         description:
           'Build a new set of pages; it takes the place of all crawled pages when it is whole. Pages of before that the site no longer links to, but still has, are part of it.',
       }),
       every_hours: z.number().int().min(everyHours.min).max(everyHours.max).optional().meta({
-        description: 'Crawl it again so often, with these options, until the schedule is removed. Not with `replace`.',
+        description:
+          'Crawl it again at this interval in hours, with these options, until the schedule is removed. Not with `replace`.',
       }),
     })
     .optional(),
@@ -123,3 +125,39 @@ export const pageList = z.object({
   cursor,
 });
 export const pageRemovedReply = z.object({ page_id: id, deleted: z.literal(true) });
+
+export type Page = z.output<typeof page>;
+
+export const startCrawl = operation('startCrawl', 'POST /orgs/{orgId}/crawl', {
+  body: crawlBody,
+  reply: crawlStartReply,
+});
+export const getCrawlStatus = operation('getCrawlStatus', 'GET /orgs/{orgId}/crawl/status', {
+  query: crawlStatusQuery,
+  reply: crawlStatusReply,
+});
+export const cancelCrawl = operation('cancelCrawl', 'POST /orgs/{orgId}/crawl/cancel', { reply: crawlReply });
+export const listPages = operation('listPages', 'GET /orgs/{orgId}/knowledge-base', {
+  query: pageQuery,
+  reply: pageList,
+});
+export const setPageSegments = operation('setPageSegments', 'PATCH /orgs/{orgId}/knowledge-base/{pageId}/segments', {
+  body: segmentsBody,
+  reply: pageReply,
+});
+export const setPageAuthority = operation('setPageAuthority', 'PATCH /orgs/{orgId}/knowledge-base/{pageId}/authority', {
+  body: authorityBody,
+  reply: pageReply,
+});
+export const deletePage = operation('deletePage', 'DELETE /orgs/{orgId}/knowledge-base/{pageId}', {
+  reply: pageRemovedReply,
+});
+export const listCrawlSchedules = operation('listCrawlSchedules', 'GET /orgs/{orgId}/crawl/schedules', {
+  query: pageQuery,
+  reply: scheduleList,
+});
+export const deleteCrawlSchedule = operation(
+  'deleteCrawlSchedule',
+  'DELETE /orgs/{orgId}/crawl/schedules/{scheduleId}',
+  { reply: scheduleRemovedReply },
+);

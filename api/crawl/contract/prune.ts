@@ -1,6 +1,7 @@
 /** Zod schemas of pruning: the report of chunks without a page, and their removal. */
 import { z } from 'zod';
 import { id } from '../../base/contract/common.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 export const pruneBody = z.strictObject({
   apply: z
@@ -14,4 +15,9 @@ export const pruneReply = z.object({
   ),
   live: z.number().int().meta({ description: 'Pages that are whole and answer questions.' }),
   deleted: z.number().int().meta({ description: 'Orphans whose removal is decided and under way; 0 without `apply`.' }),
+});
+
+export const pruneKnowledge = operation('pruneKnowledge', 'POST /orgs/{orgId}/knowledge-base/prune', {
+  body: pruneBody,
+  reply: pruneReply,
 });

@@ -53,12 +53,10 @@ function view(crawl: Crawl | null, pages_to_embed = 0) {
 }
 
 export const crawlRoutes = [
-  route('startCrawl', 'POST /orgs/{orgId}/crawl', {
+  route(contract.startCrawl, {
     summary: 'Crawl a site, from an address and below it; its pages answer questions as they come in.',
     auth: key('support:write'),
-    body: contract.crawlBody,
     status: 202,
-    reply: contract.crawlStartReply,
     errors: ['CRAWL_RUNNING', 'CONFLICT', 'SANDBOX_LIMIT', 'BETA_LIMIT_REACHED'],
     async handle({ params: { orgId }, body, principal: { mode, environment, actor } }, ctx) {
       const { order, everyHours } = crawlOrder(body);
@@ -89,11 +87,9 @@ export const crawlRoutes = [
       };
     },
   }),
-  route('getCrawlStatus', 'GET /orgs/{orgId}/crawl/status', {
+  route(contract.getCrawlStatus, {
     summary: 'The running crawl, or what became of the last one.',
     auth: key('support:read'),
-    query: contract.crawlStatusQuery,
-    reply: contract.crawlStatusReply,
     async handle({ params: { orgId }, query: { crawl_id }, principal: { modes } }, { embedding: { model } }) {
       const crawl = crawl_id === undefined ? await latestCrawl(orgId, modes) : await findCrawl(orgId, crawl_id);
       if (crawl_id !== undefined && !(crawl && modes.includes(crawl.mode))) throw noSuch('crawl');
@@ -102,11 +98,10 @@ export const crawlRoutes = [
       return { ...status, status };
     },
   }),
-  route('cancelCrawl', 'POST /orgs/{orgId}/crawl/cancel', {
+  route(contract.cancelCrawl, {
     summary: 'End the running crawl; what it has indexed stays, unless it was to replace all pages.',
     auth: key('support:write'),
     status: 202,
-    reply: contract.crawlReply,
     errors: ['CONFLICT', 'ILLEGAL_TRANSITION', 'UNAVAILABLE'],
     async handle({ params: { orgId }, principal: { mode }, commandIds }, ctx) {
       const crawl = await crawlToCancel(orgId, mode, commandIds);

@@ -7,11 +7,9 @@ import { latestCrawl } from '../../../models/crawl/crawl.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 
 export const pruneRoutes = [
-  route('pruneKnowledge', 'POST /orgs/{orgId}/knowledge-base/prune', {
+  route(contract.pruneKnowledge, {
     summary: 'Hold the index against the pages that exist, and report or remove what belongs to none.',
     auth: key('support:write'),
-    body: contract.pruneBody,
-    reply: contract.pruneReply,
     errors: ['CRAWL_RUNNING'],
     async handle({ params: { orgId }, body, principal: { mode } }, ctx) {
       const { orphaned, live } = await findOrphans(ctx.search, orgId, mode);

@@ -11,11 +11,9 @@ import { noSuch } from '../../../models/rules/base/errors.ts';
 import { arrangeRecrawlWork } from '../../../models/rules/crawl/work.ts';
 
 export const recrawlRoutes = [
-  route('listCrawlSchedules', 'GET /orgs/{orgId}/crawl/schedules', {
+  route(contract.listCrawlSchedules, {
     summary: 'List the sites that are crawled again and again, newest first.',
     auth: key('support:read'),
-    query: contract.pageQuery,
-    reply: contract.scheduleList,
     async handle({ params: { orgId }, query, principal: { modes } }, ctx) {
       const [{ entries, cursor }, count] = await Promise.all([
         paged(query, (limit, after) => listRecrawls(orgId, modes, limit, after)),
@@ -25,10 +23,9 @@ export const recrawlRoutes = [
       return { schedules: entries.map((entry) => viewSchedule(entry, now)), count, cursor };
     },
   }),
-  route('deleteCrawlSchedule', 'DELETE /orgs/{orgId}/crawl/schedules/{scheduleId}', {
+  route(contract.deleteCrawlSchedule, {
     summary: 'Remove a schedule; when this returns it begins no further crawl. A running one goes on.',
     auth: key('support:write'),
-    reply: contract.scheduleRemovedReply,
     async handle({ params: { orgId, scheduleId }, principal: { modes } }, ctx) {
       const work = arrangeRecrawlWork(orgId, scheduleId, newId('request'));
       const removed = await launch(ctx, RecrawlModel, [work], ([intent]) =>

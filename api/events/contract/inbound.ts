@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { cursor, id, orNull, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
 import { inboundProviders, inboundStatuses } from '../../../models/rules/events/inbound.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 export const received = z.object({
   received: z.literal(true),
@@ -42,3 +43,13 @@ export const inbound = z
   })
   .meta({ id: 'Inbound' });
 export const inboundReply = z.object({ inbound: z.array(inbound), cursor });
+
+export const listInbound = operation('listInbound', 'GET /support/inbound/orgs/{orgId}', {
+  query: inboundQuery,
+  reply: inboundReply,
+});
+export const receiveLinear = operation('receiveLinear', 'POST /webhooks/linear', { raw: true, reply: received });
+export const receiveGithub = operation('receiveGithub', 'POST /webhooks/github', { raw: true, reply: received });
+export const receiveTeams = operation('receiveTeams', 'POST /webhooks/teams', { raw: true, reply: teamsReply });
+export const receiveEmail = operation('receiveEmail', 'POST /webhooks/email/inbound', { raw: true, reply: received });
+export const receiveSlack = operation('receiveSlack', 'POST /webhooks/slack', { raw: true, reply: slackReply });

@@ -1,6 +1,8 @@
 /** Zod schemas of the requests and replies that opt an address out of mails. */
 import { z } from 'zod';
 import { objectionScopes } from '../../../models/rules/events/outsidemail.ts';
+import { operation } from '../../base/contract/operation.ts';
+import { redirectReply } from '../../base/contract/common.ts';
 
 export const objectionParams = z.object({
   token: z
@@ -10,4 +12,14 @@ export const objectionParams = z.object({
 });
 export const stoppedReply = z.object({
   stopped: z.enum(objectionScopes).meta({ description: 'Mails of the organization that wrote, or of anybody here.' }),
+});
+
+export const seeMailObjection = operation('seeMailObjection', 'GET /mail/objections/{token}', {
+  params: objectionParams,
+  reply: redirectReply,
+});
+export const stopMails = operation('stopMails', 'POST /mail/objections/{token}', {
+  params: objectionParams,
+  raw: true,
+  reply: stoppedReply,
 });

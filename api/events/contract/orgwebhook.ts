@@ -1,6 +1,7 @@
 /** Zod schemas of an organization's notification settings. */
 import { z } from 'zod';
 import { notifyEvents } from '../../../models/rules/events/announcement.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 export const webhooksBody = z.strictObject({
   slack_webhook_url: z.string().max(2_048).nullable().optional().meta({
@@ -19,3 +20,9 @@ export const webhooksReply = z
     notify_on: z.array(z.enum(notifyEvents)),
   })
   .meta({ id: 'OrgWebhooks' });
+
+export const getOrgWebhooks = operation('getOrgWebhooks', 'GET /orgs/{orgId}/webhooks', { reply: webhooksReply });
+export const setOrgWebhooks = operation('setOrgWebhooks', 'PUT /orgs/{orgId}/webhooks', {
+  body: webhooksBody,
+  reply: webhooksReply,
+});

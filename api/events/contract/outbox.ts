@@ -5,6 +5,7 @@ import { mode } from '../../access/contract/mode.ts';
 import { ticketEvents } from '../../../models/rules/chat/conversation.ts';
 import { deliveryKinds, deliveryStatuses } from '../../../models/rules/events/delivery.ts';
 import { destinationStatuses } from '../../../models/rules/events/destination.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 const status = z.enum(deliveryStatuses);
 const kind = z.enum(deliveryKinds);
@@ -86,4 +87,22 @@ export const recoverBody = z.strictObject({
 });
 export const recovered = z.object({
   recovered: z.number().int().meta({ description: 'How many are sent again, those of each ticket in order.' }),
+});
+
+export const listDeliveries = operation('listDeliveries', 'GET /support/outbox/orgs/{orgId}/deliveries', {
+  query: deliveriesQuery,
+  reply: deliveriesReply,
+});
+export const getDelivery = operation('getDelivery', 'GET /support/outbox/orgs/{orgId}/deliveries/{deliveryId}', {
+  reply: deliveryReply,
+});
+export const redeliver = operation('redeliver', 'POST /support/outbox/orgs/{orgId}/deliveries/{deliveryId}/redeliver', {
+  reply: deliveryReply,
+});
+export const recoverDeliveries = operation('recoverDeliveries', 'POST /support/outbox/orgs/{orgId}/recover', {
+  body: recoverBody,
+  reply: recovered,
+});
+export const sendTestEvent = operation('sendTestEvent', 'POST /support/outbox/orgs/{orgId}/test', {
+  reply: deliveryReply,
 });

@@ -6,11 +6,9 @@ import { route } from '../../http/route.ts';
 import { listInbound } from '../../../models/events/inbound.ts';
 
 export const inboundRoutes = [
-  route('listInbound', 'GET /support/inbound/orgs/{orgId}', {
+  route(contract.listInbound, {
     summary: 'Events of other services, newest first: what each did, or why it did nothing.',
     auth: key('support:read'),
-    query: contract.inboundQuery,
-    reply: contract.inboundReply,
     async handle({ params: { orgId }, query, principal: { modes } }) {
       const { provider, status } = query;
       const { entries, cursor } = await paged(query, (limit, before) =>

@@ -1,34 +1,26 @@
 /** Routes by which people opt out of mails that they did not ask for. The link in the mail is the only credential. */
 import { open } from '../../access/auth.ts';
 import * as contract from '../contract/mail.ts';
-import { redirectReply } from '../../base/contract/common.ts';
 import { redirect, route } from '../../http/route.ts';
 import { objectToMails } from '../../../models/events/outsidemail.ts';
 import { linkOf } from '../../../models/rules/access/account.ts';
 import { invalid, Problem } from '../../../models/rules/base/errors.ts';
 import { objectionScopes, readObjection } from '../../../models/rules/events/outsidemail.ts';
 
-const path = '/mail/objections/{token}';
-
 export const mailRoutes = [
-  route('seeMailObjection', `GET ${path}`, {
+  route(contract.seeMailObjection, {
     summary: 'Leads to the page on which mails are stopped. It changes nothing, since scanners of mails follow links.',
     auth: open,
-    params: contract.objectionParams,
     status: 302,
-    reply: redirectReply,
     limit: 'writes',
     async handle({ params: { token } }) {
       return redirect(linkOf('', 'mail_stop', token));
     },
   }),
-  route('stopMails', `POST ${path}`, {
+  route(contract.stopMails, {
     summary:
       'Stop mails to the address that a mail went to: `List-Unsubscribe=One-Click` (RFC 8058), `scope=organization` or `scope=all`.',
     auth: open,
-    params: contract.objectionParams,
-    raw: true,
-    reply: contract.stoppedReply,
     async handle({ params: { token }, raw }, ctx) {
       const scope = readObjection(raw.toString('utf8'));
       if (!scope) {

@@ -43,20 +43,17 @@ function sealedUrl(
 }
 
 export const orgWebhookRoutes = [
-  route('getOrgWebhooks', 'GET /orgs/{orgId}/webhooks', {
+  route(contract.getOrgWebhooks, {
     summary: 'Where the organization is told about its customers, tasks and meetings, and of what.',
     auth: member(),
-    reply: contract.webhooksReply,
     async handle({ params: { orgId } }, ctx) {
       return viewWebhooks(ctx, orgId, await findOrgWebhook(orgId));
     },
   }),
-  route('setOrgWebhooks', 'PUT /orgs/{orgId}/webhooks', {
+  route(contract.setOrgWebhooks, {
     summary:
       'Choose where the organization is told about its customers, tasks and meetings, and of what; what is left out stays.',
     auth: member('admin'),
-    body: contract.webhooksBody,
-    reply: contract.webhooksReply,
     async handle({ params: { orgId }, body }, ctx) {
       const url = sealedUrl(ctx, orgId, body.slack_webhook_url, await findOrgWebhook(orgId));
       const { email_notifications, notify_on } = body;

@@ -7,7 +7,6 @@ import { startRecovered } from '../recovering.ts';
 import { paged } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
 import { newId } from '../../../models/base/ids.ts';
-import { sweepAfterMs } from '../../../models/base/pending.ts';
 import {
   createDelivery,
   DeliveryModel,
@@ -24,11 +23,9 @@ import {
   type Destination,
 } from '../../../models/events/destination.ts';
 import { findSupportConfig } from '../../../models/integrations/supportconfig.ts';
-import { noSuch, Problem } from '../../../models/rules/base/errors.ts';
+import { noSuch, Problem, sought } from '../../../models/rules/base/errors.ts';
 import { hasOwnReceiver, maskHeaders, maskUrl, testEventType } from '../../../models/rules/events/delivery.ts';
 import { eventBody } from '../../../models/rules/events/ticketevent.ts';
-
-const prefix = '/support/outbox/orgs/{orgId}';
 
 const viewDelivery = ({ request, subject, ...delivery }: Delivery) => ({
   ...delivery,
@@ -92,12 +89,10 @@ async function sendTest(ctx: Context, { orgId, mode }: TenantPrincipal): Promise
 }
 
 export const outboxRoutes = [
-  route('listDeliveries', `GET ${prefix}/deliveries`, {
+  route(contract.listDeliveries, {
     summary:
       'What was sent, is being sent or would have been sent, the newest first; and how the destinations take it.',
     auth: key('support:read'),
-    query: contract.deliveriesQuery,
-    reply: contract.deliveriesReply,
     async handle({ query, principal: { orgId, modes } }) {
       const { status, kind, event_type: eventType } = query;
       const [{ entries, cursor }, destinations] = await Promise.all([
@@ -107,20 +102,18 @@ export const outboxRoutes = [
       return { deliveries: entries.map(viewDelivery), destinations: destinations.map(viewDestination), cursor };
     },
   }),
-  route('getDelivery', `GET ${prefix}/deliveries/{deliveryId}`, {
+  route(contract.getDelivery, {
     summary: 'One delivery with its attempts.',
     auth: key('support:read'),
-    reply: contract.deliveryReply,
     async handle({ params: { deliveryId }, principal }) {
       return { delivery: viewDelivery(await deliveryOf(principal, deliveryId)) };
     },
   }),
-  route('redeliver', `POST ${prefix}/deliveries/{deliveryId}/redeliver`, {
+  route(contract.redeliver, {
     summary: 'Send a delivery again, or make its next attempt now: the same `webhook-id` and body, signed anew.',
     auth: key('support:write'),
     errors: ['CONFLICT'],
     status: 202,
-    reply: contract.deliveryReply,
     async handle({ params: { deliveryId }, principal }, ctx) {
       const standing = await deliveryOf(principal, deliveryId);
       if (standing.subject.task_id !== undefined)
@@ -128,41 +121,36 @@ export const outboxRoutes = [
           message: 'It tells what an execution would have sent; execute the task again.',
         });
       await checkEnabled(standing);
-      const delivery = await redeliver(principal.orgId, deliveryId, ctx.clock());
-      if (!delivery) throw noSuch('delivery');
+      const delivery = await sought(redeliver(principal.orgId, deliveryId, ctx.clock()), 'delivery');
       await startSaved(ctx, DeliveryModel, delivery, delivery.pending?.slice(-1) ?? []);
       return { delivery: viewDelivery(delivery) };
     },
   }),
-  route('recoverDeliveries', `POST ${prefix}/recover`, {
+  route(contract.recoverDeliveries, {
     summary: 'Send again what failed since a time, except to destinations that are disabled.',
     auth: key('support:write'),
-    body: contract.recoverBody,
     status: 202,
-    reply: contract.recovered,
     async handle({ body, principal: { orgId, modes } }, ctx) {
       const since = new Date(body.since);
       const now = ctx.clock();
-      // At `due`, the sweeper starts the deliveries that this process has not started until then.
-      const due = new Date(now.getTime() + sweepAfterMs);
       const destinations = await listDestinations(orgId, modes);
-      let recovered = 0;
+      let total = 0;
       for (const mode of modes) {
         const disabled = destinations
           .filter((one) => one.mode === mode && one.status === 'disabled')
           .map(({ kind }) => kind);
-        recovered += await recoverDeliveries(orgId, { mode, disabled, since }, now, due);
+        const { count, recovered } = await recoverDeliveries(orgId, { mode, disabled, since }, now);
+        void startRecovered(ctx, orgId, recovered);
+        total += count;
       }
-      if (recovered > 0) void startRecovered(ctx, orgId, due);
-      return { recovered };
+      return { recovered: total };
     },
   }),
-  route('sendTestEvent', `POST ${prefix}/test`, {
+  route(contract.sendTestEvent, {
     summary: 'Send an event of the type `test` to the webhook, to see that it takes it.',
     auth: key('support:write'),
     errors: ['CONFLICT'],
     status: 202,
-    reply: contract.deliveryReply,
     async handle({ principal }, ctx) {
       return { delivery: viewDelivery(await sendTest(ctx, principal)) };
     },

@@ -13,45 +13,37 @@ import { linearArrival } from '../../../providers/linear/verify.ts';
 import { mailArrival } from '../../../providers/mail/verify.ts';
 
 export const webhookRoutes = [
-  route('receiveLinear', 'POST /webhooks/linear', {
+  route(contract.receiveLinear, {
     summary: 'An event of Linear, signed with the deployment’s secret or with one of an organization.',
     auth: signature(linear),
     otherParameters: 'ignored',
-    raw: true,
-    reply: contract.received,
     async handle({ raw, principal }, ctx) {
       const stored = await takeIn(ctx, await linearArrival(principal.sender, raw, ownedBy(ctx)));
       return { received: true, repeated: !stored } as const;
     },
   }),
-  route('receiveGithub', 'POST /webhooks/github', {
+  route(contract.receiveGithub, {
     summary: 'An event of GitHub, signed with the secret of an organization that connected the repository.',
     auth: signature(github),
     otherParameters: 'ignored',
-    raw: true,
-    reply: contract.received,
     async handle({ raw, principal }, ctx) {
       const stored = await takeIn(ctx, await githubArrival(principal.sender, raw, ownedBy(ctx)));
       return { received: true, repeated: !stored } as const;
     },
   }),
-  route('receiveTeams', 'POST /webhooks/teams', {
+  route(contract.receiveTeams, {
     summary: 'A message of Microsoft Teams: with a token of the Bot Framework, or an HMAC, which is answered at once.',
     auth: signature(teams),
     otherParameters: 'ignored',
-    raw: true,
     maxBytes: 256 * 1024,
-    reply: contract.teamsReply,
     async handle({ raw, principal }, ctx) {
       return takeTeams(ctx, principal.sender, raw);
     },
   }),
-  route('receiveEmail', 'POST /webhooks/email/inbound', {
+  route(contract.receiveEmail, {
     summary: 'A mail that Amazon SES received, or a confirmation, in a message that Amazon SNS signed.',
     auth: signature(email),
     otherParameters: 'ignored',
-    raw: true,
-    reply: contract.received,
     async handle({ principal }, ctx) {
       const { replyDomain } = ctx.config.mail;
       const arrival = await mailArrival(principal.sender, { replyDomain, secrets: ctx.secrets });
@@ -59,12 +51,10 @@ export const webhookRoutes = [
       return { received: true, repeated: !stored } as const;
     },
   }),
-  route('receiveSlack', 'POST /webhooks/slack', {
+  route(contract.receiveSlack, {
     summary: 'An event, a slash command or an interaction of Slack. The answer is what Slack wants to read at once.',
     auth: signature(slack),
     otherParameters: 'ignored',
-    raw: true,
-    reply: contract.slackReply,
     handle: ({ principal }, ctx) => takeSlack(ctx, principal.sender),
   }),
 ];

@@ -9,6 +9,8 @@ import { repositoryName } from '../../../providers/github/rules.ts';
 import { readMailbox } from '../../../models/rules/access/mailbox.ts';
 import { readSmtpUrl } from '../../../providers/mail/rules.ts';
 import { slackId } from '../../../providers/slack/rules.ts';
+import { operation } from '../../base/contract/operation.ts';
+import { redirectReply } from '../../base/contract/common.ts';
 
 const provider = z.enum(integrationProviders);
 export const integrationParams = z.object({ orgId: id, provider });
@@ -93,4 +95,40 @@ export const callbackQuery = z.object({
   state: z.string().max(1000).optional(),
   code: z.string().max(4096).optional(),
   error: z.string().max(200).optional(),
+});
+
+export type Integration = z.output<typeof integration>;
+
+export const listIntegrations = operation('listIntegrations', 'GET /orgs/{orgId}/integrations', {
+  reply: integrationList,
+});
+export const connectLinear = operation('connectLinear', 'PUT /orgs/{orgId}/integrations/linear', {
+  body: linearBody,
+  reply: integrationReply,
+});
+export const connectGithub = operation('connectGithub', 'PUT /orgs/{orgId}/integrations/github', {
+  body: githubBody,
+  reply: integrationReply,
+});
+export const connectSlack = operation('connectSlack', 'PUT /orgs/{orgId}/integrations/slack', {
+  body: slackBody,
+  reply: slackReply,
+});
+export const connectEmail = operation('connectEmail', 'PUT /orgs/{orgId}/integrations/email', {
+  body: emailBody,
+  reply: integrationReply,
+});
+export const connectTeams = operation('connectTeams', 'PUT /orgs/{orgId}/integrations/teams', { reply: teamsReply });
+export const disconnectIntegration = operation(
+  'disconnectIntegration',
+  'DELETE /orgs/{orgId}/integrations/{provider}',
+  { params: integrationParams, reply: integrationReply },
+);
+export const testIntegration = operation('testIntegration', 'POST /orgs/{orgId}/integrations/{provider}/test', {
+  params: integrationParams,
+  reply: testReply,
+});
+export const finishSlack = operation('finishSlack', 'GET /integrations/slack/callback', {
+  query: callbackQuery,
+  reply: redirectReply,
 });

@@ -8,6 +8,7 @@ import {
   outboxProviders,
   webhookSecretLength,
 } from '../../../models/rules/integrations/supportconfig.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 const provider = z.enum(outboxProviders);
 const environment = z.enum(environments);
@@ -54,4 +55,12 @@ export const supportConfigBody = z.strictObject({
   allowed_origins: z.array(z.string().min(1).max(300)).max(maxAllowedOrigins).optional().meta({
     description: 'Origins whose pages may embed the chat, such as `https://www.example.com`.',
   }),
+});
+
+export const getSupportConfig = operation('getSupportConfig', 'GET /support/config/orgs/{orgId}', {
+  reply: supportConfigReply,
+});
+export const updateSupportConfig = operation('updateSupportConfig', 'PUT /support/config/orgs/{orgId}', {
+  body: supportConfigBody,
+  reply: supportConfigReply,
 });

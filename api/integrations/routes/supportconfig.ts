@@ -66,19 +66,16 @@ async function patchSupportConfig(ctx: Context, orgId: string, given: SettingsPa
 }
 
 export const supportConfigRoutes = [
-  route('getSupportConfig', 'GET /support/config/orgs/{orgId}', {
+  route(contract.getSupportConfig, {
     summary: 'The configuration; defaults where nothing was set.',
     auth: key('support:read'),
-    reply: contract.supportConfigReply,
     async handle({ principal }) {
       return view(await findSupportConfig(principal.orgId), principal.environment);
     },
   }),
-  route('updateSupportConfig', 'PUT /support/config/orgs/{orgId}', {
+  route(contract.updateSupportConfig, {
     summary: 'Change the fields named; the others stay. `environment` takes the organization live or back.',
     auth: key('support:write'),
-    body: contract.supportConfigBody,
-    reply: contract.supportConfigReply,
     errors: ['MISSING_ROLE', 'EMAIL_UNVERIFIED', 'PROVIDER_NOT_CONNECTED'],
     async handle({ body, principal }, ctx) {
       const { environment, ...rest } = body;

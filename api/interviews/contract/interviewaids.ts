@@ -6,6 +6,7 @@ import { interviewBounds, interviewModes } from '../../../models/rules/interview
 import { maxResumeCharacters } from '../../../models/rules/interviews/resume.ts';
 
 import { interviewLanguages } from '../../../models/rules/language/language.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 const maxSkills = 30;
 const text = (max: number) => z.string().max(max).regex(/\S/, 'must have something on it');
@@ -70,4 +71,13 @@ export const generateReply = z.object({
   questions: z.array(newQuestion),
   questions_signature: signature,
   generated_by: generatedBy,
+});
+
+export const draftInterview = operation('draftInterview', 'POST /orgs/{orgId}/interviews/draft', {
+  body: draftBody,
+  reply: draftReply,
+});
+export const generateQuestions = operation('generateQuestions', 'POST /orgs/{orgId}/interviews/generate-questions', {
+  body: generateBody,
+  reply: generateReply,
 });

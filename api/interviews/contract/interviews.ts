@@ -12,6 +12,7 @@ import {
 } from '../../../models/rules/interviews/interview.ts';
 
 import { interviewLanguages } from '../../../models/rules/language/language.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 const { questions, skills, criteria } = interviewBounds;
 const meetingUrl = z.string().min(1).max(2_048).meta({
@@ -194,3 +195,71 @@ export const interviewRemovedReply = z.object({ interview_id: id, deleted: z.lit
  * message.
  */
 export const webhookReply = z.object({ received: z.literal(true) });
+
+export const createInterview = operation('createInterview', 'POST /orgs/{orgId}/interviews', {
+  body: createInterviewBody,
+  reply: interviewRecord,
+});
+export const listInterviews = operation('listInterviews', 'GET /orgs/{orgId}/interviews', {
+  query: listQuery,
+  reply: interviewList,
+});
+export const getInterview = operation('getInterview', 'GET /orgs/{orgId}/interviews/{interviewId}', {
+  reply: interviewRecord,
+});
+export const listRelatedInterviews = operation(
+  'listRelatedInterviews',
+  'GET /orgs/{orgId}/interviews/{interviewId}/related',
+  { query: relatedQuery, reply: relatedList },
+);
+export const updateInterview = operation('updateInterview', 'PUT /orgs/{orgId}/interviews/{interviewId}', {
+  body: updateInterviewBody,
+  reply: interviewRecord,
+});
+export const deleteInterview = operation('deleteInterview', 'DELETE /orgs/{orgId}/interviews/{interviewId}', {
+  reply: interviewRemovedReply,
+});
+export const startInterview = operation('startInterview', 'POST /orgs/{orgId}/interviews/{interviewId}/start', {
+  body: startBody,
+  reply: interviewRecord,
+});
+export const cancelInterview = operation('cancelInterview', 'POST /orgs/{orgId}/interviews/{interviewId}/cancel', {
+  body: cancelBody,
+  reply: interviewRecord,
+});
+export const rejoinInterview = operation('rejoinInterview', 'POST /orgs/{orgId}/interviews/{interviewId}/rejoin', {
+  reply: interviewRecord,
+});
+export const endInterview = operation('endInterview', 'POST /orgs/{orgId}/interviews/{interviewId}/end', {
+  reply: interviewRecord,
+});
+export const evaluateInterview = operation(
+  'evaluateInterview',
+  'POST /orgs/{orgId}/interviews/{interviewId}/evaluate',
+  { reply: interviewRecord },
+);
+export const uploadResume = operation('uploadResume', 'POST /orgs/{orgId}/interviews/{interviewId}/resume', {
+  upload: true,
+  reply: interviewRecord,
+});
+export const scoreInterview = operation(
+  'scoreInterview',
+  'POST /orgs/{orgId}/interviews/{interviewId}/generate-score',
+  { reply: interviewRecord },
+);
+export const decideInterview = operation('decideInterview', 'PUT /orgs/{orgId}/interviews/{interviewId}/decision', {
+  body: decisionBody,
+  reply: interviewRecord,
+});
+export const scoreByHand = operation('scoreByHand', 'PUT /orgs/{orgId}/interviews/{interviewId}/scorecard', {
+  body: scorecardBody,
+  reply: interviewRecord,
+});
+export const receiveRecallReport = operation('receiveRecallReport', 'POST /webhooks/recall', {
+  raw: true,
+  reply: webhookReply,
+});
+export const receiveAttendeeReport = operation('receiveAttendeeReport', 'POST /webhooks/attendee', {
+  raw: true,
+  reply: webhookReply,
+});

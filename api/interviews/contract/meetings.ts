@@ -9,6 +9,7 @@ import {
 } from '../../../models/rules/interviews/meeting.ts';
 import { summaryModes } from '../../../models/rules/interviews/summary.ts';
 import { transcriptBounds } from '../../../models/rules/interviews/transcript.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 export { pageQuery };
 
@@ -119,3 +120,28 @@ export const summaryReply = z
   })
   .meta({ id: 'MeetingSummary' });
 export const meetingRemovedReply = z.object({ meeting_id: id, deleted: z.literal(true) });
+
+export const createMeeting = operation('createMeeting', 'POST /meetings', {
+  body: createMeetingBody,
+  reply: meetingRecord,
+});
+export const listMeetings = operation('listMeetings', 'GET /meetings', { query: pageQuery, reply: meetingList });
+export const getMeeting = operation('getMeeting', 'GET /meetings/{id}', { reply: meetingRecord });
+export const renameMeeting = operation('renameMeeting', 'PATCH /meetings/{id}', {
+  body: renameMeetingBody,
+  reply: meetingRecord,
+});
+export const deleteMeeting = operation('deleteMeeting', 'DELETE /meetings/{id}', { reply: meetingRemovedReply });
+export const updateMeetingSettings = operation('updateMeetingSettings', 'PUT /meetings/{id}/settings', {
+  body: settingsBody,
+  reply: meetingRecord,
+});
+export const addTranscript = operation('addTranscript', 'POST /meetings/{id}/transcript', {
+  body: transcriptBody,
+  reply: transcriptReply,
+});
+export const endMeeting = operation('endMeeting', 'POST /meetings/{id}/end', { reply: meetingRecord });
+export const summarizeMeeting = operation('summarizeMeeting', 'GET /meetings/{id}/summary', {
+  query: summaryQuery,
+  reply: summaryReply,
+});

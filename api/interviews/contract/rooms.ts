@@ -56,6 +56,7 @@ export const serverFrame = z.discriminatedUnion('type', [
   frame('error', {
     code: z.string(),
     message: z.string(),
+    refused: z.string().optional(),
     client_message_id: z.string().optional(),
     retry_after: z.number().int().optional(),
     not_begun: z.literal(true).optional(),

@@ -11,11 +11,9 @@ import { interviewLanguageOf } from '../../../models/rules/language/language.ts'
 const maxBytes = 2 * 1024 * 1024;
 
 export const interviewAidRoutes = [
-  route('draftInterview', 'POST /orgs/{orgId}/interviews/draft', {
+  route(contract.draftInterview, {
     summary: 'Draft an interview from what you want, in your own words. Nothing is stored.',
     auth: member(),
-    body: contract.draftBody,
-    reply: contract.draftReply,
     limit: 'queries',
     asksOnly: true,
     async handle({ params: { orgId }, body: { prompt, timezone = 'UTC' } }, ctx) {
@@ -25,12 +23,10 @@ export const interviewAidRoutes = [
       return { draft: signed, ...rest };
     },
   }),
-  route('generateQuestions', 'POST /orgs/{orgId}/interviews/generate-questions', {
+  route(contract.generateQuestions, {
     summary: 'Questions for a role, its skills and level, and for a resume where there is one. Nothing is stored.',
     auth: member(),
-    body: contract.generateBody,
     maxBytes,
-    reply: contract.generateReply,
     limit: 'queries',
     asksOnly: true,
     async handle({ params: { orgId }, body }, ctx) {

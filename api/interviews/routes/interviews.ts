@@ -17,7 +17,6 @@ import {
   configured,
   foundInterview,
   makesQuestions,
-  noInterview,
   openOwnRoom,
   readMeetingUrl,
   tellChanged,
@@ -45,14 +44,12 @@ import {
 import { findUser } from '../../../models/access/user.ts';
 import { readTranscript } from '../../../models/interviews/transcript.ts';
 import { normalizeEmail } from '../../../models/rules/access/email.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
+import { Problem, sought } from '../../../models/rules/base/errors.ts';
 import { maxFileBytes } from '../../../models/rules/knowledge/document.ts';
 import { cardScores, wordsOf } from '../../../models/rules/interviews/evaluation.ts';
 import { newState, type Move } from '../../../models/rules/interviews/interview.ts';
 import { interviewWork } from '../../../models/rules/interviews/work.ts';
 
-const base = '/orgs/{orgId}/interviews';
-const one = `${base}/{interviewId}` as const;
 /** Errors with which an interview's workflow may answer a command. */
 const moves = ['ILLEGAL_TRANSITION', 'CONFLICT', 'UNAVAILABLE'] as const;
 
@@ -70,12 +67,10 @@ async function tellStored(ctx: Context, record: Interview, intent: Intent, actor
 }
 
 export const interviewRoutes = [
-  route('createInterview', `POST ${base}`, {
+  route(contract.createInterview, {
     summary: 'Create an interview, as a draft, or scheduled when it has a time.',
     auth: member(),
-    body: contract.createInterviewBody,
     status: 201,
-    reply: contract.interviewRecord,
     async handle({ params: { orgId }, body, principal: { userId, org } }, ctx) {
       const now = ctx.clock();
       const config = await configured(ctx, body, { made: areMade(ctx, orgId, body) });
@@ -110,11 +105,9 @@ export const interviewRoutes = [
       return viewInterview(ctx, record);
     },
   }),
-  route('listInterviews', `GET ${base}`, {
+  route(contract.listInterviews, {
     summary: 'The interviews of the organization, the newest first.',
     auth: member(),
-    query: contract.listQuery,
-    reply: contract.interviewList,
     async handle({ params: { orgId }, query }) {
       const { entries, cursor } = await paged(query, (limit, after) =>
         listInterviews(orgId, query.status, limit, after),
@@ -122,19 +115,16 @@ export const interviewRoutes = [
       return { interviews: entries.map(viewItem), cursor };
     },
   }),
-  route('getInterview', `GET ${one}`, {
+  route(contract.getInterview, {
     summary: 'One interview with its questions, transcript, history and evaluation.',
     auth: member(),
-    reply: contract.interviewRecord,
     async handle({ params: { orgId, interviewId } }, ctx) {
       return viewInterview(ctx, await foundInterview(orgId, interviewId));
     },
   }),
-  route('listRelatedInterviews', `GET ${one}/related`, {
+  route(contract.listRelatedInterviews, {
     summary: 'Other interviews of the same candidate, or for the same role; the newest first.',
     auth: member(),
-    query: contract.relatedQuery,
-    reply: contract.relatedList,
     async handle({ params: { orgId, interviewId }, query }) {
       const record = await foundInterview(orgId, interviewId);
       const { entries, cursor } = await paged(query, (limit, after) => listRelated(record, limit, after));
@@ -150,11 +140,9 @@ export const interviewRoutes = [
       return { interviews, cursor };
     },
   }),
-  route('updateInterview', `PUT ${one}`, {
+  route(contract.updateInterview, {
     summary: 'Change the configuration before the start; what is left out stays. A time makes a draft scheduled.',
     auth: member(),
-    body: contract.updateInterviewBody,
-    reply: contract.interviewRecord,
     errors: [...moves],
     async handle({ params: { orgId, interviewId }, body, principal: { userId } }, ctx) {
       const before = await foundInterview(orgId, interviewId);
@@ -183,24 +171,20 @@ export const interviewRoutes = [
       return viewInterview(ctx, await foundInterview(orgId, interviewId));
     },
   }),
-  route('deleteInterview', `DELETE ${one}`, {
+  route(contract.deleteInterview, {
     summary: 'Remove an interview with everything that was said and made of it; its bot leaves.',
     auth: member(),
-    reply: contract.interviewRemovedReply,
     async handle({ params: { orgId, interviewId } }, ctx) {
       const intent = intentFor(interviewWork(orgId, interviewId, 'remove'), ctx.clock());
-      const record = await beginInterviewRemoval(orgId, interviewId, intent);
-      if (!record) throw noInterview();
+      const record = await sought(beginInterviewRemoval(orgId, interviewId, intent), 'interview');
       await removeInterviewContents(orgId, interviewId);
       await startSaved(ctx, InterviewModel, record, [intent]);
       return { interview_id: interviewId, deleted: true as const };
     },
   }),
-  route('startInterview', `POST ${one}/start`, {
+  route(contract.startInterview, {
     summary: 'Send the bot, or open the room, and begin.',
     auth: member(),
-    body: contract.startBody,
-    reply: contract.interviewRecord,
     errors: [...moves],
     async handle({ params: { orgId, interviewId }, body, principal: { userId }, commandIds }, ctx) {
       const before = await foundInterview(orgId, interviewId);
@@ -231,11 +215,9 @@ export const interviewRoutes = [
       return viewInterview(ctx, record);
     },
   }),
-  route('cancelInterview', `POST ${one}/cancel`, {
+  route(contract.cancelInterview, {
     summary: 'Cancel it in any state before completed; its bot leaves.',
     auth: member(),
-    body: contract.cancelBody,
-    reply: contract.interviewRecord,
     errors: [...moves],
     async handle({ params: { orgId, interviewId }, body, principal: { userId }, commandIds }, ctx) {
       await foundInterview(orgId, interviewId);
@@ -250,40 +232,36 @@ export const interviewRoutes = [
   }),
   ...(
     [
-      ['rejoinInterview', 'rejoin', 'rejoin', 'Send the bot again after it was lost.'],
-      ['endInterview', 'end', 'end', 'End the interview; what was said is evaluated at once (phase 1).'],
-      ['evaluateInterview', 'evaluate', 'evaluate', 'Make the summary of questions and answers anew (phase 1).'],
+      [contract.rejoinInterview, 'rejoin', 'Send the bot again after it was lost.'],
+      [contract.endInterview, 'end', 'End the interview; what was said is evaluated at once (phase 1).'],
+      [contract.evaluateInterview, 'evaluate', 'Make the summary of questions and answers anew (phase 1).'],
     ] as const
-  ).map(([name, path, operation, summary]) =>
-    route(name, `POST ${one}/${path}`, {
+  ).map(([operation, command, summary]) =>
+    route(operation, {
       summary,
       auth: member(),
-      reply: contract.interviewRecord,
       errors: [...moves],
       async handle({ params: { orgId, interviewId }, principal: { userId }, commandIds }, ctx) {
         await foundInterview(orgId, interviewId);
         const order = { orgId, interviewId, actor: userId, commandIds };
-        const { record } = await commandInterview(ctx, operation, order);
+        const { record } = await commandInterview(ctx, command, order);
         return viewInterview(ctx, record);
       },
     }),
   ),
-  route('uploadResume', `POST ${one}/resume`, {
+  route(contract.uploadResume, {
     summary: 'Read the candidate’s resume, PDF or DOCX; before the start it makes the questions personal.',
     auth: member(),
-    upload: true,
     maxBytes: maxFileBytes,
-    reply: contract.interviewRecord,
     errors: ['CONFLICT', 'UNSUPPORTED_FILE_TYPE', 'TOO_LARGE'],
     async handle({ params: { orgId, interviewId }, file }, ctx) {
       await takeResume(ctx, await foundInterview(orgId, interviewId), file);
       return viewInterview(ctx, await foundInterview(orgId, interviewId));
     },
   }),
-  route('scoreInterview', `POST ${one}/generate-score`, {
+  route(contract.scoreInterview, {
     summary: 'Score each criterion, with a line of the candidate that shows it (phase 2); it is then completed.',
     auth: member(),
-    reply: contract.interviewRecord,
     errors: [...moves, 'NO_TRANSCRIPT'],
     async handle({ params: { orgId, interviewId }, principal: { userId }, commandIds }, ctx) {
       const record = await foundInterview(orgId, interviewId);
@@ -299,11 +277,9 @@ export const interviewRoutes = [
       return viewInterview(ctx, scored);
     },
   }),
-  route('decideInterview', `PUT ${one}/decision`, {
+  route(contract.decideInterview, {
     summary: 'Record what was decided; a later decision takes the place of this one.',
     auth: member(),
-    body: contract.decisionBody,
-    reply: contract.interviewRecord,
     errors: ['ILLEGAL_TRANSITION', 'CONFLICT'],
     async handle({ params: { orgId, interviewId }, body: { decision, notes }, principal: { userId } }, ctx) {
       const decided = { decision, notes: notes ?? null, decided_by: userId, decided_at: ctx.clock() };
@@ -313,11 +289,9 @@ export const interviewRoutes = [
       throw new Problem('CONFLICT');
     },
   }),
-  route('scoreByHand', `PUT ${one}/scorecard`, {
+  route(contract.scoreByHand, {
     summary: 'Give the candidate your own numbers; they take the place of those that you gave before.',
     auth: member(),
-    body: contract.scorecardBody,
-    reply: contract.interviewRecord,
     errors: ['ILLEGAL_TRANSITION', 'CONFLICT'],
     async handle({ params: { orgId, interviewId }, body, principal: { userId } }, ctx) {
       const before = await foundInterview(orgId, interviewId);
@@ -344,17 +318,15 @@ const maxReportBytes = 256 * 1024;
 
 export const botReportRoutes = (
   [
-    ['receiveRecallReport', 'recall', recall, 'What Recall.ai reports of its bots.'],
-    ['receiveAttendeeReport', 'attendee', attendee, 'What Attendee reports of its bots.'],
+    [contract.receiveRecallReport, 'recall', recall, 'What Recall.ai reports of its bots.'],
+    [contract.receiveAttendeeReport, 'attendee', attendee, 'What Attendee reports of its bots.'],
   ] as const
-).map(([name, service, provider, summary]) =>
-  route(name, `POST /webhooks/${service}`, {
+).map(([operation, service, provider, summary]) =>
+  route(operation, {
     summary,
     auth: signature(provider),
     otherParameters: 'ignored',
-    raw: true,
     maxBytes: maxReportBytes,
-    reply: contract.webhookReply,
     async handle({ raw, principal: { sender } }, ctx) {
       await takeReport(ctx, service, sender.id, raw);
       return { received: true as const };

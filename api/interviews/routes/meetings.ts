@@ -7,7 +7,7 @@ import * as contract from '../contract/meetings.ts';
 import { launch, startSaved } from '../../../workflows/start.ts';
 import { paged } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
-import { makeTitle, noMeeting, provideSummary, takeSpeech, viewItem, viewMeeting } from '../meeting.ts';
+import { foundMeeting, makeTitle, provideSummary, takeSpeech, viewItem, viewMeeting } from '../meeting.ts';
 import { newId } from '../../../models/base/ids.ts';
 import { intentFor } from '../../../models/base/pending.ts';
 import {
@@ -15,7 +15,6 @@ import {
   changeSettings,
   createMeeting,
   endMeeting,
-  findMeeting,
   listMeetings,
   MeetingModel,
   renameMeeting,
@@ -23,7 +22,7 @@ import {
   type Meeting,
 } from '../../../models/interviews/meeting.ts';
 import { organizationIdsOf } from '../../../models/access/organization.ts';
-import { invalid, noSuch, Problem } from '../../../models/rules/base/errors.ts';
+import { invalid, noSuch, Problem, sought } from '../../../models/rules/base/errors.ts';
 import { announceWork } from '../../../models/rules/events/work.ts';
 import { defaultSettings, expiryOf, ttlDays, untitled } from '../../../models/rules/interviews/meeting.ts';
 import { momentOf } from '../../../models/rules/interviews/transcript.ts';
@@ -32,12 +31,6 @@ import { defined } from '../../../models/rules/base/defined.ts';
 
 /** The largest request with a transcript, in bytes: about a thousand segments of usual length. */
 const maxTranscriptBytes = 4 * 1024 * 1024;
-
-async function found(owner: string, meetingId: string): Promise<Meeting> {
-  const record = await findMeeting(owner, meetingId);
-  if (!record) throw noMeeting();
-  return record;
-}
 
 /** @throws Problem VALIDATION */
 function startOf(text: string, now: Date): Date {
@@ -49,12 +42,10 @@ function startOf(text: string, now: Date): Date {
 const maxAheadMs = 86_400_000;
 
 export const meetingRoutes = [
-  route('createMeeting', 'POST /meetings', {
+  route(contract.createMeeting, {
     summary: 'Begin a meeting. It is yours alone.',
     auth: jwt,
-    body: contract.createMeetingBody,
     status: 201,
-    reply: contract.meetingRecord,
     errors: ['NOT_FOUND'],
     async handle({ body, principal: { userId } }, ctx) {
       const now = ctx.clock();
@@ -86,67 +77,54 @@ export const meetingRoutes = [
       return viewMeeting(record);
     },
   }),
-  route('listMeetings', 'GET /meetings', {
+  route(contract.listMeetings, {
     summary: 'Your meetings, the newest first.',
     auth: jwt,
-    query: contract.pageQuery,
-    reply: contract.meetingList,
     async handle({ query, principal: { userId } }) {
       const { entries, cursor } = await paged(query, (limit, after) => listMeetings(userId, limit, after));
       return { meetings: entries.map(viewItem), cursor };
     },
   }),
-  route('getMeeting', 'GET /meetings/{id}', {
+  route(contract.getMeeting, {
     summary: 'One meeting with its transcript, participants and settings.',
     auth: jwt,
-    reply: contract.meetingRecord,
     async handle({ params: { id }, principal: { userId } }) {
-      return viewMeeting(await found(userId, id));
+      return viewMeeting(await foundMeeting(userId, id));
     },
   }),
-  route('renameMeeting', 'PATCH /meetings/{id}', {
+  route(contract.renameMeeting, {
     summary: 'Change the title; from then on the transcript no longer gives it.',
     auth: jwt,
-    body: contract.renameMeetingBody,
-    reply: contract.meetingRecord,
     async handle({ params: { id }, body: { title }, principal: { userId } }, ctx) {
-      const record = await renameMeeting(userId, id, title, ctx.clock());
-      if (!record) throw noMeeting();
-      return viewMeeting(record);
+      return viewMeeting(await sought(renameMeeting(userId, id, title, ctx.clock()), 'meeting'));
     },
   }),
-  route('deleteMeeting', 'DELETE /meetings/{id}', {
+  route(contract.deleteMeeting, {
     summary: 'Remove a meeting with its transcript, summaries and tasks, at once and for good.',
     auth: jwt,
-    reply: contract.meetingRemovedReply,
     async handle({ params: { id }, principal: { userId } }, ctx) {
-      const intent = intentFor(meetingWork(await found(userId, id), { removed: true }), ctx.clock());
-      const record = await beginRemoval(id, userId, intent);
-      if (!record) throw noMeeting();
+      const intent = intentFor(meetingWork(await foundMeeting(userId, id), { removed: true }), ctx.clock());
+      const record = await sought(beginRemoval(id, userId, intent), 'meeting');
       await removeMeetingContents(id);
       await ctx.hooks.meetingRemoved(ctx, id, userId);
       await startSaved(ctx, MeetingModel, record, [intent]);
       return { meeting_id: id, deleted: true as const };
     },
   }),
-  route('updateMeetingSettings', 'PUT /meetings/{id}/settings', {
+  route(contract.updateMeetingSettings, {
     summary: 'Change how the bot behaves in an active meeting; settings that are left out stay.',
     auth: jwt,
-    body: contract.settingsBody,
-    reply: contract.meetingRecord,
     async handle({ params: { id }, body, principal: { userId } }, ctx) {
       const record = await changeSettings(userId, id, defined(body), ctx.clock());
       if (record) return viewMeeting(record);
-      await found(userId, id);
+      await foundMeeting(userId, id);
       throw new Problem('CONFLICT', { message: 'The meeting has ended, so its settings no longer change.' });
     },
   }),
-  route('addTranscript', 'POST /meetings/{id}/transcript', {
+  route(contract.addTranscript, {
     summary: 'Add what was said. A segment whose id is known is left out, so a request can be repeated.',
     auth: jwt,
-    body: contract.transcriptBody,
     maxBytes: maxTranscriptBytes,
-    reply: contract.transcriptReply,
     async handle({ params: { id }, body: { segments }, principal: { userId } }, ctx) {
       const said = segments.map(({ timestamp, is_ai = false, ...rest }, index) => ({
         ...rest,
@@ -157,31 +135,27 @@ export const meetingRoutes = [
       return { meeting_id: id, accepted, segment_count: count };
     },
   }),
-  route('endMeeting', 'POST /meetings/{id}/end', {
+  route(contract.endMeeting, {
     summary: 'End a meeting; one that has ended stays as it is.',
     auth: jwt,
-    reply: contract.meetingRecord,
     async handle({ params: { id }, principal: { userId } }, ctx) {
       const now = ctx.clock();
       const about = { owner: userId, meetingId: id, event: 'meeting_ended', version: 0 } as const;
       const intent = intentFor(announceWork(about), now);
-      const outcome = await endMeeting(userId, id, now, intent);
-      if (!outcome) throw noMeeting();
-      await makeTitle(ctx, outcome.meeting);
-      if (outcome.ended) await startSaved(ctx, MeetingModel, outcome.meeting, [intent]);
-      return viewMeeting(await found(userId, id));
+      const { meeting, ended } = await sought(endMeeting(userId, id, now, intent), 'meeting');
+      await makeTitle(ctx, meeting);
+      if (ended) await startSaved(ctx, MeetingModel, meeting, [intent]);
+      return viewMeeting(await foundMeeting(userId, id));
     },
   }),
-  route('summarizeMeeting', 'GET /meetings/{id}/summary', {
+  route(contract.summarizeMeeting, {
     summary: 'The summary of the transcript, kept until the transcript grows.',
     auth: jwt,
-    query: contract.summaryQuery,
-    reply: contract.summaryReply,
     limit: 'queries',
     errors: ['NO_TRANSCRIPT'],
     async handle({ params: { id }, query, principal: { userId } }, ctx) {
       const mode = query.mode ?? 'short';
-      const summary = await provideSummary(ctx, await found(userId, id), mode, query.regenerate === 'true');
+      const summary = await provideSummary(ctx, await foundMeeting(userId, id), mode, query.regenerate === 'true');
       return { ...summary, meeting_id: id, mode };
     },
   }),

@@ -4,6 +4,7 @@ import { cursor, id, line, orNull, pageQuery, timestamp } from '../../base/contr
 import { mode } from '../../access/contract/mode.ts';
 import { authorities } from '../../../models/rules/knowledge/authority.ts';
 import { documentStatuses, maxTextLength } from '../../../models/rules/knowledge/document.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 export const segments = z.array(z.string().max(200)).max(100).meta({
   description:
@@ -95,4 +96,47 @@ export const textBody = z.strictObject({
   name: name.optional(),
   text,
   based_on: z.string().max(64).meta({ description: 'The `sha256` of the text that was changed.' }),
+});
+
+export type Document = z.output<typeof document>;
+
+export const writeArticle = operation('writeArticle', 'POST /orgs/{orgId}/documents/text', {
+  body: articleBody,
+  reply: articleReply,
+});
+export const getDocumentText = operation('getDocumentText', 'GET /orgs/{orgId}/documents/{docId}/text', {
+  reply: textReply,
+});
+export const changeDocumentText = operation('changeDocumentText', 'PUT /orgs/{orgId}/documents/{docId}/text', {
+  body: textBody,
+  reply: documentReply,
+});
+export const uploadDocument = operation('uploadDocument', 'POST /orgs/{orgId}/documents', {
+  upload: true,
+  body: uploadForm,
+  reply: uploadReply,
+});
+export const listDocuments = operation('listDocuments', 'GET /orgs/{orgId}/documents', {
+  query: documentListQuery,
+  reply: documentList,
+});
+export const getDocument = operation('getDocument', 'GET /orgs/{orgId}/documents/{docId}', { reply: documentReply });
+export const setDocumentSegments = operation('setDocumentSegments', 'PATCH /orgs/{orgId}/documents/{docId}/segments', {
+  body: segmentsBody,
+  reply: documentReply,
+});
+export const setDocumentAuthority = operation(
+  'setDocumentAuthority',
+  'PATCH /orgs/{orgId}/documents/{docId}/authority',
+  { body: authorityBody, reply: documentReply },
+);
+export const setDocumentSource = operation('setDocumentSource', 'PATCH /orgs/{orgId}/documents/{docId}/source', {
+  body: sourceBody,
+  reply: documentReply,
+});
+export const deleteDocument = operation('deleteDocument', 'DELETE /orgs/{orgId}/documents/{docId}', {
+  reply: removedReply,
+});
+export const reprocessDocument = operation('reprocessDocument', 'POST /orgs/{orgId}/documents/{docId}/reprocess', {
+  reply: documentReply,
 });

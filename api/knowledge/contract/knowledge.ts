@@ -7,6 +7,7 @@ import { authorities, sourceTypes } from '../../../models/rules/knowledge/author
 import { confidences } from '../../../models/rules/knowledge/retrieval.ts';
 import { maxOffers } from '../../../models/rules/knowledge/offers.ts';
 import { gapReasons, gapStatuses } from '../../../models/rules/knowledge/gap.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 export const queryBody = z.strictObject({
   query: z.string().min(1).max(2000).regex(/\S/, 'must hold a question'),
@@ -133,4 +134,16 @@ export const gapList = z.object({ gaps: z.array(gap), count: z.number().int(), c
 export const gapsBody = z.strictObject({ gap_ids: z.array(id).min(1).max(500), status: z.enum(gapStatuses) });
 export const gapsChanged = z.object({
   updated: z.number().int().meta({ description: 'Wordings of the gaps of `gap_ids`.' }),
+});
+
+export type Gap = z.output<typeof gap>;
+
+export const queryKnowledge = operation('queryKnowledge', 'POST /orgs/{orgId}/kb/query', {
+  body: queryBody,
+  reply: queryReply,
+});
+export const listGaps = operation('listGaps', 'GET /orgs/{orgId}/kb/gaps', { query: gapsQuery, reply: gapList });
+export const setGapStatus = operation('setGapStatus', 'PATCH /orgs/{orgId}/kb/gaps', {
+  body: gapsBody,
+  reply: gapsChanged,
 });

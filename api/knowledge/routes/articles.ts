@@ -2,7 +2,7 @@
  * Routes of articles: documents whose text is written and changed through the API. They are processed as uploads are.
  */
 import { createHash } from 'node:crypto';
-import { beingProcessed, missing, view } from './documents.ts';
+import { beingProcessed, view } from './documents.ts';
 import { key } from '../../access/auth.ts';
 import * as contract from '../contract/documents.ts';
 import { launch } from '../../../workflows/start.ts';
@@ -19,7 +19,7 @@ import {
 } from '../../../models/knowledge/document.ts';
 import { setGapStatus } from '../../../models/knowledge/gap.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
+import { Problem, sought } from '../../../models/rules/base/errors.ts';
 import { articleName, fileTypeOfName, maxTextLength, mimeTypes } from '../../../models/rules/knowledge/document.ts';
 import { normalizeSegments } from '../../../models/rules/knowledge/segments.ts';
 import { processDocumentWork } from '../../../models/rules/knowledge/work.ts';
@@ -56,14 +56,12 @@ async function textOf(document: Document): Promise<string> {
 }
 
 export const articleRoutes = [
-  route('writeArticle', 'POST /orgs/{orgId}/documents/text', {
+  route(contract.writeArticle, {
     summary:
       'Write a document here, in Markdown; it is processed like an upload, and the gaps that it answers are resolved.',
     auth: key('support:write'),
-    body: contract.articleBody,
     status: 201,
     otherStatuses: [200],
-    reply: contract.articleReply,
     errors: ['SANDBOX_LIMIT', 'BETA_LIMIT_REACHED'],
     async handle({ params: { orgId }, body, principal }, ctx) {
       const { filename, file_type: type } = namedFile(body.name);
@@ -75,25 +73,20 @@ export const articleRoutes = [
       return duplicate ? withStatus(200, { ...reply, duplicate }) : reply;
     },
   }),
-  route('getDocumentText', 'GET /orgs/{orgId}/documents/{docId}/text', {
+  route(contract.getDocumentText, {
     summary: 'The text of a document (MD, TXT), to be changed.',
     auth: key('support:read'),
-    reply: contract.textReply,
     errors: ['CONFLICT'],
     async handle({ params: { orgId, docId }, principal: { modes } }) {
-      const found = await findDocument(orgId, modes, docId);
-      if (!found) throw missing();
+      const found = await sought(findDocument(orgId, modes, docId), 'document');
       return { doc_id: docId, name: found.filename, text: await textOf(found), sha256: found.sha256 };
     },
   }),
-  route('changeDocumentText', 'PUT /orgs/{orgId}/documents/{docId}/text', {
+  route(contract.changeDocumentText, {
     summary: 'Change the text of a document; until it is indexed, the former text goes on answering.',
     auth: key('support:write'),
-    body: contract.textBody,
-    reply: contract.documentReply,
     async handle({ params: { orgId, docId }, body, principal: { modes } }, ctx) {
-      const found = await findDocument(orgId, modes, docId);
-      if (!found) throw missing();
+      const found = await sought(findDocument(orgId, modes, docId), 'document');
       if (found.sha256 !== body.based_on)
         throw conflict('Somebody has changed this text meanwhile; read it again and put your change into it.');
       await textOf(found);

@@ -5,7 +5,7 @@ import * as contract from '../contract/documents.ts';
 import { paged } from '../../http/cursor.ts';
 import { launch } from '../../../workflows/start.ts';
 import { route, withStatus } from '../../http/route.ts';
-import { embeddedAt } from '../source.ts';
+import { embeddedAt, sourceChanges } from '../source.ts';
 import { storeUpload } from '../upload.ts';
 import { sniffFile } from '../../../clients/files/files.ts';
 import {
@@ -18,14 +18,11 @@ import {
   restartDocument,
   type Document,
 } from '../../../models/knowledge/document.ts';
-import { newId } from '../../../models/base/ids.ts';
-import { RemovalModel } from '../../../models/knowledge/removal.ts';
-import { removeSource, tagSource } from '../../../models/knowledge/source.ts';
-import { effectiveAuthority, type Authority } from '../../../models/rules/knowledge/authority.ts';
+import { effectiveAuthority } from '../../../models/rules/knowledge/authority.ts';
 import { cleanFilename } from '../../../models/rules/knowledge/document.ts';
 import { noSuch, Problem } from '../../../models/rules/base/errors.ts';
 import { normalizeSegments } from '../../../models/rules/knowledge/segments.ts';
-import { eraseSourceWork, processDocumentWork, retagSourceWork } from '../../../models/rules/knowledge/work.ts';
+import { processDocumentWork } from '../../../models/rules/knowledge/work.ts';
 
 export const beingProcessed = () =>
   new Problem('CONFLICT', { message: 'This document is being processed already; wait for it to end.' });
@@ -41,35 +38,15 @@ export function view(document: Document, { embedding: { model } }: Pick<Context,
   };
 }
 
-/**
- * Stores new tags. A workflow updates the index later; until then, searches already hide the documents that the new
- * tags exclude.
- */
-async function retag(
-  ctx: Context,
-  orgId: string,
-  modes: Document['mode'][],
-  docId: string,
-  tags: { segments?: string[]; authority?: Authority },
-) {
-  const work = retagSourceWork('document', orgId, docId, newId('request'));
-  const tagged = await launch(ctx, DocumentModel, [work], ([intent]) =>
-    tagSource(DocumentModel, { orgId, modes, sourceId: docId }, tags, ctx.clock(), intent),
-  );
-  if (!tagged) throw missing();
-  return { document: view(tagged, ctx) };
-}
+const documents = sourceChanges('document', DocumentModel);
 
 export const documentRoutes = [
-  route('uploadDocument', 'POST /orgs/{orgId}/documents', {
+  route(contract.uploadDocument, {
     summary:
       'Upload a document (DOCX, TXT, MD, CSV or XLSX); it is processed afterwards: poll its status until `indexed`.',
     auth: key('support:write'),
-    upload: true,
-    body: contract.uploadForm,
     status: 201,
     otherStatuses: [200],
-    reply: contract.uploadReply,
     errors: ['UNSUPPORTED_FILE_TYPE', 'SANDBOX_LIMIT', 'BETA_LIMIT_REACHED', 'TOO_LARGE'],
     async handle({ params: { orgId }, body, file, principal }, ctx) {
       const segments = normalizeSegments((body.segments ?? '').split(',').filter((s) => s.trim() !== ''));
@@ -83,11 +60,9 @@ export const documentRoutes = [
         : { document: view(document, ctx) };
     },
   }),
-  route('listDocuments', 'GET /orgs/{orgId}/documents', {
+  route(contract.listDocuments, {
     summary: 'List documents, newest first.',
     auth: key('support:read'),
-    query: contract.documentListQuery,
-    reply: contract.documentList,
     async handle({ params: { orgId }, query, principal: { modes } }, ctx) {
       const [{ entries, cursor }, count] = await Promise.all([
         paged(query, (limit, after) => listDocuments(orgId, modes, limit, after)),
@@ -96,39 +71,34 @@ export const documentRoutes = [
       return { documents: entries.map((entry) => view(entry, ctx)), count, cursor };
     },
   }),
-  route('getDocument', 'GET /orgs/{orgId}/documents/{docId}', {
+  route(contract.getDocument, {
     summary: 'Read a document’s status and details.',
     auth: key('support:read'),
-    reply: contract.documentReply,
     async handle({ params: { orgId, docId }, principal: { modes } }, ctx) {
       const found = await findDocument(orgId, modes, docId);
       if (!found) throw missing();
       return { document: view(found, ctx) };
     },
   }),
-  route('setDocumentSegments', 'PATCH /orgs/{orgId}/documents/{docId}/segments', {
+  route(contract.setDocumentSegments, {
     summary: 'Replace a document’s segments; an empty list makes it answer every segment.',
     auth: key('support:write'),
-    body: contract.segmentsBody,
-    reply: contract.documentReply,
     async handle({ params: { orgId, docId }, body, principal: { modes } }, ctx) {
-      return retag(ctx, orgId, modes, docId, { segments: normalizeSegments(body.segments) });
+      const tags = { segments: normalizeSegments(body.segments) };
+      return { document: view(await documents.retag(ctx, { orgId, modes, sourceId: docId }, tags), ctx) };
     },
   }),
-  route('setDocumentAuthority', 'PATCH /orgs/{orgId}/documents/{docId}/authority', {
+  route(contract.setDocumentAuthority, {
     summary: 'Set a document’s priority.',
     auth: key('support:write'),
-    body: contract.authorityBody,
-    reply: contract.documentReply,
     async handle({ params: { orgId, docId }, body, principal: { modes } }, ctx) {
-      return retag(ctx, orgId, modes, docId, { authority: body.authority });
+      const tags = { authority: body.authority };
+      return { document: view(await documents.retag(ctx, { orgId, modes, sourceId: docId }, tags), ctx) };
     },
   }),
-  route('setDocumentSource', 'PATCH /orgs/{orgId}/documents/{docId}/source', {
+  route(contract.setDocumentSource, {
     summary: 'Set how customers see a document below an answer: its title, and a link to where it can be read.',
     auth: key('support:write'),
-    body: contract.sourceBody,
-    reply: contract.documentReply,
     async handle({ params: { orgId, docId }, body, principal: { modes } }, ctx) {
       const given = { title: body.title?.trim() ?? null, public_url: body.public_url };
       const document = await citeDocument(orgId, modes, docId, given, ctx.clock());
@@ -136,24 +106,19 @@ export const documentRoutes = [
       return { document: view(document, ctx) };
     },
   }),
-  route('deleteDocument', 'DELETE /orgs/{orgId}/documents/{docId}', {
+  route(contract.deleteDocument, {
     summary: 'Delete a document; when this returns, nothing of it answers any more.',
     auth: key('support:write'),
-    reply: contract.removedReply,
     async handle({ params: { orgId, docId }, principal: { modes } }, ctx) {
-      const removal = await launch(ctx, RemovalModel, [eraseSourceWork('document', orgId, docId)], ([intent]) =>
-        removeSource(DocumentModel, { orgId, modes, sourceId: docId }, ctx.clock(), intent),
-      );
-      if (!removal) throw missing();
+      await documents.remove(ctx, { orgId, modes, sourceId: docId });
       return { doc_id: docId, deleted: true as const };
     },
   }),
-  route('reprocessDocument', 'POST /orgs/{orgId}/documents/{docId}/reprocess', {
+  route(contract.reprocessDocument, {
     summary: 'Read and index a document again; until that is done, the former text goes on answering.',
     auth: key('support:write'),
     errors: ['CONFLICT'],
     status: 202,
-    reply: contract.documentReply,
     async handle({ params: { orgId, docId }, principal: { modes } }, ctx) {
       const found = await findDocument(orgId, modes, docId);
       if (!found) throw missing();

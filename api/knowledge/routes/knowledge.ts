@@ -58,11 +58,9 @@ function place(cursor: string | undefined): Pick<GapGroup, 'last_asked' | 'lowes
 }
 
 export const knowledgeRoutes = [
-  route('queryKnowledge', 'POST /orgs/{orgId}/kb/query', {
+  route(contract.queryKnowledge, {
     summary: 'Ask the knowledge base; the answer comes with its sources, or says that there are none.',
     auth: key('support:read'),
-    body: contract.queryBody,
-    reply: contract.queryReply,
     limit: 'queries',
     // A stored reply would still be returned after its source documents were deleted.
     asksOnly: true,
@@ -79,11 +77,9 @@ export const knowledgeRoutes = [
       return { ...answer, ...(body.explain ? { explain: explain(answer, mode) } : {}) };
     },
   }),
-  route('listGaps', 'GET /orgs/{orgId}/kb/gaps', {
+  route(contract.listGaps, {
     summary: 'List questions that found no answer, grouped by what they ask, those asked last first.',
     auth: key('support:read'),
-    query: contract.gapsQuery,
-    reply: contract.gapList,
     async handle({ params: { orgId }, query, principal: { modes } }, ctx) {
       const limit = query.limit ?? defaultLimit;
       const { gaps, count } = await listGaps(orgId, modes, {
@@ -107,11 +103,9 @@ export const knowledgeRoutes = [
       };
     },
   }),
-  route('setGapStatus', 'PATCH /orgs/{orgId}/kb/gaps', {
+  route(contract.setGapStatus, {
     summary: 'Acknowledge or resolve gaps; a resolved one opens again when it is asked again.',
     auth: key('support:write'),
-    body: contract.gapsBody,
-    reply: contract.gapsChanged,
     async handle({ params: { orgId }, body, principal: { modes } }) {
       return { updated: await setGapStatus(orgId, modes, body.gap_ids, body.status) };
     },

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { environments } from '../../../models/rules/access/keys.ts';
-import { cursor, id, line, moment, orNull, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, moment, orNull, pageQuery, timestamp, redirectReply } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
 import { auditKinds, breakReasons } from '../../../models/rules/mcp/audit.ts';
 import {
@@ -19,6 +19,8 @@ import {
   toolKinds,
   toolNamePattern,
 } from '../../../models/rules/mcp/tool.ts';
+import { operation } from '../../base/contract/operation.ts';
+import { callbackPath } from '../../../models/rules/mcp/oauth.ts';
 
 const authType = z.enum(['none', 'bearer', 'oauth2']);
 const grantType = z.enum(['client_credentials', 'authorization_code']);
@@ -112,23 +114,17 @@ export const serverBody = z.strictObject({
   rate_limit_per_min: rate.optional(),
   approved_tools: z
     .array(
-      z.strictObject({
-        ...tool,
-        tool_name: tool.tool_name.optional(),
-        description: tool.description.optional(),
-        input_schema: tool.input_schema.optional(),
-        kind: tool.kind.optional(),
-        risk_tier: riskTier.optional(),
-        risk: riskTier.optional().meta({ description: 'The same as `risk_tier`.' }),
-        auth_scope: authScope.optional(),
-        enabled: tool.enabled.optional(),
-        timeout_ms: tool.timeout_ms.optional(),
-        allowed_channels: tool.allowed_channels.optional(),
-        // These three fields of the reply are accepted, so that a client can send the list back unchanged.
-        suspended: z.boolean().optional().meta({ description: 'True leaves it suspended.' }),
-        problem: findings.problem.meta({ description: 'As it was shown; it changes nothing.' }),
-        notes: findings.notes.meta({ description: 'As they were shown; they change nothing.' }),
-      }),
+      z
+        .strictObject(tool)
+        .partial()
+        .extend({
+          source_name: tool.source_name,
+          risk: riskTier.optional().meta({ description: 'The same as `risk_tier`.' }),
+          // These three fields of the reply are accepted, so that a client can send the list back unchanged.
+          suspended: z.boolean().optional().meta({ description: 'True leaves it suspended.' }),
+          problem: findings.problem.meta({ description: 'As it was shown; it changes nothing.' }),
+          notes: findings.notes.meta({ description: 'As they were shown; they change nothing.' }),
+        }),
     )
     .max(maxTools)
     .optional()
@@ -210,4 +206,30 @@ export const callbackQuery = z.object({
   error_description: z.string().max(2_000).optional(),
   error_uri: z.string().max(2_000).optional(),
   session_state: z.string().max(500).optional(),
+});
+
+export type ToolServer = z.output<typeof server>;
+
+export const getToolServer = operation('getToolServer', 'GET /support/mcp/orgs/{orgId}/server', { reply: serverReply });
+export const putToolServer = operation('putToolServer', 'PUT /support/mcp/orgs/{orgId}/server', {
+  body: serverBody,
+  reply: serverReply,
+});
+export const deleteToolServer = operation('deleteToolServer', 'DELETE /support/mcp/orgs/{orgId}/server', {
+  reply: serverReply,
+});
+export const discoverTools = operation('discoverTools', 'POST /support/mcp/orgs/{orgId}/discover', {
+  reply: discoverReply,
+});
+export const listToolAudit = operation('listToolAudit', 'GET /support/mcp/orgs/{orgId}/audit', {
+  query: auditQuery,
+  reply: auditReply,
+});
+export const verifyToolAudit = operation('verifyToolAudit', 'GET /support/mcp/orgs/{orgId}/audit/verify', {
+  query: verifyQuery,
+  reply: verifyReply,
+});
+export const finishToolGrant = operation('finishToolGrant', `GET ${callbackPath}`, {
+  query: callbackQuery,
+  reply: redirectReply,
 });

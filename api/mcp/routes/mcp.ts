@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { key, open, type TenantPrincipal } from '../../access/auth.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/mcp.ts';
-import { redirectReply } from '../../base/contract/common.ts';
 import { ask, startSaved } from '../../../workflows/start.ts';
 import { afterPlace, defaultLimit, placedListPage } from '../../http/cursor.ts';
 import { perConfig } from '../../http/perconfig.ts';
@@ -22,11 +21,8 @@ import { findToolServer, removeToolServer, type ToolServer } from '../../../mode
 import { Problem } from '../../../models/rules/base/errors.ts';
 import { discovered } from '../../../models/rules/mcp/discovery.ts';
 import { failureReasons, type FailureReason } from '../../../models/rules/mcp/failure.ts';
-import { callbackPath } from '../../../models/rules/mcp/oauth.ts';
 import { discoverToolsWork, toolCallWork } from '../../../models/rules/mcp/work.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
-
-const prefix = '/support/mcp/orgs/{orgId}';
 
 /** One audit writer per process, so that a process writes the events of an organization one after the other. */
 const writers = perConfig(({ secretKeys }) =>
@@ -57,20 +53,17 @@ async function countDiscovery(ctx: Context, { _id: orgId, rate_limit_per_min: mo
 }
 
 export const mcpRoutes = [
-  route('getToolServer', `GET ${prefix}/server`, {
+  route(contract.getToolServer, {
     summary: 'The connected tool server and the approved tools; `server` is null while none is connected.',
     auth: key('mcp:read'),
-    reply: contract.serverReply,
     async handle({ params: { orgId } }) {
       const server = await findToolServer(orgId);
       return { server: server && viewServer(server) };
     },
   }),
-  route('putToolServer', `PUT ${prefix}/server`, {
+  route(contract.putToolServer, {
     summary: 'Connect a tool server, or change the fields named; `approved_tools` replaces the list and approves it.',
     auth: key('mcp:write'),
-    body: contract.serverBody,
-    reply: contract.serverReply,
     errors: ['TOOL_SERVER_FAILED', 'UNAVAILABLE'],
     async handle({ params: { orgId }, body, principal, cookies }, ctx) {
       // The events are appended before the change is stored, so that a process that dies in between leaves no change
@@ -95,11 +88,10 @@ export const mcpRoutes = [
       return { server: viewServer(server), ...defined({ authorization_url: address }) };
     },
   }),
-  route('deleteToolServer', `DELETE ${prefix}/server`, {
+  route(contract.deleteToolServer, {
     summary:
       'Disconnect the tool server: all its tools are off at once, and running calls are cancelled. The audit stays.',
     auth: key('mcp:write'),
-    reply: contract.serverReply,
     async handle({ params: { orgId }, principal }, ctx) {
       const server = await findToolServer(orgId);
       if (server) {
@@ -120,10 +112,9 @@ export const mcpRoutes = [
       return { server: null };
     },
   }),
-  route('discoverTools', `POST ${prefix}/discover`, {
+  route(contract.discoverTools, {
     summary: 'What the tool server offers now, beside what was approved, with every difference; it approves nothing.',
     auth: key('mcp:read'),
-    reply: contract.discoverReply,
     asksOnly: true,
     limit: 'none',
     errors: ['CONFLICT', 'NO_TOOL_SERVER', 'TOOL_SERVER_FAILED', 'RATE_LIMITED', 'UNAVAILABLE'],
@@ -142,11 +133,9 @@ export const mcpRoutes = [
       return withStatus(200, { tools, discovered_at: found.at }, headers);
     },
   }),
-  route('listToolAudit', `GET ${prefix}/audit`, {
+  route(contract.listToolAudit, {
     summary: 'What happened with the tools, the newest first: configuration, discoveries, approvals and calls.',
     auth: key('mcp:read'),
-    query: contract.auditQuery,
-    reply: contract.auditReply,
     async handle({ params: { orgId }, query, principal }) {
       const { tool, outcome, conversation_id, from, to, limit = defaultLimit } = query;
       const place = afterPlace(query.cursor, /^\d{1,15}$/);
@@ -166,25 +155,21 @@ export const mcpRoutes = [
       return { events: entries.map((event) => ({ ...event, id: event._id })), next_cursor: cursor };
     },
   }),
-  route('verifyToolAudit', `GET ${prefix}/audit/verify`, {
+  route(contract.verifyToolAudit, {
     summary:
       'Whether the chain of audit events is as it was written, and which link is the first that is not. A check begins where the last one ended; `whole` reads all of it again.',
     auth: key('mcp:read'),
-    query: contract.verifyQuery,
-    reply: contract.verifyReply,
     limit: 'audit_checks',
     async handle({ params: { orgId }, query }, ctx) {
       return verifyAudit(orgId, ctx.secrets, { whole: query.whole === 'true' });
     },
   }),
-  route('finishToolGrant', `GET ${callbackPath}`, {
+  route(contract.finishToolGrant, {
     summary:
       'Where a tool server’s authorization server sends the browser back to; leads to a page that says how it ended.',
     auth: open,
-    query: contract.callbackQuery,
     otherParameters: 'ignored',
     status: 302,
-    reply: redirectReply,
     limit: 'callbacks',
     async handle({ query, cookies }, ctx) {
       const { outcome, by } = await finishSignIn(ctx, query, cookies);

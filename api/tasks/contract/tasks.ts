@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { email } from '../../access/contract/auth.ts';
 import { cursor, id, line, orNull, pageQuery, timestamp } from '../../base/contract/common.ts';
-import { stepIntegrations } from '../../../models/rules/tasks/execution.ts';
+import { stepIntegrations, stepStatuses } from '../../../models/rules/tasks/execution.ts';
 import { possibleReasons } from '../../../models/rules/interviews/found.ts';
 import {
   executionStatuses,
@@ -12,6 +12,7 @@ import {
   taskStatuses,
 } from '../../../models/rules/tasks/task.ts';
 import { priorities, usualPriority } from '../../../models/rules/base/priority.ts';
+import { operation } from '../../base/contract/operation.ts';
 
 const dueDate = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })], {
@@ -114,6 +115,32 @@ export const taskReview = z
   })
   .meta({ id: 'TaskReview' });
 
+const step = z.object({
+  integration: z.enum(stepIntegrations),
+  status: z.enum(stepStatuses).meta({
+    description:
+      '`skipped`: it does not apply; `error` says why. `suppressed`: test mode, or no mail server; what would have been sent is a delivery. `failed` and `skipped` ones are taken up by the next execution.',
+  }),
+  attempts: z.number().int().meta({ description: 'Of all executions of the task.' }),
+  url: z.string().optional().meta({ description: 'The issue, or the message.' }),
+  error: z
+    .string()
+    .optional()
+    .meta({ description: 'Why it failed or was skipped; of a running one the last failure.' }),
+  delivered_at: timestamp.optional(),
+});
+
+export const resultReply = z
+  .object({
+    task_id: id,
+    execution_status: z.enum(executionStatuses).meta({
+      description: '`failed`: a step failed, or none applied. What succeeded stays, and is not done again.',
+    }),
+    steps: z.array(step),
+    executed_at: orNull(timestamp).meta({ description: 'When the last execution ended.' }),
+  })
+  .meta({ id: 'TaskResult' });
+
 export const extractBody = z.strictObject({ org_id: id.meta({ description: 'Whose tasks they become.' }) });
 export const extractReply = z.object({
   tasks: z
@@ -129,3 +156,30 @@ export const extractReply = z.object({
 export const sessionQuery = pageQuery.extend({
   org_id: id.optional().meta({ description: 'Without it: of every organization that you belong to.' }),
 });
+
+export const extractTasks = operation('extractTasks', 'POST /meetings/{sessionId}/extract-tasks', {
+  body: extractBody,
+  reply: extractReply,
+});
+export const listMeetingTasks = operation('listMeetingTasks', 'GET /meetings/{sessionId}/tasks', {
+  query: sessionQuery,
+  reply: taskList,
+});
+export const createTask = operation('createTask', 'POST /orgs/{orgId}/tasks', {
+  body: createTaskBody,
+  reply: taskRecord,
+});
+export const listTasks = operation('listTasks', 'GET /orgs/{orgId}/tasks', { query: listQuery, reply: taskList });
+export const getTask = operation('getTask', 'GET /orgs/{orgId}/tasks/{taskId}', { reply: taskRecord });
+export const updateTask = operation('updateTask', 'PUT /orgs/{orgId}/tasks/{taskId}', {
+  body: updateTaskBody,
+  reply: taskRecord,
+});
+export const deleteTask = operation('deleteTask', 'DELETE /orgs/{orgId}/tasks/{taskId}', { reply: taskRemovedReply });
+export const reviewTask = operation('reviewTask', 'POST /orgs/{orgId}/tasks/{taskId}/lira-review', {
+  reply: taskReview,
+});
+export const executeTask = operation('executeTask', 'POST /orgs/{orgId}/tasks/{taskId}/execute', {
+  reply: resultReply,
+});
+export const taskResult = operation('taskResult', 'GET /orgs/{orgId}/tasks/{taskId}/result', { reply: resultReply });

@@ -3,18 +3,17 @@ import { jwt } from '../../access/auth.ts';
 import * as contract from '../contract/tasks.ts';
 import { paged } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
-import { extractFrom, foundMeeting, organizationOf } from '../extraction.ts';
+import { foundMeeting } from '../../interviews/meeting.ts';
+import { extractFrom, organizationOf } from '../extraction.ts';
 import { viewTask } from '../task.ts';
 import { organizationIdsOf } from '../../../models/access/organization.ts';
 import { listExtracted } from '../../../models/tasks/extracted.ts';
 import { countLinked, listTasks } from '../../../models/tasks/task.ts';
 
 export const meetingTaskRoutes = [
-  route('extractTasks', 'POST /meetings/{sessionId}/extract-tasks', {
+  route(contract.extractTasks, {
     summary: 'Make tasks of what was promised and asked for in a meeting of yours, each once.',
     auth: jwt,
-    body: contract.extractBody,
-    reply: contract.extractReply,
     errors: ['NO_TRANSCRIPT'],
     async handle({ params: { sessionId }, body: { org_id }, principal: { userId } }, ctx) {
       const meeting = await foundMeeting(userId, sessionId);
@@ -24,11 +23,9 @@ export const meetingTaskRoutes = [
       return { ...found, tasks: tasks.map(viewTask), count: tasks.length };
     },
   }),
-  route('listMeetingTasks', 'GET /meetings/{sessionId}/tasks', {
+  route(contract.listMeetingTasks, {
     summary: 'The tasks that are linked to a meeting of yours, the newest first.',
     auth: jwt,
-    query: contract.sessionQuery,
-    reply: contract.taskList,
     async handle({ params: { sessionId }, query, principal: { userId } }) {
       await foundMeeting(userId, sessionId);
       const orgIds =

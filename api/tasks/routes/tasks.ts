@@ -1,25 +1,21 @@
-/** Routes of an organization's tasks. Every member may read and change them. */
+/** Routes of an organization's tasks. Every member may read, change and execute them. */
 import { member } from '../../access/auth.ts';
 import * as contract from '../contract/tasks.ts';
 import { defaultLimit, placedListPage } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
+import { execute, viewResult } from '../execution.ts';
 import { review } from '../review.ts';
-import { byMember, carriedOut, checkSession, noTask, placeAfter, placeOf, present, viewTask } from '../task.ts';
-import { changeTask, countTasks, createTask, findTask, listTasks, removeTask } from '../../../models/tasks/task.ts';
+import { byMember, carriedOut, checkSession, foundTask, placeAfter, placeOf, present, viewTask } from '../task.ts';
+import { changeTask, countTasks, createTask, listTasks, removeTask } from '../../../models/tasks/task.ts';
 import { normalizeEmail } from '../../../models/rules/access/email.ts';
 import { checkAssignee, checkLinking, dueDateOf, takenUpAgain } from '../../../models/rules/tasks/task.ts';
 import { usualPriority } from '../../../models/rules/base/priority.ts';
 
-const base = '/orgs/{orgId}/tasks';
-const one = `${base}/{taskId}` as const;
-
 export const taskRoutes = [
-  route('createTask', `POST ${base}`, {
+  route(contract.createTask, {
     summary: 'Create a task.',
     auth: member(),
-    body: contract.createTaskBody,
     status: 201,
-    reply: contract.taskRecord,
     async handle({ params: { orgId }, body, principal: { userId, org } }, ctx) {
       const memberIds = org.members.map(({ user_id }) => user_id);
       checkAssignee(body.assigned_to, memberIds);
@@ -31,7 +27,6 @@ export const taskRoutes = [
           org_id: orgId,
           mode: org.environment === 'production' ? 'live' : 'test',
           priority: priority ?? usualPriority,
-          status: 'pending',
           ...(typeof due_date === 'string' ? { due_date: dueDateOf(due_date, ['body', 'due_date']) } : {}),
           email_execution_enabled: false,
           created_by: userId,
@@ -41,11 +36,9 @@ export const taskRoutes = [
       return viewTask(await carriedOut(ctx, created));
     },
   }),
-  route('listTasks', `GET ${base}`, {
+  route(contract.listTasks, {
     summary: 'The tasks of the organization, the newest first.',
     auth: member(),
-    query: contract.listQuery,
-    reply: contract.taskList,
     async handle({ params: { orgId }, query }) {
       const limit = query.limit ?? defaultLimit;
       const filter = { status: query.status, assignedTo: query.assigned_to, sessionId: query.session_id };
@@ -58,21 +51,16 @@ export const taskRoutes = [
       return { tasks: entries.map(viewTask), count, cursor };
     },
   }),
-  route('getTask', `GET ${one}`, {
+  route(contract.getTask, {
     summary: 'One task with its history.',
     auth: member(),
-    reply: contract.taskRecord,
     async handle({ params: { orgId, taskId } }) {
-      const task = await findTask(orgId, taskId);
-      if (!task) throw noTask();
-      return viewTask(task);
+      return viewTask(await foundTask(orgId, taskId));
     },
   }),
-  route('updateTask', `PUT ${one}`, {
+  route(contract.updateTask, {
     summary: 'Change a task; what is left out stays, and null removes.',
     auth: member(),
-    body: contract.updateTaskBody,
-    reply: contract.taskRecord,
     async handle({ params: { orgId, taskId }, body, principal: { userId, org } }, ctx) {
       const memberIds = org.members.map(({ user_id }) => user_id);
       const { due_date, assignee_email } = body;
@@ -81,8 +69,7 @@ export const taskRoutes = [
         ...(typeof due_date === 'string' ? { due_date: dueDateOf(due_date, ['body', 'due_date']) } : {}),
         ...(typeof assignee_email === 'string' ? { assignee_email: normalizeEmail(assignee_email) } : {}),
       };
-      const standing = await findTask(orgId, taskId);
-      if (!standing) throw noTask();
+      const standing = await foundTask(orgId, taskId);
       // Only a changed meeting or assignee is checked. A member may send a task back unchanged, although its meeting is
       // another member's or its assignee has left.
       if (body.session_id !== standing.session_id) await checkSession(userId, body.session_id);
@@ -94,22 +81,36 @@ export const taskRoutes = [
       return viewTask(await carriedOut(ctx, changed));
     },
   }),
-  route('deleteTask', `DELETE ${one}`, {
+  route(contract.deleteTask, {
     summary: 'Remove a task. What was made of it elsewhere stays there.',
     auth: member(),
-    reply: contract.taskRemovedReply,
     async handle({ params: { orgId, taskId }, principal: { userId } }, ctx) {
       await carriedOut(ctx, await removeTask(orgId, taskId, byMember(userId, ctx.clock())));
       return { task_id: taskId, deleted: true as const };
     },
   }),
-  route('reviewTask', `POST ${one}/lira-review`, {
+  route(contract.reviewTask, {
     summary: 'What is missing or vague in a task, how it could be worded, and whether it can be executed.',
     auth: member(),
-    reply: contract.taskReview,
     limit: 'queries',
     async handle({ params: { orgId, taskId }, principal: { userId } }, ctx) {
       return review(ctx, orgId, taskId, userId);
+    },
+  }),
+  route(contract.executeTask, {
+    summary: 'Send a task to every connected service that applies; again, to those where that has not succeeded.',
+    auth: member(),
+    status: 202,
+    errors: ['CONFLICT'],
+    async handle({ params: { orgId, taskId }, principal: { userId } }, ctx) {
+      return viewResult(await execute(ctx, orgId, taskId, userId));
+    },
+  }),
+  route(contract.taskResult, {
+    summary: 'What executions did: the issues that were made, and what was sent.',
+    auth: member(),
+    async handle({ params: { orgId, taskId } }) {
+      return viewResult(await foundTask(orgId, taskId));
     },
   }),
 ];

@@ -3,7 +3,6 @@
  * than reading a page. It is replaced after `pagesPerProcess` pages, or when its memory has grown. A page that exceeds
  * a limit ends only its own process. Nothing is fetched here.
  */
-import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pLimit from 'p-limit';
@@ -13,7 +12,7 @@ import { pageContent, type PageContent } from './pages/content.ts';
 import type { PageInput } from './pages/read.ts';
 import { abortable } from '../../base/abortable.ts';
 import { resultIn } from '../../base/reply.ts';
-import { hold, limited, residentMb, sandboxFlags, startReader, type Reader } from '../../base/sandbox.ts';
+import { createReaders, hold, limited, residentMb, type Reader } from '../../base/sandbox.ts';
 
 export type { PageContent, PageInput };
 
@@ -49,14 +48,6 @@ export type Pages = {
 };
 
 const entry = fileURLToPath(new URL('pages/child.ts', import.meta.url));
-const code = [
-  'clients/base/charset.ts',
-  'clients/files/*',
-  'clients/crawl/site/pages/*',
-  'clients/base/background.ts',
-  'clients/base/sandbox.ts',
-  'models/rules/*',
-];
 /** Maximum size of a reply, in bytes of JSON: the text limit plus headings, escapes and links. */
 const maxReplyBytes = 64 * 1024 * 1024;
 /**
@@ -73,21 +64,14 @@ type PageReader = Reader & { pages: number; busyMs: number; idle: NodeJS.Timeout
 
 export function createPages(options: PagesOptions = {}): Pages {
   const { size = 1, memoryMb = 512, timeoutMs = 10_000, pagesPerProcess = 2_000, restingMb = 320 } = options;
-  const { idleMs = 60_000, agent = '', program = entry } = options;
+  const { idleMs = 60_000, agent = '', program } = options;
   const inTurn = pLimit(size);
+  const readers = createReaders({ entry, program, maxReplyBytes, who: 'the page reader' });
   const resting: PageReader[] = [];
-  const alive = new Set<PageReader>();
-  let closed = false;
-
-  const readable = program === entry ? code : [join(dirname(program), '*')];
-  const flags = sandboxFlags(memoryMb, readable);
-  const kernelLimits = { cpuSeconds: cpuSeconds(timeoutMs) };
 
   const start = async (signal: AbortSignal | undefined): Promise<PageReader> => {
-    const started = startReader(program, flags, kernelLimits, { maxReplyBytes, who: 'the page reader' });
+    const started = readers.start(memoryMb, { cpuSeconds: cpuSeconds(timeoutMs) });
     const reader: PageReader = { ...started, pages: 0, busyMs: 0, idle: undefined };
-    alive.add(reader);
-    void reader.gone.then(() => alive.delete(reader));
     const late = (): Error => new Error('the page reader did not start in time');
     await limited(reader, { signal, ms: startTimeoutMs, late, memoryMb });
     return reader;
@@ -95,7 +79,7 @@ export function createPages(options: PagesOptions = {}): Pages {
 
   const rest = (reader: PageReader): void => {
     const worn = reader.pages >= pagesPerProcess || reader.busyMs >= maxBusyMs;
-    if (closed || worn || (residentMb(reader.child.pid) ?? 0) > restingMb) return reader.kill();
+    if (readers.closed() || worn || (residentMb(reader.child.pid) ?? 0) > restingMb) return reader.kill();
     hold(reader.child, false);
     reader.idle = setTimeout(() => reader.kill(), idleMs).unref();
     resting.push(reader);
@@ -137,7 +121,7 @@ export function createPages(options: PagesOptions = {}): Pages {
     async read(input, { signal } = {}) {
       const asked = inTurn(async () => {
         signal?.throwIfAborted();
-        if (closed) throw new Error('the page reader is closed');
+        if (readers.closed()) throw new Error('the page reader is closed');
         return ask(input, signal);
       });
       const line = await (signal === undefined ? asked : abortable(asked, signal));
@@ -147,14 +131,8 @@ export function createPages(options: PagesOptions = {}): Pages {
       return pageContent.parse(resultIn(line));
     },
     async close() {
-      closed = true;
-      const readers = [...alive];
-      for (const reader of readers) {
-        clearTimeout(reader.idle);
-        hold(reader.child, true);
-        reader.kill(new Error('the page reader is closed'));
-      }
-      await Promise.all(readers.map(({ gone }) => gone));
+      for (const { idle } of resting) clearTimeout(idle);
+      await readers.close(new Error('the page reader is closed'));
     },
   };
 }

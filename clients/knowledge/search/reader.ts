@@ -14,6 +14,9 @@ import type { Authority } from '../../../models/rules/knowledge/authority.ts';
 import type { IndexedSource } from '../../../models/rules/knowledge/reconcile.ts';
 import type { Meaning, Proposed } from '../../../models/rules/knowledge/retrieval.ts';
 
+export type { Query } from './rows.ts';
+
+/** `unindexed`: the number of rows that are not in an index yet, which every query must scan one by one. */
 export type IndexStats = { rows: number; unindexed: number; fragments: number };
 
 /** The read-only operations of the index. */
@@ -27,8 +30,6 @@ export type SearchReader = {
   /** The tiers of authority that have at least one chunk. */
   tiers(key: IndexTable): Promise<Authority[]>;
   stats(key: IndexTable): Promise<IndexStats>;
-  /** The number of rows that are not in the index yet, which every query must scan one by one. */
-  unindexedRows(key: IndexTable): Promise<number>;
   /** All tables, lexical and vector. `model` is the model's name as it is in the table's name. */
   listTables(): Promise<IndexTable[]>;
   /**
@@ -47,13 +48,10 @@ export const createSearchReader = (options: SearchOptions): SearchReader => read
 export function readerOf(tables: Tables): SearchReader {
   const { read } = tables;
   const samples = createSamples();
-  const stats = async (key: IndexTable): Promise<IndexStats> =>
-    read(tableName(key), noStats, async ({ table }) => statsOf(table, key));
   return {
     query: async (key, query) => propose(tables, samples, key, query),
     tiers: async (key) => read(tableName(key), [], tiersOf),
-    stats,
-    unindexedRows: async (key) => (await stats(key)).unindexed,
+    stats: async (key) => read(tableName(key), noStats, async ({ table }) => statsOf(table, key)),
     listSources: async (key) => read(tableName(key), [], async ({ table }) => sourcesOf(table)),
     check: async (key) => checkTable(tables.uri, key, () => tables.exists(tableName(key))),
     listTables: async () => tables.list(),
@@ -63,7 +61,7 @@ export function readerOf(tables: Tables): SearchReader {
 
 const noStats: IndexStats = { rows: 0, unindexed: 0, fragments: 0 };
 
-/** `unindexed` counts rows that are not in an index yet: the text index, or in a vector table the index of sources. */
+/** `unindexed` is counted in the text index, or in a vector table in the index of sources. */
 export async function statsOf(table: Table, { model }: IndexTable): Promise<IndexStats> {
   const name = model === undefined ? 'text_idx' : 'source_id_idx';
   const [index, stats] = await Promise.all([table.indexStats(name), table.stats()]);

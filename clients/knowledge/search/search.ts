@@ -8,29 +8,16 @@ import type { Table } from '@lancedb/lancedb';
 import { isConflict, isMissing } from './damage.ts';
 import { maintainVectors } from './vectorindex.ts';
 import { readerOf, statsOf, type IndexStats, type SearchReader } from './reader.ts';
-import {
-  candidateOf,
-  labels,
-  schema,
-  sql,
-  sqlList,
-  tagsOf,
-  textIndex,
-  type IndexRow,
-  type IndexTable,
-} from './rows.ts';
+import { candidateOf, labels, schema, sql, sqlList, textIndex, type IndexRow, type IndexTable } from './rows.ts';
 import { createTables, tableName, type OpenTable, type SearchOptions, type Tables } from './tables.ts';
 import { toArrow, vectorSchema, widthOf, type VectorRow } from './vectors.ts';
-import { authorities } from '../../../models/rules/knowledge/authority.ts';
-import type { Authority } from '../../../models/rules/knowledge/authority.ts';
 import { generationOf } from '../../../models/rules/knowledge/reconcile.ts';
 
 export type { SearchReader, IndexStats } from './reader.ts';
 export type { IndexRow, IndexTable, Query } from './rows.ts';
 export type { VectorRow } from './vectors.ts';
 
-/** New tags or tier for the rows of one source; a missing field stays unchanged. */
-type Retagging = { segments?: readonly string[]; authority?: Authority };
+type Tags = Pick<IndexRow, 'segments' | 'authority'>;
 
 export type Search = SearchReader & {
   /**
@@ -59,8 +46,8 @@ export type Search = SearchReader & {
   removeBatch(key: IndexTable, sourceId: string, batch: string): Promise<void>;
   /** Removes many sources, with their vectors, in one commit for each table. */
   removeSources(key: IndexTable, sourceIds: readonly string[]): Promise<void>;
-  /** Changes the tags of all rows of a source or of one batch, and of their vectors. */
-  retag(key: IndexTable, sourceId: string, change: Retagging, batch?: string): Promise<void>;
+  /** Changes the tags and the tier of all rows of one batch of a source, and of their vectors. */
+  retag(key: IndexTable, sourceId: string, tags: Tags, batch: string): Promise<void>;
   /**
    * Merges small writes into the index, and drops versions that no query can still be reading. Does nothing when there
    * is nothing to merge.
@@ -143,11 +130,10 @@ export function createSearch(options: SearchOptions): Search {
       await everywhere(key, (table) => table.delete(ofSources(sourceIds)));
     },
 
-    async retag(key, sourceId, change, batch) {
+    async retag(key, sourceId, tags, batch) {
       await everywhere(key, (table, of) => {
-        const generation = batch === undefined || of.model === undefined ? batch : String(generationOf(batch));
-        const within = generation === undefined ? '' : ` AND generation = ${sql(generation)}`;
-        return retagRows(table, `source_id = ${sql(sourceId)}${within}`, change);
+        const generation = of.model === undefined ? batch : String(generationOf(batch));
+        return retagRows(table, `source_id = ${sql(sourceId)} AND generation = ${sql(generation)}`, tags);
       });
     },
 
@@ -199,16 +185,11 @@ async function addVectorRows(table: Table, rows: readonly VectorRow[], width: nu
   return table.mergeInsert('id').whenMatchedUpdateAll().whenNotMatchedInsertAll().execute(data);
 }
 
-/**
- * `rows`: the condition that selects the rows. All of them get the tags and the tier of the first row, except where
- * `change` sets other values.
- */
-async function retagRows(table: Table, rows: string, change: Retagging): Promise<void> {
-  const [row] = await table.query().where(rows).select(['labels', 'authority']).limit(1).toArray();
-  if (row === undefined) return;
-  const authority = change.authority ?? authorities.find((tier) => tier === row.authority) ?? 'normal';
+/** `rows`: the condition that selects the rows. */
+async function retagRows(table: Table, rows: string, { segments, authority }: Tags): Promise<void> {
+  if ((await table.countRows(rows)) === 0) return;
   const valuesSql = {
-    labels: sqlList(labels(change.segments ?? tagsOf(row.labels as Iterable<string>), authority)),
+    labels: sqlList(labels(segments, authority)),
     authority: sql(authority),
     candidate: `concat(${sql(candidateOf('', authority))}, id)`,
   };

@@ -10,9 +10,9 @@ import type { Connection, Table } from '@lancedb/lancedb';
 import { LRUCache } from 'lru-cache';
 import { DamagedIndex, isDamage, isMissing } from './damage.ts';
 import type { IndexTable } from './rows.ts';
+import type { S3Settings } from '../../s3/s3.ts';
 import type { Authority } from '../../../models/rules/knowledge/authority.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
-import { storageOptions, type ObjectStore } from './objectstore.ts';
 
 export type SearchOptions = {
   /** A local path, or the URL of an object store (`s3://bucket/prefix`). */
@@ -22,7 +22,7 @@ export type SearchOptions = {
   /**
    * The address of the object store and the credentials, for an `s3://` URL. The library's own defaults are Amazon's.
    */
-  s3?: ObjectStore | undefined;
+  s3?: S3Settings | undefined;
   /**
    * The current embedding model. Tables of other models are found in the list of all tables, which is refreshed from
    * time to time.
@@ -245,4 +245,17 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
     forget: (name: string): void => void tables.delete(name),
     close: () => startAnew(0),
   };
+}
+
+/** The options with which LanceDB reaches an object store. */
+function storageOptions({ endpoint, region, ...keys }: S3Settings): Record<string, string> {
+  const { accessKeyId, secretAccessKey, sessionToken } = keys;
+  return defined({
+    aws_region: region,
+    aws_endpoint: endpoint,
+    allow_http: endpoint?.startsWith('http:') ? 'true' : undefined,
+    aws_access_key_id: accessKeyId,
+    aws_secret_access_key: secretAccessKey,
+    aws_session_token: sessionToken,
+  });
 }

@@ -12,6 +12,7 @@ import { priorities, usualPriority } from '../../../models/rules/base/priority.t
 import { Problem } from '../../../models/rules/base/errors.ts';
 import { extractionBounds, type FoundTask } from '../../../models/rules/interviews/found.ts';
 import type { Said } from '../../../models/rules/interviews/transcript.ts';
+import { escaped } from '../../../models/rules/language/pattern.ts';
 
 /**
  * The model's input per request, in characters (about 12,000 tokens), and the maximum number of requests. Together they
@@ -84,8 +85,6 @@ function quotesProblem(tasks: readonly Pointed[], said: readonly Said[]): string
     wrong && `the quote ${JSON.stringify(wrong.quote.slice(0, 200))} does not stand in any line of the transcript.`
   );
 }
-
-const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`);
 
 /** Whether the transcript has this address, and not only as a part of a longer one. */
 function hasAddress(said: readonly Said[], email: string): boolean {

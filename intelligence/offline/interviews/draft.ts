@@ -5,7 +5,7 @@
  */
 import { skillsIn } from './skills.ts';
 import { draftBounds, type DraftWords } from '../../../models/rules/interviews/draft.ts';
-import { interviewBounds } from '../../../models/rules/interviews/interview.ts';
+import { interviewBounds, unique } from '../../../models/rules/interviews/interview.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
 
 /** Nouns that name a profession. The words before such a noun belong to the job title. */
@@ -42,9 +42,8 @@ function roleIn(prompt: string): string | undefined {
 }
 
 function byProfession(text: string): string | undefined {
-  const words = [...text.matchAll(word)].map(([found], _, all) => ({ found, all }));
   const places = [...text.matchAll(word)];
-  for (const [at, { found: raw }] of words.entries()) {
+  for (const [at, [raw]] of places.entries()) {
     const found = raw.replace(/[.,'’]+$/u, '');
     const singular = found.toLowerCase().replace(/s$/u, '');
     if (!isProfession(found) && !isProfession(singular)) continue;
@@ -146,15 +145,11 @@ function listedIn(text: string, cue: RegExp): string[] {
 
 const capital = (name: string): string => name.replace(/^\p{Ll}/u, (letter) => letter.toUpperCase());
 
-/** Removes duplicates; case is ignored. Skills that `skillsIn` knows get its spelling. */
-function namesOf(names: readonly string[]): string[] {
-  const found = new Map<string, string>();
-  for (const name of names) {
-    const written = skillsIn(name).find((skill) => skill.toLowerCase() === name.toLowerCase()) ?? name;
-    if (!found.has(written.toLowerCase())) found.set(written.toLowerCase(), written.slice(0, draftBounds.name));
-  }
-  return [...found.values()].slice(0, draftBounds.names);
-}
+/** A skill that `skillsIn` knows gets its spelling. */
+const spelled = (name: string): string =>
+  skillsIn(name).find((skill) => skill.toLowerCase() === name.toLowerCase()) ?? name;
+const namesOf = (names: readonly string[]): string[] =>
+  unique(names.map((name) => spelled(name).slice(0, draftBounds.name))).slice(0, draftBounds.names);
 
 const numbers: Readonly<Record<string, number>> = {
   ...Object.fromEntries(

@@ -109,7 +109,7 @@ function poolOf(name: string, order: QuestionsAsk, ofResume: readonly string[], 
   const level = levelOf(order.experience_level) ?? unnamedLevel;
   const suiting = (templates: readonly string[]): string[] =>
     templates.map(partsOf).flatMap(({ suits, body }) => (suits.includes(level) ? [body] : []));
-  const ofSkill = suiting(aboutSkill[kind] ?? []);
+  const ofSkill = suiting(aboutSkill[kind]);
   const known = new Set([...order.skills, ...usualCriteria[order.language ?? 'en']].map(fold));
   const isOwn = questionCategories.some((category) => category === fold(name));
   const criteria = order.criteria.filter((criterion) => !known.has(fold(criterion)));

@@ -4,31 +4,32 @@ import { isCandidate, type Answered, type Interviewed } from '../../../models/ru
 import type { Question } from '../../../models/rules/interviews/questions.ts';
 import { terms } from '../../../models/rules/language/words.ts';
 
-/** The share of a question's subject words that a message must contain to count as asking the question. */
-const askedShare = 0.5;
-
+const stemsOf = (text: string): string[] => terms(text).map(({ stem }) => stem);
 /** The distinct stems of a text's subject words; generic words are left out. */
-export const subjectsOf = (text: string): string[] => [
-  ...new Set(
-    terms(text)
-      .filter(({ weight }) => weight === 1)
-      .map(({ stem }) => stem),
-  ),
-];
+export const subjectsOf = (text: string): string[] =>
+  terms(text)
+    .filter(({ weight }) => weight === 1)
+    .map(({ stem }) => stem);
+
+/**
+ * The id of the question with the largest share of its stems in the text; undefined when all shares are below `least`.
+ */
+function nearest(questions: readonly Question[], text: string, of: typeof stemsOf, least: number): string | undefined {
+  const said = new Set(of(text));
+  const shareOf = (stems: readonly string[]): number => stems.filter((stem) => said.has(stem)).length / stems.length;
+  return questions
+    .map(({ question_id, body }) => ({ question_id, share: shareOf(of(body)) }))
+    .filter(({ share }) => share >= least)
+    .toSorted((one, other) => other.share - one.share)[0]?.question_id;
+}
 
 /**
  * The id of the unasked question that is most similar to the interviewer's message; undefined when none is similar
  * enough.
  */
 export function recognizeQuestion({ questions, asked, text }: RecognizeAsk): string | undefined {
-  const words = new Set(subjectsOf(text));
-  const shareOf = (stems: readonly string[]): number =>
-    stems.length === 0 ? 0 : stems.filter((stem) => words.has(stem)).length / stems.length;
-  const [best] = questions
-    .filter(({ question_id }) => !asked.includes(question_id))
-    .map(({ question_id, body }) => ({ id: question_id, share: shareOf(subjectsOf(body)) }))
-    .toSorted((one, other) => other.share - one.share);
-  return best && best.share >= askedShare ? best.id : undefined;
+  const unasked = questions.filter(({ question_id }) => !asked.includes(question_id));
+  return nearest(unasked, text, subjectsOf, 0.5);
 }
 
 /**
@@ -46,22 +47,10 @@ export function answersOf(interviewed: Interviewed): Answered[] {
       if (asked !== undefined) answers.get(asked)?.push(one.text);
       continue;
     }
-    open = one.question_id ?? askedIn(one.text, questions) ?? open;
+    open = one.question_id ?? nearest(questions, one.text, stemsOf, 0.6) ?? open;
   }
   return questions.map(({ question_id, category, body }) => {
     const answer = answers.get(question_id)!.join('\n').trim();
     return { question_id, category, question: body, answer, answered: answer !== '' };
   });
-}
-
-/** The id of the question with the largest share of its words in the text; undefined when all shares are below 0.6. */
-function askedIn(text: string, questions: readonly Question[]): string | undefined {
-  const spoken = new Set(terms(text).map(({ stem }) => stem));
-  let best: { id: string; share: number } | undefined;
-  for (const { question_id, body } of questions) {
-    const wanted = terms(body);
-    const share = wanted.length === 0 ? 0 : wanted.filter(({ stem }) => spoken.has(stem)).length / wanted.length;
-    if (share >= 0.6 && share > (best?.share ?? 0)) best = { id: question_id, share };
-  }
-  return best?.id;
 }

@@ -3,6 +3,7 @@
  * personal quality ("sales", "communication"). Such a skill must be given explicitly.
  */
 import type { QuestionsAsk } from '../../intelligence.ts';
+import { escaped, inAnyCase } from '../../../models/rules/language/pattern.ts';
 
 const vocabulary = `JavaScript|TypeScript|Python|Java|C++|C#|.NET|PHP|Ruby on Rails|Kotlin|Perl|MATLAB|COBOL|Haskell|Erlang|Clojure|Fortran|Objective-C|Visual Basic|VBA|PowerShell|
 HTML|CSS|Tailwind|jQuery|React Native|Redux|Vue.js|Next.js|Node.js|Express.js|NestJS|Django|FastAPI|Laravel|Symfony|Spring Boot|ASP.NET|Xamarin|Unreal Engine|WebAssembly|
@@ -23,13 +24,10 @@ const cased =
 
 const listed = vocabulary.split('|').map((name) => name.trim());
 
-const escaped = (name: string): string => name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-/** A pattern that matches the name as a whole word: `Java` does not match in `JavaScript`, nor `C` in `C++`. */
-const whole = (name: string, flags: string): RegExp =>
-  new RegExp(
-    String.raw`(?<![\p{L}\p{N}.#+-])${escaped(name).replaceAll(' ', String.raw`[\s-]+`)}(?![\p{L}\p{N}#+]|[.-]\p{L})`,
-    flags,
-  );
+/** `name` as a whole word: `Java` does not match in `JavaScript`, nor `C` in `C++`. */
+const whole = (name: string): string => String.raw`(?<![\p{L}\p{N}.#+-])${name}(?![\p{L}\p{N}#+]|[.-]\p{L})`;
+const patternOf = (name: string, flags: string): RegExp =>
+  new RegExp(whole(escaped(name).replaceAll(' ', String.raw`[\s-]+`)), flags);
 /**
  * An everyday word that ends a list item, or precedes a word such as `developer`, counts as the name of a skill.
  */
@@ -40,9 +38,8 @@ const use = String.raw`(?=[\s-]+(?:developer|engineer|programmer|(?:back|front)[
  * letter does not distinguish the skill from the word.
  */
 const inside = (name: string): RegExp => {
-  const { source } = whole(name, 'u');
-  const afterWord = String.raw`(?<=[\p{L}\p{N},;/(&][^\S\n]{0,3}${escaped(name)})`;
-  return new RegExp(`${source}(?:${afterWord}|${itemEnd})|(?i:${source})${use}`, 'u');
+  const afterWord = String.raw`(?<=[\p{L}\p{N},;/(&][^\S\n]{0,3}${name})`;
+  return new RegExp(`${whole(name)}(?:${afterWord}|${itemEnd})|${whole(inAnyCase(name))}${use}`, 'u');
 };
 
 type Skill = { name: string; pattern: RegExp };
@@ -53,7 +50,7 @@ let compiled: readonly Skill[] | undefined;
  */
 const patterns = (): readonly Skill[] =>
   (compiled ??= [
-    ...listed.map((name) => ({ name, pattern: whole(name, 'iu') })),
+    ...listed.map((name) => ({ name, pattern: patternOf(name, 'iu') })),
     ...cased.map((name) => ({ name, pattern: inside(name) })),
   ].toSorted((one, other) => other.name.length - one.name.length));
 
@@ -78,7 +75,7 @@ export function skillsIn(text: string, limit = 30): string[] {
 /** Whether the text contains the skill's name as a whole word. */
 export function mentions(text: string, skill: string): boolean {
   const name = skill.trim();
-  return name !== '' && whole(name, cased.includes(name) ? 'u' : 'iu').test(text);
+  return name !== '' && patternOf(name, cased.includes(name) ? 'u' : 'iu').test(text);
 }
 
 /** The required skills of a job: the given skills, and further skills in the job description. */

@@ -26,7 +26,7 @@ const figure =
   /(?:\d[\d.,]*\s?(?:%|percent|million|thousand|ms|s|seconds?|minutes?|hours?|days?|weeks?|months?|people|users|customers|€|\$|euros?|dollars?|prozent|tausend|millionen|sekunden?|minuten?|stunden?|tagen?|wochen?|monaten?|leuten?|kunden|pour cent|mille|millions?|secondes?|heures?|jours?|semaines?|mois|personnes?|clients?|por ciento|mil|millones|segundos?|minutos?|horas?|días?|semanas?|mes(?:es)?|personas?|clientes?)(?![\p{L}]))/iu;
 
 /** A follow-up question to an answer; undefined when the answer is empty. */
-export function followUp(answer: string, language: InterviewLanguage = 'en'): string | undefined {
+export function followUp(answer: string, language: InterviewLanguage): string | undefined {
   const { example, measured, ownPart, skill: ofSkill, next, result, we, own } = followUps[language];
   const words = answer.trim().split(/\s+/u).filter(Boolean);
   if (words.length === 0) return undefined;

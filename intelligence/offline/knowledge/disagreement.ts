@@ -1,9 +1,11 @@
 /** Finds two documents that make the same statement with different numbers, and decides which one is newer. Pure. */
 import type { Scored } from './choosing.ts';
 import { labelOf } from './phrasing.ts';
+import type { Passage } from '../../../models/rules/knowledge/retrieval.ts';
 import { terms } from '../../../models/rules/language/words.ts';
 
-type Dated = { source_id?: string; name?: string; title?: string; heading: string; dated?: Date | undefined };
+/** A passage; `source_id` tells contradicting documents apart. */
+export type Dated = Pick<Passage, 'heading'> & Partial<Pick<Passage, 'source_id' | 'name' | 'title' | 'dated'>>;
 
 /**
  * Two sentences count as the same statement from this share of common words on. A single additional word, such as

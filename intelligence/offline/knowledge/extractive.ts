@@ -4,24 +4,15 @@
  */
 import { headingFor, labelOf, joined, phraseRow, shorten, underHeading } from './phrasing.ts';
 import { choose, following, type Scored } from './choosing.ts';
-import { newerOf } from './disagreement.ts';
+import { newerOf, type Dated } from './disagreement.ts';
+import type { Passage } from '../../../models/rules/knowledge/retrieval.ts';
 import { termWeights } from '../../../models/rules/knowledge/wordmatch.ts';
 import { introduces, unitsOf, type Cell, type Unit } from '../../../models/rules/knowledge/units.ts';
 import { ownSentences } from '../../../models/rules/language/escalation.ts';
 import { languageOf, type Language } from '../../../models/rules/language/language.ts';
 import { matcher, terms, type Term } from '../../../models/rules/language/words.ts';
 
-export type Source = {
-  id: string;
-  heading: string;
-  text: string;
-  /** The document's id, which tells contradicting documents apart. */
-  source_id?: string;
-  name?: string;
-  /** What customers see instead of the name. */
-  title?: string;
-  dated?: Date | undefined;
-};
+export type Source = Dated & Pick<Passage, 'id' | 'text'>;
 /** A verbatim sentence, list item or table row, and the id of its source. */
 export type Quote = { id: string; text: string };
 export type ExtractiveAnswer = {
@@ -152,6 +143,10 @@ function score({ terms: asked, forms: wanted, speaksOf, closeness }: Asked, sour
   });
 }
 
+/** The first unit with the highest score; undefined when no unit has a score above 0. */
+const bestOf = (units: readonly Scored[]): Scored | undefined =>
+  units.reduce<Scored | undefined>((best, unit) => (unit.score > (best?.score ?? 0) ? unit : best), undefined);
+
 /**
  * Picks the best sentences of the best passage, plus the sentences to which they refer and lists that they introduce. A
  * sentence scores by the question's words that it contains (rare words count more, words of only the heading count
@@ -166,10 +161,7 @@ export function extract(
   const about = asking(question, closeness);
   const considered = sources.slice(0, maxSources);
   const scored = score(about, considered);
-  const first = scored.reduce<Scored | undefined>(
-    (best, unit) => (unit.score > (best?.score ?? 0) ? unit : best),
-    undefined,
-  );
+  const first = bestOf(scored);
   if (first === undefined) return undefined;
   const newer = newerOf(first, scored, considered);
   const best = newer?.unit ?? first;
@@ -217,9 +209,7 @@ function besideOf(
     ({ heading }, index) => index !== best.source && heading !== sources[best.source]!.heading,
   );
   const source = sources[at];
-  const first = scored
-    .filter((unit) => unit.source === at && unit.score > 0)
-    .reduce<Scored | undefined>((top, unit) => (unit.score > (top?.score ?? 0) ? unit : top), undefined);
+  const first = bestOf(scored.filter((unit) => unit.source === at));
   if (source === undefined || first === undefined) return undefined;
   const { units, cut } = choose(first, scored, (one, other) => sources[one]!.heading === sources[other]!.heading);
   const label = labelOf(source.heading);

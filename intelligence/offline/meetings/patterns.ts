@@ -2,6 +2,7 @@
  * English patterns by which people promise to do something, ask another person to do it, or say that it has to be done.
  * Pure.
  */
+import { escaped, inAnyCase } from '../../../models/rules/language/pattern.ts';
 
 /** `you`: the addressed person; `somebody`: any volunteer; `everybody`: no single person. */
 export type Doer = 'speaker' | 'you' | 'somebody' | 'everybody' | { named: string };
@@ -35,8 +36,9 @@ export const label =
   /^(?:action items?|actions?|to-?dos?|next steps?|tasks?|follow-?ups?|(?:high|top|low|highest) priority|urgent|important)(?:\s+(?:for|is for|is|are))?\s*([\p{Lu}][^:–]{0,60}?)?\s*(?:[:–]|\bis to\b)\s*(.+)$/iu;
 const address = String.raw`[^\s<>()[\],;:"']+@[^\s<>()[\],;:"']+\.\p{L}{2,}`;
 /** A person who is named by their role: `the industrial designer`. */
-const role = String.raw`(?:(?:[Tt]he|[Oo]ur|[Yy]our|[Mm]y) )?(?:\p{L}[\p{L}-]+ ){0,2}(?i:designer|expert|manager|engineer|lead|executive|specialist|developer|analyst|director|officer|consultant|architect)`;
-const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`);
+const roles =
+  'designer|expert|manager|engineer|lead|executive|specialist|developer|analyst|director|officer|consultant|architect';
+const role = String.raw`(?:(?:[Tt]he|[Oo]ur|[Yy]our|[Mm]y) )?(?:\p{L}[\p{L}-]+ ){0,2}(?:${inAnyCase(roles)})`;
 const polite = String.raw`(?:\s+(?:please|kindly|maybe|perhaps|also|just|then|quickly))*`;
 const ownNeed = String.raw`(?:still |also |really |just )*(?:need to|have to|must|gotta|'ve got to|have got to|'ve to|shall|'ll|will|am going to|'m going to|'m gonna|am gonna|promise to|promise I will)`;
 const theirNeed = String.raw`(?:'ll|will|shall|(?:is |are |'s |'re )?(?:going to|gonna)|needs? to|ha(?:s|ve) to|must|should|agreed to|promised to|offered to|volunteered to|is responsible for|is in charge of|is supposed to|takes care of|owns|will need to|is to)`;

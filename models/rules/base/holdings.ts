@@ -39,7 +39,6 @@ export const holdings = {
   tasks: 'own',
   transcript_segments: 'own',
 
-  bot_reports: 'ids',
   embedding_work: 'ids',
   erasures: 'ids',
   // Each record lists the ids of the documents and pages that could not be copied to live mode, each with a fixed
@@ -62,7 +61,7 @@ export const holdings = {
   departures: 'none',
   destinations: 'none',
   embed_secrets: 'none',
-  integration_candidates: 'none',
+  errands: 'none',
   integrations: 'none',
   invitations: 'none',
   keys: 'none',
@@ -81,7 +80,6 @@ export const holdings = {
   socket_processes: 'none',
   support_configs: 'none',
   tool_discoveries: 'none',
-  tool_grants: 'none',
   tool_rates: 'none',
   tool_servers: 'none',
   users: 'none',

@@ -9,7 +9,6 @@ import type { Collection } from './holdings.ts';
 type Kept = { readonly days: number; readonly from: string; readonly why: string };
 
 export const kept = {
-  bot_reports: { days: 3, from: 'its arrival', why: 'services repeat a report for up to a day' },
   conversations: { days: 30, from: 'the last message', why: 'test mode only; live conversations stay' },
   crawl_frontier: { days: 30, from: 'the discovery of the address', why: 'the problems of a crawl are looked at' },
   deliveries: {

@@ -1,22 +1,17 @@
 /** The statistics of a team: counts and times computed from its conversations. Pure. */
 
-/** The fields of a conversation that the statistics use. Times are in ms since 1970. */
+/** The fields of a conversation that the statistics use. `ticket`: made at the first escalation to a person. */
 export type Counted = {
-  created: number;
-  /** The time of the last message. */
-  active: number;
-  /** When the conversation was first escalated to a person. */
-  called?: number | undefined;
-  /** When a member first replied. */
-  replied?: number | undefined;
-  /** When the conversation was resolved; absent unless it is resolved now. */
-  resolved?: number | undefined;
-  reopened: number;
-  /** Whether the agent has answered a question, from documents or with a tool. */
-  answered: boolean;
-  csat?: number | undefined;
-  assignee?: string | undefined;
-  tags: readonly string[];
+  created_at: Date;
+  last_message_at: Date;
+  ticket?: { created_at: Date };
+  first_reply_at?: Date;
+  resolved_at?: Date;
+  reopened?: number;
+  answered?: boolean;
+  csat?: number;
+  assigned_to?: string;
+  tags?: readonly string[];
 };
 
 export const statisticsBy = ['day', 'member', 'tag'] as const;
@@ -63,12 +58,16 @@ export type Measure = (begin: number, end: number) => number;
 
 const waitsOf = (counted: readonly Counted[], measure: Measure): Waits => ({
   first_response_seconds: spread(
-    counted.flatMap(({ called, replied }) =>
-      called === undefined || replied === undefined || replied < called ? [] : [measure(called, replied)],
+    counted.flatMap(({ ticket, first_reply_at: replied }) =>
+      ticket === undefined || replied === undefined || replied < ticket.created_at
+        ? []
+        : [measure(ticket.created_at.getTime(), replied.getTime())],
     ),
   ),
   resolution_seconds: spread(
-    counted.flatMap(({ created, resolved }) => (resolved === undefined ? [] : [measure(created, resolved)])),
+    counted.flatMap(({ created_at: created, resolved_at: resolved }) =>
+      resolved === undefined ? [] : [measure(created.getTime(), resolved.getTime())],
+    ),
   ),
 });
 
@@ -78,15 +77,16 @@ const waitsOf = (counted: readonly Counted[], measure: Measure): Waits => ({
  */
 export function summarize(counted: readonly Counted[], now: number, within?: Measure): Statistics {
   const rated = counted.flatMap(({ csat }) => csat ?? []);
-  const isDone = ({ resolved, active }: Counted) => resolved !== undefined || now - active >= quietMs;
+  const isDone = ({ resolved_at, last_message_at }: Counted) =>
+    resolved_at !== undefined || now - last_message_at.getTime() >= quietMs;
   const count = (fits: (one: Counted) => boolean): number => counted.filter(fits).length;
   return {
     conversations: counted.length,
-    escalated: count(({ called }) => called !== undefined),
-    // A member may reply without an escalation, so `replied` is checked, too.
-    deflected: count((one) => one.answered && one.called === undefined && one.replied === undefined && isDone(one)),
-    resolved: count(({ resolved }) => resolved !== undefined),
-    reopened: count(({ reopened }) => reopened > 0),
+    escalated: count(({ ticket }) => ticket !== undefined),
+    // A member may reply without an escalation, so `first_reply_at` is checked, too.
+    deflected: count((one) => one.answered === true && !one.ticket && !one.first_reply_at && isDone(one)),
+    resolved: count(({ resolved_at }) => resolved_at !== undefined),
+    reopened: count(({ reopened = 0 }) => reopened > 0),
     ...waitsOf(counted, (begin, end) => end - begin),
     within_hours: within ? waitsOf(counted, within) : null,
     csat: {
@@ -100,9 +100,9 @@ export function summarize(counted: readonly Counted[], now: number, within?: Mea
  * The groups that a conversation belongs to: by day (UTC), by assignee (`none` without an assignee), or by each of its
  * tags.
  */
-function groupsOf({ created, assignee = 'none', tags }: Counted, by: StatisticsBy): readonly string[] {
-  if (by === 'day') return [new Date(created).toISOString().slice(0, 10)];
-  return by === 'member' ? [assignee] : tags;
+function groupsOf({ created_at, assigned_to = 'none', tags = [] }: Counted, by: StatisticsBy): readonly string[] {
+  if (by === 'day') return [created_at.toISOString().slice(0, 10)];
+  return by === 'member' ? [assigned_to] : tags;
 }
 
 /** The statistics of each group, in the order of their names. A conversation counts once in each of its tags. */

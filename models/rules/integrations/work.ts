@@ -7,7 +7,7 @@ export type Trial = {
   orgId: string;
   provider: IntegrationProvider;
   what: 'connect' | 'test';
-  /** The id of the record with the encrypted credentials and the result. The workflow's history contains neither. */
+  /** The id of the errand with the credentials, and then the result. The workflow's history contains neither. */
   candidateId: string;
 };
 
@@ -16,6 +16,11 @@ export type Trial = {
  * `unanswered`: the service could not be reached.
  */
 export type Tried = { said: string } | { refused: string } | { unanswered: string };
+
+/** New credentials, and the settings to store with them if the test succeeds; both are empty for stored credentials. */
+export type Attempt = { credentials: object; settings: Record<string, unknown> };
+/** The content of the errand. The result replaces the attempt, so that the credentials are deleted. */
+export type TrialContent = Attempt | { outcome: Tried };
 
 /** The result of a test without its text, for the workflow, because the text may contain names of people. */
 export type TrialEnd = 'said' | 'refused' | 'unanswered';

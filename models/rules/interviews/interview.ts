@@ -21,65 +21,29 @@ export type InterviewMode = (typeof interviewModes)[number];
 export const decisions = ['hire', 'no_hire', 'next_round', 'undecided'] as const;
 export type Decision = (typeof decisions)[number];
 
-type Rule = {
-  from: readonly InterviewStatus[];
-  /** `same`: the status does not change. */
-  to: InterviewStatus | 'same';
-  /** Whether the operation is recorded in the interview's history. */
-  recorded: boolean;
-  /** Who performs the operation, and when. The same text is in docs/interviews.md. */
-  who: string;
-};
+/** The statuses that allow an operation, and the status after it. `same`: the status does not change. */
+type Rule = { from: readonly InterviewStatus[]; to: InterviewStatus | 'same' };
 
 const beforeStart = ['draft', 'scheduled'] as const;
 const running = ['bot_deployed', 'in_progress'] as const;
 
+/** docs/interviews.md says who performs each operation, and when. */
 export const operations = {
-  update: { from: beforeStart, to: 'same', recorded: false, who: 'a member: `PUT`' },
-  schedule: {
-    from: ['draft'],
-    to: 'scheduled',
-    recorded: true,
-    who: 'a member, who creates or updates it with `scheduled_at`; or `start` of a draft',
-  },
-  start: {
-    from: beforeStart,
-    to: 'bot_deployed',
-    recorded: true,
-    who: 'a member: `POST /start`; or the clock at `scheduled_at`, where there is a `meeting_url`',
-  },
-  join: { from: ['bot_deployed'], to: 'in_progress', recorded: true, who: 'the bot, or the candidate in the room' },
-  join_failed: {
-    from: ['bot_deployed'],
-    to: 'scheduled',
-    recorded: true,
-    who: 'the clock, when no bot could join for 15 minutes, or its service was silent for 4 hours',
-  },
-  no_show: {
-    from: running,
-    to: 'cancelled',
-    recorded: true,
-    who: 'the clock, when nobody came for 10 minutes; or the bot, which met nobody',
-  },
-  refuse: { from: ['bot_deployed'], to: 'cancelled', recorded: true, who: 'the candidate, who does not consent' },
-  rejoin: { from: running, to: 'same', recorded: true, who: 'a member: `POST /rejoin`' },
-  end: {
-    from: ['in_progress'],
-    to: 'evaluating',
-    recorded: true,
-    who: 'a member: `POST /end`; the bot or the room at the end; or the clock after 4 hours',
-  },
-  evaluate: { from: ['evaluating'], to: 'same', recorded: true, who: 'a member: `POST /evaluate`' },
-  score: { from: ['evaluating'], to: 'completed', recorded: true, who: 'a member: `POST /generate-score`' },
-  decide: { from: ['evaluating', 'completed'], to: 'same', recorded: false, who: 'a member: `PUT /decision`' },
-  scorecard: { from: ['evaluating', 'completed'], to: 'same', recorded: false, who: 'a member: `PUT /scorecard`' },
-  cancel: {
-    from: ['draft', 'scheduled', 'bot_deployed', 'in_progress', 'evaluating'],
-    to: 'cancelled',
-    recorded: true,
-    who: 'a member: `POST /cancel`',
-  },
-  delete: { from: interviewStatuses, to: 'same', recorded: false, who: 'a member: `DELETE`' },
+  update: { from: beforeStart, to: 'same' },
+  schedule: { from: ['draft'], to: 'scheduled' },
+  start: { from: beforeStart, to: 'bot_deployed' },
+  join: { from: ['bot_deployed'], to: 'in_progress' },
+  join_failed: { from: ['bot_deployed'], to: 'scheduled' },
+  no_show: { from: running, to: 'cancelled' },
+  refuse: { from: ['bot_deployed'], to: 'cancelled' },
+  rejoin: { from: running, to: 'same' },
+  end: { from: ['in_progress'], to: 'evaluating' },
+  evaluate: { from: ['evaluating'], to: 'same' },
+  score: { from: ['evaluating'], to: 'completed' },
+  decide: { from: ['evaluating', 'completed'], to: 'same' },
+  scorecard: { from: ['evaluating', 'completed'], to: 'same' },
+  cancel: { from: ['draft', 'scheduled', 'bot_deployed', 'in_progress', 'evaluating'], to: 'cancelled' },
+  delete: { from: interviewStatuses, to: 'same' },
 } as const satisfies Record<string, Rule>;
 
 export type Operation = keyof typeof operations;

@@ -16,19 +16,14 @@ export const roomBounds = {
    */
   messages: 2_000,
   characters: 500_000,
-  /**
-   * The maximum number of questions that an AI asks in one interview, and the maximum number of answers that are stored
-   * one by one.
-   */
-  answers: 200,
 } as const;
 
 /** The notice that the page shows before anything is recorded. */
-export const noticeOf = (mode: InterviewMode, language: InterviewLanguage = 'en'): string =>
+export const noticeOf = (mode: InterviewMode, language: InterviewLanguage): string =>
   `${notices[mode][language]} ${notices.all[language]}`;
 
 /** The message that tells the people in a room why the interview has ended. */
-export const endMessage = (reason: EndReason, language: InterviewLanguage = 'en'): string => endings[reason][language];
+export const endMessage = (reason: EndReason, language: InterviewLanguage): string => endings[reason][language];
 export type EndReason = keyof typeof endings;
 export const endReasons = Object.keys(endings) as [EndReason, ...EndReason[]];
 export const endReasonOf = (cause: string | undefined, status: string): EndReason =>

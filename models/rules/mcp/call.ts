@@ -40,6 +40,8 @@ export const awaitedBy: Readonly<Partial<Record<Verdict, Awaited>>> = {
  */
 export const callMoves = {
   ask: { new: 'waiting' },
+  /** Asks the customer the tool's next question. */
+  ask_on: { waiting: 'waiting' },
   agree: { waiting: 'agreed' },
   refuse: { waiting: 'ended' },
   expire: { waiting: 'ended' },

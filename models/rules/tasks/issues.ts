@@ -1,7 +1,7 @@
 /** Synchronization between a task and its issues in Linear and GitHub. Pure. */
 import { inboundTriedForMs } from '../events/inbound.ts';
 import { priorities } from '../base/priority.ts';
-import type { TaskDetails, TaskStatus } from './task.ts';
+import { taskBounds, type TaskDetails, type TaskStatus } from './task.ts';
 import { dueDay, issueTitle, linearPriority } from './tasktext.ts';
 
 /**
@@ -134,16 +134,11 @@ export function changeByLinear(details: LinearDetails, known: IssueKnown | undef
     ...(named !== undefined && isNews('priority', priority) ? { priority: priority! } : {}),
     ...(dueDate !== undefined && isNews('due', dueDate) ? { due: dueDate } : {}),
   };
-  const names = [
-    ...('title' in facts ? ['title'] : []),
-    ...('priority' in facts ? ['priority'] : []),
-    ...('due' in facts ? ['due_date'] : []),
-  ];
-  const changeOf = (
-    task: Written,
-    maxTitle: number,
-  ): Partial<Omit<Written, 'due_date'>> & { due_date?: string | null } => ({
-    ...(facts.title === undefined || facts.title === issueTitle(task) ? {} : { title: facts.title.slice(0, maxTitle) }),
+  const names = Object.keys(facts).map((name) => (name === 'due' ? 'due_date' : name));
+  const changeOf = (task: Written): Partial<Omit<Written, 'due_date'>> & { due_date?: string | null } => ({
+    ...(facts.title === undefined || facts.title === issueTitle(task)
+      ? {}
+      : { title: facts.title.slice(0, taskBounds.title) }),
     ...('priority' in facts ? { priority: named! } : {}),
     ...(facts.due === undefined || facts.due === (dueDay(task.due_date) ?? null) ? {} : { due_date: facts.due }),
   });
@@ -178,7 +173,7 @@ export function changeByStanding(
   const moved = status !== undefined && knownThere(known).every((said) => said.status !== status) ? { status } : {};
   return {
     facts: { ...facts, ...moved },
-    changeOf: (task: Written, maxTitle: number) => ({ ...changeOf(task, maxTitle), ...moved }),
+    changeOf: (task: Written) => ({ ...changeOf(task), ...moved }),
   };
 }
 
@@ -200,9 +195,9 @@ export function changeByGithub(
   const facts = knownThere(known);
   const moves = facts.every(({ status }) => status === undefined || githubState(status).state !== issue.state);
   const renamed = issue.title.trim() !== '' && facts.every(({ title }) => title !== issue.title);
-  const changeOf = (task: Pick<TaskDetails, 'title' | 'status'>, maxTitle: number): Partial<typeof task> => ({
+  const changeOf = (task: Pick<TaskDetails, 'title' | 'status'>): Partial<typeof task> => ({
     ...(moves ? { status: statusOfGithub(issue, task.status) } : {}),
-    ...(renamed && issue.title !== issueTitle(task) ? { title: issue.title.slice(0, maxTitle) } : {}),
+    ...(renamed && issue.title !== issueTitle(task) ? { title: issue.title.slice(0, taskBounds.title) } : {}),
   });
   return { moves, renamed, changeOf };
 }

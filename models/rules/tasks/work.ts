@@ -6,7 +6,6 @@ import { workOf, type Work } from '../base/work.ts';
 import { announceWork } from '../events/work.ts';
 import type { TaskEventType } from './events.ts';
 import { concernsIssues } from './issues.ts';
-import type { TaskSource } from './task.ts';
 
 /** The workflow that runs an execution of a task; each execution has a workflow of its own. */
 export const taskExecutionWork = (orgId: string, taskId: string, executionId: string) =>
@@ -22,17 +21,14 @@ export const taskIssuesWork = (orgId: string, taskId: string) =>
 /** The workflow that erases the copies of a removed task's content, such as the text of notifications. */
 export const eraseTaskWork = (taskId: string) => workOf('eraseTask', 'tasks', `task:${taskId}:erase`, [{ taskId }]);
 
-/** A change of a task that is decided but not stored yet. */
-export type TaskMove = {
+/** A change of a task that is decided but not stored yet; no removal. */
+type TaskMove = {
   orgId: string;
   taskId: string;
-  source: TaskSource;
   /** The events of the change, in the order of `taskEventTypes`. */
   events: readonly TaskEventType[];
   /** The changed fields, among those that people edit. */
   changed: readonly string[];
-  /** Whether the change removes the task. */
-  removed: boolean;
   /** Whether the task has issues in other services. */
   linked: boolean;
   /** The id of the execution that the change begins. */
@@ -43,7 +39,7 @@ export type TaskMove = {
  * The workflows that a change requires. The intents to start these workflows are stored in the same write as the
  * change, so that no workflow is lost. The caller then starts them at once.
  */
-export function workOfMove({ orgId, taskId, execution, linked, changed, events, removed }: TaskMove): Work[] {
+export function workOfMove({ orgId, taskId, execution, linked, changed, events }: TaskMove): Work[] {
   // The end of an execution also updates the issues, because changes made while the issues were being created are not
   // in them yet.
   const tellsIssues = linked && (concernsIssues(changed) || events.includes('task_executed'));
@@ -51,6 +47,5 @@ export function workOfMove({ orgId, taskId, execution, linked, changed, events, 
     ...(execution === undefined ? [] : [taskExecutionWork(orgId, taskId, execution)]),
     ...(tellsIssues ? [taskIssuesWork(orgId, taskId)] : []),
     ...(events.length > 0 ? [announceWork({ orgId, taskId })] : []),
-    ...(removed ? [eraseTaskWork(taskId)] : []),
   ];
 }

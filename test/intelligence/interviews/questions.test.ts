@@ -4,7 +4,12 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import type { QuestionsAsk } from '../../../intelligence/intelligence.ts';
-import { levels, partsOf, questionCategories } from '../../../intelligence/offline/interviews/questionbank/bank.ts';
+import {
+  bankFrom,
+  levels,
+  partsOf,
+  questionCategories,
+} from '../../../intelligence/offline/interviews/questionbank/bank.ts';
 import { banks } from '../../../intelligence/offline/interviews/questionbank/index.ts';
 import { levelOf, questionsFor } from '../../../intelligence/offline/interviews/questions.ts';
 import { resumePoints } from '../../../intelligence/offline/interviews/resume.ts';
@@ -69,6 +74,16 @@ const speech: Record<InterviewLanguage, { quoted: (text: string) => string; requ
     ofTools: /utiliz|ha hecho|límites|error|tarea con|trabaj\w+ con/iu,
   },
 };
+
+it('a row of a question bank must have a path of the bank', () => {
+  const rows = ['opening named', 'opening plain', 'aboutQuote skill', 'aboutQuote missing'].map(
+    (path) => `${path} | ?`,
+  );
+  const { opening, general } = bankFrom([...rows, 'general technical | How?', 'general technical | Why?'].join('\n'));
+  expect([opening.plain, general.technical, general.motivation]).toEqual(['?', ['How?', 'Why?'], []]);
+  for (const row of ['general technics | How?', 'opening plain | How?', 'How?'])
+    expect(() => bankFrom([...rows, row].join('\n'))).toThrow('No place for a row');
+});
 
 describe.each(interviewLanguages)('questions in %s', (language) => {
   const asked = { ...order, language };

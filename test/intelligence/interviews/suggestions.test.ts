@@ -22,7 +22,7 @@ const saying = (role: 'candidate' | 'interviewer', text: string): Said => ({
 
 describe('suggestionsFor', () => {
   it('the first suggestion to the interviewer is the first question', () => {
-    expect(suggestionsFor({ questions, asked: [], said: [] })).toEqual([
+    expect(suggestionsFor({ questions, asked: [], said: [], language: 'en' })).toEqual([
       { kind: 'question', body: questions[0]!.body, question_id: 'q0' },
     ]);
   });
@@ -31,13 +31,13 @@ describe('suggestionsFor', () => {
     const recognized = (asked: string[], said: string) => recognizeQuestion({ questions, asked, text: said });
     expect(recognized([], text)).toBe('q0');
     expect([recognized(['q0'], text), recognized([], 'Hello!')]).toEqual([undefined, undefined]);
-    expect(suggestionsFor({ questions, asked: ['q0'], said: [saying('interviewer', text)] })).toEqual([
+    expect(suggestionsFor({ questions, asked: ['q0'], said: [saying('interviewer', text)], language: 'en' })).toEqual([
       { kind: 'question', body: questions[1]!.body, question_id: 'q1' },
     ]);
   });
   it('a follow-up is suggested after the candidate speaks and not after the interviewer', () => {
     const after = (role: 'candidate' | 'interviewer', text: string) =>
-      suggestionsFor({ questions, asked: [], said: [saying(role, text)] }).map(({ kind }) => kind);
+      suggestionsFor({ questions, asked: [], said: [saying(role, text)], language: 'en' }).map(({ kind }) => kind);
     expect(after('candidate', 'We used PostgreSQL.')).toEqual(['follow_up', 'question']);
     expect(after('interviewer', 'Thanks.')).toEqual(['question']);
   });
@@ -53,7 +53,7 @@ describe('followUp', () => {
     [`I wrote the plan for it. Then ${long} ${long}.`, 'You said: “I wrote the plan for it.” What happened then?'],
     [' ', undefined],
   ])('the answer %j gets the expected follow-up question', (answer, question) =>
-    expect(followUp(answer)).toBe(question),
+    expect(followUp(answer, 'en')).toBe(question),
   );
 });
 

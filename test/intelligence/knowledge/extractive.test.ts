@@ -333,7 +333,7 @@ describe('extract', () => {
     );
     it('a conflict is not mentioned when it is unknown which document is newer', () => {
       const answer = extract('What does the gold card cost?', [
-        { ...old, text: 'The gold card costs 49 EUR a year.', dated: undefined },
+        { id: 'old', source_id: 'old', heading: 'Fees', text: 'The gold card costs 49 EUR a year.' },
         { ...fresh, text: 'The gold card costs 59 EUR a year.' },
       ]);
       expect(answer?.text).toBe('The gold card costs 49 EUR a year.');

@@ -7,7 +7,7 @@ import { modelsIn } from '../../kit/database.ts';
 import { box } from '../../kit/inbound.ts';
 import { githubCall, githubRepository as repository, startGithubService, type Service } from '../../kit/services.ts';
 import { createGithub, GithubError, type Github } from '../../../providers/github/client.ts';
-import { handleGithub, type GithubDeps } from '../../../providers/github/receive.ts';
+import { handleGithub, type GithubDeps, type GithubPort } from '../../../providers/github/receive.ts';
 import { githubIssueExternal } from '../../../providers/github/rules.ts';
 import { createHttp, type Http } from '../../../clients/http/http.ts';
 import { newId } from '../../../models/base/ids.ts';
@@ -105,6 +105,7 @@ describe('a refusal', () => {
 });
 
 describe('an event of an issue', () => {
+  const following = { stands: async () => ({ outcome: 'The task follows.' }) } as unknown as GithubPort;
   it('an event of a repository that is no longer connected does not cause a read of the same issue number in the repository that is connected now', async () => {
     const orgId = newId('org');
     const now = new Date();
@@ -128,7 +129,6 @@ describe('an event of an issue', () => {
           return { number, title: 'An issue', state: 'open' };
         },
       },
-      githubPorts: { task: { stands: async () => ({ outcome: 'The task follows.' }) } },
     } as unknown as GithubDeps;
     const body = JSON.stringify({ repository: { id: 4711 }, issue: { number: 7 } });
     const inbound = { _id: newId('inbound'), org_id: orgId, type: 'issues.edited', body } as Inbound;
@@ -136,7 +136,7 @@ describe('an event of an issue', () => {
       const sealed = sealCredentials({ org_id: orgId, provider: 'github' }, { token: 'ghp_x' }, box);
       const connected = { account: 'Demo', settings: { repository: name }, sealed, workspace: repositoryId };
       await connectIntegration(orgId, 'github', connected, now);
-      return handleGithub(inbound, deps, new AbortController().signal);
+      return handleGithub(following, inbound, deps, new AbortController().signal);
     };
     expect(await handled('4712', 'demo/other')).toEqual({ ignored: expect.stringContaining('not connected') });
     expect(read).toEqual([]);
@@ -167,11 +167,10 @@ describe('an event of an issue', () => {
           return { number: 7, title: 'An issue', state: 'open' };
         },
       },
-      githubPorts: { task: { stands: async () => ({ outcome: 'The task follows.' }) } },
     } as unknown as GithubDeps;
     const body = JSON.stringify({ repository: { id: 4800 }, issue: { number: 7 } });
     const inbound = { _id: newId('inbound'), org_id: orgId, type: 'issues.edited', body } as Inbound;
-    const handle = () => handleGithub(inbound, deps, new AbortController().signal);
+    const handle = () => handleGithub(following, inbound, deps, new AbortController().signal);
     const connect = async (token: string) => {
       const sealed = sealCredentials({ org_id: orgId, provider: 'github' }, { token }, box);
       const connected = { account: 'Demo', settings: { repository }, sealed, workspace: '4800' };
@@ -212,21 +211,19 @@ describe('an issue that GitHub does not show', () => {
       secrets: box,
       clock: () => now,
       github: { issue: refuse, updateIssue: refuse },
-      githubPorts: {
-        task: {
-          removed: async ({ subject_id }: { subject_id: string }) => {
-            cancelled.push(subject_id);
-            return { outcome: 'The task is cancelled.' };
-          },
-        },
-      },
     } as unknown as GithubDeps & Carrying['deps'];
+    const port = {
+      removed: async ({ subject_id }: { subject_id: string }) => {
+        cancelled.push(subject_id);
+        return { outcome: 'The task is cancelled.' };
+      },
+    } as unknown as GithubPort;
     const { signal } = new AbortController();
     const body = JSON.stringify({ repository: { id: 5000 }, issue: { number: made } });
     const inbound = { _id: newId('inbound'), org_id: orgId, type: 'issues.edited', body } as Inbound;
     const link = async () => (await findLink('github', external))!;
     return {
-      handle: () => handleGithub(inbound, deps, signal),
+      handle: () => handleGithub(port, inbound, deps, signal),
       async carry() {
         const task = { _id: taskId, org_id: orgId, status: 'pending' } as Carrying['task'];
         const told = { task_id: taskId, title: 'Call the bank', priority: 'low' } as const;

@@ -15,7 +15,7 @@ import { newId } from '../../../models/base/ids.ts';
 import type { Http } from '../../../clients/http/http.ts';
 import type { Carrying } from '../../../providers/base/issue.ts';
 import { createLinear } from '../../../providers/linear/client.ts';
-import { handleLinear, type LinearDeps } from '../../../providers/linear/receive.ts';
+import { handleLinear, type IssuePort, type LinearDeps } from '../../../providers/linear/receive.ts';
 import { carryToLinear } from '../../../providers/linear/task.ts';
 
 const api = system();
@@ -361,8 +361,8 @@ describe('an issue that Linear does not show', () => {
       linear: createLinear({ http, url: 'http://linear.test/graphql' }),
       secrets: box,
       clock: () => new Date(),
-      ports: { task: { moved: async () => ({ outcome: 'The task follows.' }) } },
     } as unknown as Carrying['deps'] & LinearDeps;
+    const port = { moved: async () => ({ outcome: 'The task follows.' }) } as unknown as IssuePort;
     const { signal } = new AbortController();
     const link = async () => (await findLink('linear', external))!;
     return {
@@ -380,7 +380,7 @@ describe('an issue that Linear does not show', () => {
           org_id: orgId,
           body: JSON.stringify({ ...issueEvent(external, 'completed'), data }),
         };
-        return handleLinear(inbound as Inbound, deps, signal);
+        return handleLinear({ ticket: port, task: port }, inbound as Inbound, deps, signal);
       },
     };
   }

@@ -62,6 +62,7 @@ describe('the words of a mail’s author', () => {
     ['HTML of Apple', 'text/html', '<div>My answer</div><blockquote type="cite">old</blockquote>'],
     ['English', plain, 'My answer\n\nKind regards,\nAlice Smith\nHead of Cards'],
     ['English, short', plain, 'My answer\n\nBest, Alice'],
+    ['English, without a blank', plain, 'My answer\n\nRegards,Alice'],
     ['English, formal', plain, 'My answer\nYours sincerely\n\nAlice Smith'],
     ['German', plain, 'My answer\n\nMit freundlichen Grüßen\nAnna Müller\nTel. 030 123456'],
     ['German, short', plain, 'My answer\n\nLG, Anna'],

@@ -220,18 +220,12 @@ describe('verifiedId', () => {
 
 describe('readReport', () => {
   it.each([
-    [
-      '{"event":"bot.done","data":{"bot":{"id":"b1","metadata":{}},"data":{"code":"done"}}}',
-      { botId: 'b1', event: 'bot.done' },
-    ],
+    ['{"event":"bot.done","data":{"bot":{"id":"b1","metadata":{}},"data":{"code":"done"}}}', { botId: 'b1' }],
     [
       '{"event":"bot.done","data":{"bot":{"id":"b1","metadata":{"org_id":"o","interview_id":"i","key":"i:1"}}}}',
-      { botId: 'b1', event: 'bot.done', sentWith: { org_id: 'o', interview_id: 'i', key: 'i:1' } },
+      { botId: 'b1', sentWith: { org_id: 'o', interview_id: 'i', key: 'i:1' } },
     ],
-    [
-      '{"event":"bot.status_change","data":{"bot_id":"b2","status":{"code":"done"}}}',
-      { botId: 'b2', event: 'bot.status_change' },
-    ],
+    ['{"event":"bot.status_change","data":{"bot_id":"b2","status":{"code":"done"}}}', { botId: 'b2' }],
     ['{"event":"account.note","data":{}}', undefined],
     ['[]', undefined],
     ['not json', undefined],
@@ -305,12 +299,9 @@ describe('readAttendeeReport', () => {
   it.each([
     [
       '{"trigger":"bot.state_change","bot_id":"b1","data":{"new_state":"ended"},"bot_metadata":{"org_id":"o","interview_id":"i","key":"i:1"}}',
-      { botId: 'b1', event: 'bot.ended', sentWith: { org_id: 'o', interview_id: 'i', key: 'i:1' } },
+      { botId: 'b1', sentWith: { org_id: 'o', interview_id: 'i', key: 'i:1' } },
     ],
-    [
-      '{"trigger":"bot.state_change","bot_id":"b1","data":{"new_state":"ended"},"bot_metadata":null}',
-      { botId: 'b1', event: 'bot.ended' },
-    ],
+    ['{"trigger":"bot.state_change","bot_id":"b1","data":{"new_state":"ended"},"bot_metadata":null}', { botId: 'b1' }],
     ['{"trigger":"transcript.update","bot_id":"b1","data":{}}', undefined],
     ['{"trigger":"calendar.state_change","calendar_id":"c1","data":{}}', undefined],
     ['null', undefined],

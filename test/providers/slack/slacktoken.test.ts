@@ -1,6 +1,7 @@
 /**
  * Expiring Slack tokens used by many processes at once. Each token is renewed once, and no process gets an expired one.
- * Messages that are posted again or to another workspace, and late events, with a stand-in for the client.
+ * Messages that are posted again or to another workspace, answers to commands, and late events, with a stand-in for the
+ * client.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pino from 'pino';
@@ -28,6 +29,7 @@ import type { Delivery } from '../../../models/events/delivery.ts';
 import type { Inbound } from '../../../models/events/inbound.ts';
 import { createLink } from '../../../models/events/link.ts';
 import { connectIntegration, findIntegration, sealCredentials } from '../../../models/integrations/integration.ts';
+import { HttpError } from '../../../models/rules/base/http.ts';
 
 const http = createHttp({ userAgent: 'Test/1.0', egressAllow: ['127.0.0.1'] });
 let service: Service;
@@ -73,7 +75,7 @@ beforeEach(async () => {
 async function processes(count: number): Promise<() => Promise<string[]>> {
   const read = await findIntegration(orgId, 'slack');
   const deps: SlackTokenDeps = {
-    slack: createSlack({ http, respond: http, url: `${service.url}/api/` }),
+    slack: createSlack({ http, url: `${service.url}/api/` }),
     slackApp,
     secrets: box,
     clock: () => now,
@@ -219,7 +221,7 @@ describe('a refusal of Slack', () => {
     ['a code can refuse the token', saying('token_revoked'), { code: 'token_revoked', unauthorized: true }],
   ])('refusals by Slack are classified: %s', async (_, fault, refusal) => {
     service.fault(fault);
-    const slack = createSlack({ http, respond: http, url: `${service.url}/api/` });
+    const slack = createSlack({ http, url: `${service.url}/api/` });
     expect(await slack.whoami('xoxb-1').catch((error: unknown) => error)).toMatchObject(refusal);
     expect(service.sent.at(-1)!.headers['authorization']).toBe('Bearer xoxb-1');
   });
@@ -258,6 +260,17 @@ describe('a ticket whose thread is in another workspace', () => {
       ['CT2', undefined],
       ['CT2', `${orgId}.1`],
     ]);
+  });
+});
+
+describe('the answer to a command', () => {
+  it('when the response URL of a command times out, the timeout does not count as one of the destination Slack', async () => {
+    const url = 'https://hooks.slack.com/commands/1';
+    const http = { request: () => Promise.reject(new HttpError('timed_out', { url })) };
+    const deps = { http, clock: () => now, egressAllow: [] } as unknown as SenderDeps;
+    const delivery = { payload: { response_url: url, text: 'Five francs.' } } as unknown as Delivery;
+    const sent = slackSender.send(delivery, deps, new AbortController().signal);
+    await expect(sent).rejects.toMatchObject({ refusal: { timedOut: false, request: { url } } });
   });
 });
 

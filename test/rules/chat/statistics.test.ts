@@ -3,14 +3,13 @@ import { grouped, summarize, type Counted } from '../../../models/rules/chat/sta
 
 const day = 86_400_000;
 const now = Date.parse('2026-03-10T00:00:00Z');
+const ago = (ms: number) => new Date(now - ms);
 const one = (more: Partial<Counted> = {}): Counted => ({
-  created: now - 2 * day,
-  active: now - 2 * day,
-  reopened: 0,
-  answered: false,
-  tags: [],
+  created_at: ago(2 * day),
+  last_message_at: ago(2 * day),
   ...more,
 });
+const called = (ms: number) => ({ ticket: { created_at: ago(ms) } });
 
 describe('summarize', () => {
   it('without conversations every count is 0, and every time and average is null', () => {
@@ -29,10 +28,18 @@ describe('summarize', () => {
 
   it.each([
     ['an answer that nobody went on from', one({ answered: true }), 1],
-    ['an answer an hour ago', one({ answered: true, active: now - 3_600_000 }), 0],
-    ['an answer an hour ago that ended the conversation', one({ answered: true, active: now, resolved: now }), 1],
-    ['an answer after which a person was called', one({ answered: true, called: now - day }), 0],
-    ['an answer after which a member replied without being called', one({ answered: true, replied: now - day }), 0],
+    ['an answer an hour ago', one({ answered: true, last_message_at: ago(3_600_000) }), 0],
+    [
+      'an answer just now that ended the conversation',
+      one({ answered: true, last_message_at: ago(0), resolved_at: ago(0) }),
+      1,
+    ],
+    ['an answer after which a person was called', one({ answered: true, ...called(day) }), 0],
+    [
+      'an answer after which a member replied without being called',
+      one({ answered: true, first_reply_at: ago(day) }),
+      0,
+    ],
     ['no answer', one(), 0],
   ])(
     'only an answered conversation that ended or went quiet without a person counts as deflected: %s',
@@ -42,10 +49,14 @@ describe('summarize', () => {
   it('the statistics give times as the median and 90th percentile in seconds, over the conversations where they can be measured', () => {
     const waits = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
     const counted = waits.map((seconds) =>
-      one({ called: now - day, replied: now - day + seconds * 1_000, resolved: now - 2 * day + seconds * 2_000 }),
+      one({
+        ...called(day),
+        first_reply_at: ago(day - seconds * 1_000),
+        resolved_at: ago(2 * day - seconds * 2_000),
+      }),
     );
     // One conversation has no reply, and one was replied to before a person was called.
-    counted.push(one({ called: now }), one({ called: now, replied: now - day }));
+    counted.push(one(called(0)), one({ ...called(0), first_reply_at: ago(day) }));
     const { first_response_seconds, resolution_seconds, escalated, resolved } = summarize(counted, now);
     expect(first_response_seconds).toEqual({ median: 50, p90: 90 });
     expect(resolution_seconds).toEqual({ median: 100, p90: 180 });
@@ -53,7 +64,7 @@ describe('summarize', () => {
   });
 
   it('the times in `within_hours` count only the time in which the team is open', () => {
-    const counted = [one({ called: now - day, replied: now, resolved: now })];
+    const counted = [one({ ...called(day), first_reply_at: ago(0), resolved_at: ago(0) })];
     const half = (begin: number, end: number) => (end - begin) / 2;
     expect(summarize(counted, now, half).within_hours).toEqual({
       first_response_seconds: { median: 43_200, p90: 43_200 },
@@ -69,8 +80,8 @@ describe('summarize', () => {
 
 describe('grouped', () => {
   const counted = [
-    one({ created: Date.parse('2026-03-02T23:59:59Z'), assignee: 'usr_b', tags: ['cards', 'fees'] }),
-    one({ created: Date.parse('2026-03-01T00:00:00Z'), tags: ['cards'] }),
+    one({ created_at: new Date('2026-03-02T23:59:59Z'), assigned_to: 'usr_b', tags: ['cards', 'fees'] }),
+    one({ created_at: new Date('2026-03-01T00:00:00Z'), tags: ['cards'] }),
   ];
   it.each([
     ['day', { '2026-03-01': 1, '2026-03-02': 1 }],

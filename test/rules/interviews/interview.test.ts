@@ -83,7 +83,7 @@ describe('next', () => {
 });
 
 describe('docs/interviews.md', () => {
-  it('docs/interviews.md shows exactly the table of operations', async () => {
+  it('docs/interviews.md shows for each operation which states allow it and where it leads', async () => {
     const text = await readFile(new URL('../../../docs/interviews.md', import.meta.url), 'utf8');
     const rows = text
       .split('\n')
@@ -91,13 +91,13 @@ describe('docs/interviews.md', () => {
       .map((line) =>
         line
           .split('|')
-          .slice(1, -1)
+          .slice(1, 4)
           .map((cell) => cell.trim()),
       );
     const table = operationNames.map((operation) => {
-      const { from, to, who } = operations[operation];
+      const { from, to } = operations[operation];
       const states = from.length === interviewStatuses.length ? 'every state' : from.join(', ');
-      return [`\`${operation}\``, states, to, who];
+      return [`\`${operation}\``, states, to];
     });
     expect(rows.filter(([name]) => operationNames.some((operation) => name === `\`${operation}\``))).toEqual(table);
   });

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { endReasonOf, noticeOf } from '../../../models/rules/interviews/room.ts';
 import { endings, notices } from '../../../models/rules/interviews/roomsentences.ts';
 import { interviewLanguages, languageOf } from '../../../models/rules/language/language.ts';
+import type { RoomServerFrame } from '../../../api/interviews/contract/rooms.ts';
 import { emptyRoom, receive } from '../../../web/room/state.ts';
 import { texts } from '../../../web/room/texts.ts';
 
@@ -16,7 +17,7 @@ describe('the texts of a room', () => {
   it.each(['solo', 'copilot', 'shadow'] as const)(
     'the notice of a %s interview says that an AI takes part and what is recorded',
     (mode) => {
-      expect(noticeOf(mode)).toMatch(/\bAI\b[^]*recorded/u);
+      expect(noticeOf(mode, 'en')).toMatch(/\bAI\b[^]*recorded/u);
     },
   );
   it.each([
@@ -29,14 +30,24 @@ describe('the texts of a room', () => {
 });
 
 describe('the page of a room', () => {
-  const error = (code: string, more: object = {}) => ({
+  const error = (code: string, more: { not_begun?: true } = {}): RoomServerFrame => ({
     type: 'error',
     seq: 0,
     code,
     message: 'An English sentence.',
     ...more,
   });
-  const welcome = { type: 'welcome', seq: 0, role: 'candidate', mode: 'solo', language: 'de', status: 'bot_deployed' };
+  const welcome: RoomServerFrame = {
+    type: 'welcome',
+    seq: 0,
+    role: 'candidate',
+    mode: 'solo',
+    language: 'de',
+    role_title: 'Baker',
+    question_count: 1,
+    status: 'bot_deployed',
+    ai_notice: 'An AI takes part.',
+  };
 
   it('until a room opens, the page says in the interview’s language that the room is not open yet', () => {
     const early = receive(emptyRoom, error('UNAVAILABLE', { not_begun: true }));

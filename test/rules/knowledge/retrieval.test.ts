@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { authorities } from '../../../models/rules/knowledge/authority.ts';
 import type { Authority } from '../../../models/rules/knowledge/authority.ts';
 import { readByWords } from '../../../intelligence/offline/language/question.ts';
-import { retrieve, type SearchAsk } from '../../../agent/knowledge/retrieve.ts';
+import { retrieve } from '../../../agent/knowledge/retrieve.ts';
+import type { Query } from '../../../clients/knowledge/search/reader.ts';
 import { partWeights, scaleOf, type Scale } from '../../../models/rules/knowledge/relevance.ts';
 import {
   bestReading,
@@ -324,16 +325,16 @@ describe('crowdedOut', () => {
 
 describe('retrieve', () => {
   function store(passages: Passage[], candidates: Candidate[]) {
-    const asked: SearchAsk[] = [];
+    const asked: Query[] = [];
     const read: string[][] = [];
     return {
       asked,
       read,
-      search: async (ask: SearchAsk) => {
+      search: async (ask: Query) => {
         asked.push(ask);
         const found = candidates
           .filter(({ authority }) => ask.authority === undefined || authority === ask.authority)
-          .filter(({ id }) => !ask.without.some((name) => id.startsWith(`${name}:`)))
+          .filter(({ id }) => !ask.without?.some((name) => id.startsWith(`${name}:`)))
           .slice(0, ask.limit);
         return { candidates: found, background: [] };
       },
@@ -341,6 +342,7 @@ describe('retrieve', () => {
         read.push(ids);
         return passages.filter(({ id }) => ids.includes(id)).toReversed();
       },
+      sentences: async () => new Map<string, Int8Array>(),
     };
   }
   const ids = (list: readonly { passage: Passage }[]): string[] => list.map((item) => item.passage.id);
@@ -389,8 +391,9 @@ describe('retrieve', () => {
     const toContext = [candidate('cards:1:0', 1, { cosines: [0.9, 0.5, 0.75] }), candidate('loans:1:0', 1, other)];
     const deps = {
       hydrate: async (wanted: string[]) => passages.filter(({ id }) => wanted.includes(id)),
+      sentences: async () => new Map<string, Int8Array>(),
       embed: async () => ({ model: 'm', parts: [Float32Array.of(1), Float32Array.of(1), Float32Array.of(1)] }),
-      search: async ({ text }: SearchAsk) => ({
+      search: async ({ text }: Query) => ({
         candidates: text.includes('gold') ? toContext : toQuestion,
         background: [],
       }),
@@ -410,7 +413,7 @@ describe('retrieve', () => {
 
   it('a text that is published between the search and the read is found by a second search', async () => {
     const deps = store([passage('doc:2:0', strong)], [candidate('doc:1:0', 1)]);
-    const search = async (ask: SearchAsk) => {
+    const search = async (ask: Query) => {
       const found = await deps.search(ask);
       return deps.asked.length === 1 ? found : { candidates: [candidate('doc:2:0', 1)], background: [] };
     };
@@ -541,20 +544,20 @@ describe('retrieve', () => {
     const meaning: Meaning = { model: 'm', parts: [Float32Array.of(1, 0)], weights: [1] };
     await retrieve({ ...deps, embed: async () => meaning }, { question, asked: undefined, strict: false });
     expect(deps.asked.map((asked) => asked.meaning)).toEqual([undefined, meaning]);
-    const search = async (ask: SearchAsk) => ({ ...(await deps.search(ask)), degraded: true });
+    const search = async (ask: Query) => ({ ...(await deps.search(ask)), degraded: true });
     const unread = await retrieve({ ...deps, search }, { question, asked: undefined, strict: false });
     expect([ids(unread.hits), unread.degraded]).toEqual([['a', 'title'], true]);
   });
 
   it('a chunk that was found twice is returned once, and the number of hits is bounded', async () => {
-    const twice = Array.from({ length: 12 }, (_, index) => candidate(`c${index % 6}`, index + 1, { text_score: 10 }));
+    const twice = Array.from({ length: 20 }, (_, index) => candidate(`c${index % 10}`, index + 1, { text_score: 10 }));
     const deps = store(
-      Array.from({ length: 6 }, (_, index) => passage(`c${index}`, strong)),
+      Array.from({ length: 10 }, (_, index) => passage(`c${index}`, strong)),
       twice,
     );
-    const result = await retrieve(deps, { question, asked: undefined, strict: false, maxHits: 4 });
-    expect(result.judged).toHaveLength(6);
-    expect(result.hits).toHaveLength(4);
+    const result = await retrieve(deps, { question, asked: undefined, strict: false, everything: true });
+    expect(result.judged).toHaveLength(10);
+    expect(result.hits).toHaveLength(8);
   });
 
   it('an empty index gives no hits', async () => {

@@ -26,6 +26,7 @@ const asked: Asked = {
 describe('the transitions of a call', () => {
   const table: Record<CallMove, Partial<Record<CallState, CallState>>> = {
     ask: { new: 'waiting' },
+    ask_on: { waiting: 'waiting' },
     agree: { waiting: 'agreed' },
     refuse: { waiting: 'ended' },
     expire: { waiting: 'ended' },

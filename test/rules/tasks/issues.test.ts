@@ -103,6 +103,6 @@ describe('changeByStanding', () => {
   it('the current state of an issue changes only the fields of the task that differ', () => {
     const { changeOf } = changeByStanding({ ...stands, title: 'Theirs', state: started }, facts, 's1');
     const task = { title: 'Call the bank', priority: 'high' as const };
-    expect(changeOf(task, 100)).toEqual({ title: 'Theirs', status: 'in_progress' });
+    expect(changeOf(task)).toEqual({ title: 'Theirs', status: 'in_progress' });
   });
 });

@@ -64,7 +64,7 @@ export function world({
       return !record.gone;
     },
     deployBot: async ({ said }) => {
-      if (said && said.state.seq > record.state.seq) store(said);
+      if (said.state.seq > record.state.seq) store(said);
       return shift(deploy);
     },
     dismissBot: async ({ bot }) => void dismissed.push(bot.id),

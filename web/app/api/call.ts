@@ -3,38 +3,7 @@
  * no script can read.
  */
 import type { z } from 'zod';
-
-/**
- * An operation of the API: its method, its path below `/v1`, and whether the reply is wrapped as `{ success, data }`.
- * `types` has no value at run time; it only declares the types that `call` uses.
- */
-export type Operation<P, Q, B, R> = readonly [method: string, path: string, wrapped?: boolean] & {
-  readonly types?: { params: P; query: Q; body: B; reply: R };
-};
-
-/** Stands for the query or the body of an operation that has none. */
-export type None = undefined;
-type OutputOf<S, Otherwise> = S extends z.ZodType ? z.output<S> : Otherwise;
-type InputOf<S> = S extends z.ZodType ? z.input<S> : S;
-
-/** The operation with path parameters of these names, and with these schemas. Files and forms have no schema. */
-export type OperationOf<P extends string, Q, B, R extends z.ZodType> = Operation<
-  Record<P, string>,
-  OutputOf<Q, Record<string, never>>,
-  InputOf<B>,
-  z.output<R>
->;
-
-/**
- * Like `OperationOf`, for an operation that API keys may call too. A member names the mode in the query, while an API
- * key has a mode of its own.
- */
-export type InMode<P extends string, Q, B, R extends z.ZodType> = Operation<
-  Record<P, string>,
-  OutputOf<Q, unknown> & { mode?: 'test' | 'live' },
-  InputOf<B>,
-  z.output<R>
->;
+import type { Operation, ParameterOf } from '../../../api/base/contract/operation.ts';
 
 export type Detail = { path?: (string | number)[]; message: string };
 
@@ -55,12 +24,21 @@ export class CallError extends Error {
   }
 }
 
-type Given<P, Q, B> = {
-  params?: P;
-  query?: Q extends Record<string, never> ? never : { [K in keyof Q]?: Q[K] | undefined };
-  body?: B;
-  /** The idempotency key: a repeated call with the same key gets the response to the first call. */
-  once?: string;
+type Schema<S> = Extract<S, z.ZodType>;
+/** A member names the mode in the query of an operation that API keys may call too; a key has a mode of its own. */
+type QueryOf<O extends Operation> = z.output<Schema<O['query']>> & { mode?: 'test' | 'live' };
+export type BodyOf<O extends Operation> = true extends O['upload']
+  ? FormData
+  : true extends O['raw']
+    ? Blob
+    : z.input<Schema<O['body']>>;
+
+export type ReplyOf<O extends Operation> = z.output<O['reply']>;
+
+export type Given<O extends Operation> = {
+  params?: Record<ParameterOf<O['head']>, string>;
+  query?: { [N in keyof QueryOf<O>]?: QueryOf<O>[N] | undefined };
+  body?: BodyOf<O>;
   signal?: AbortSignal;
 };
 
@@ -69,10 +47,11 @@ let onSignedOut = (): void => undefined;
 export const whenSignedOut = (then: () => void): void => void (onSignedOut = then);
 
 /** @throws CallError */
-export async function call<P, Q, B, R>(
-  [method, path, wrapped]: Operation<P, Q, B, R>,
-  { params, query, body, once, signal }: Given<P, Q, B> = {},
-): Promise<R> {
+export async function call<O extends Operation>(
+  { head }: O,
+  { params, query, body, signal }: Given<O> = {},
+): Promise<ReplyOf<O>> {
+  const [method, path] = head.split(' ') as [method: string, path: string];
   const given = (params ?? {}) as Record<string, string>;
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(given[name]!));
   const search = new URLSearchParams(
@@ -84,10 +63,7 @@ export async function call<P, Q, B, R>(
   const response = await fetch(`/v1${filled}${search && `?${search}`}`, {
     method,
     credentials: 'same-origin',
-    headers: {
-      ...(body === undefined || raw ? {} : { 'content-type': 'application/json' }),
-      ...(once === undefined ? {} : { 'idempotency-key': once }),
-    },
+    headers: body === undefined || raw ? {} : { 'content-type': 'application/json' },
     body: body === undefined ? null : raw ? body : JSON.stringify(body),
     ...(signal ? { signal } : {}),
   }).catch((error: unknown) => {
@@ -95,7 +71,8 @@ export async function call<P, Q, B, R>(
   });
   const text = await response.text();
   const read = parse(text);
-  if (response.ok) return (wrapped ? (read as { data: R }).data : read) as R;
+  // Some replies are wrapped as `{ success, data }`.
+  if (response.ok) return (read?.['success'] === true ? read['data'] : read) as ReplyOf<O>;
   const { error, code = '', details } = (read ?? {}) as { error?: string; code?: string; details?: Detail[] };
   if (code === 'UNAUTHENTICATED') onSignedOut();
   const wait = Number(response.headers.get('retry-after') ?? 0);
@@ -103,9 +80,9 @@ export async function call<P, Q, B, R>(
 }
 
 /** Undefined when the text is no JSON: a proxy in front of the API may answer with an HTML page. */
-function parse(text: string): unknown {
+function parse(text: string): Record<string, unknown> | undefined {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text) as Record<string, unknown>;
   } catch {
     return undefined;
   }

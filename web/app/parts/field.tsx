@@ -49,6 +49,23 @@ export function Text({ label, hint, of, type = 'text', change, ...more }: Typed)
   );
 }
 
+/**
+ * What the fields of a form have in common, by a field's name: its label is the text of this name in `words`, its hint
+ * the text `<name>_hint` if there is one, and its first value the one in `values`.
+ */
+export function fieldsOf<N extends string>(
+  words: { readonly [Name in N]: unknown },
+  values: Readonly<Record<string, unknown>>,
+): (name: N) => Given & { name: string; defaultValue: string | number } {
+  const texts: Readonly<Record<string, unknown>> = words;
+  return (name: string) => ({
+    name,
+    label: texts[name] as string,
+    hint: texts[`${name}_hint`] as string | undefined,
+    defaultValue: (values[name] ?? '') as string | number,
+  });
+}
+
 type Chosen = { names: Readonly<Record<string, string>>; chosen?: string | undefined };
 
 /**

@@ -24,15 +24,16 @@ const beyond = 5;
 export function Rows<T>({ label, items, height, keyOf, row, current, more, empty }: Given<T>) {
   const ref = useRef<HTMLDivElement>(null);
   const [{ top, size }, setSeen] = useState({ top: 0, size: 800 });
-  const look = () => {
-    const { scrollTop, clientHeight } = ref.current!;
+  // The browser may still send a scroll event to a list that the page has just removed, when `ref` is empty.
+  const look = ({ scrollTop, clientHeight }: HTMLElement) => {
     setSeen((was) =>
       was.top === scrollTop && was.size === clientHeight ? was : { top: scrollTop, size: clientHeight },
     );
   };
   useEffect(() => {
-    const watch = new ResizeObserver(look);
-    watch.observe(ref.current!);
+    const list = ref.current!;
+    const watch = new ResizeObserver(() => look(list));
+    watch.observe(list);
     return () => watch.disconnect();
   }, []);
   const place = current === undefined ? -1 : items.findIndex((item) => keyOf(item) === current);
@@ -49,7 +50,7 @@ export function Rows<T>({ label, items, height, keyOf, row, current, more, empty
     if (last === items.length) more?.();
   }, [last, items.length]);
   return (
-    <div class="rows" ref={ref} onScroll={look} tabIndex={-1}>
+    <div class="rows" ref={ref} onScroll={({ currentTarget }) => look(currentTarget)} tabIndex={-1}>
       {items.length === 0 ? (
         <p class="empty">{empty}</p>
       ) : (

@@ -1,5 +1,5 @@
 /** The views of the inbox: which conversations belong to them, and in which order. Pure. */
-import type { InboxConversation } from '../api/operations.ts';
+import type { InboxConversation } from '../../../api/chat/contract/inbox.ts';
 
 export const boxes = ['waiting', 'mine', 'unassigned', 'snoozed', 'resolved', 'all'] as const;
 export type Box = (typeof boxes)[number];

@@ -1,7 +1,7 @@
 /** Starts the page: reads who is signed in, and connects to the organization and mode that they have chosen. */
 import { effect } from '@preact/signals';
 import { call } from '../api/call.ts';
-import { listDocuments } from '../api/operations.ts';
+import { listDocuments } from '../../../api/knowledge/contract/documents.ts';
 import { clear, readWaiting } from './inbox.ts';
 import { connect } from './live.ts';
 import { showNotices } from './notices.ts';

@@ -2,7 +2,8 @@
  * The conversation that is open: its messages, notes and events, the members' actions, and replies that are being sent.
  */
 import { computed, effect, signal } from '@preact/signals';
-import { call, CallError, type Operation } from '../api/call.ts';
+import { call, CallError, type BodyOf, type Given } from '../api/call.ts';
+import type { Operation } from '../../../api/base/contract/operation.ts';
 import {
   addNote,
   assignConversation,
@@ -21,7 +22,7 @@ import {
   type InboxConversation,
   type InboxMessage,
   type Note,
-} from '../api/operations.ts';
+} from '../../../api/chat/contract/inbox.ts';
 import { entryOf, put, suppose } from './inbox.ts';
 import { link, onFrame, tell } from './live.ts';
 import { people } from './people.ts';
@@ -219,12 +220,18 @@ effect(() => {
   if (link.value === 'open' && user.value) void sendAll();
 });
 
-type Act<B> = Operation<{ orgId: string; convId: string }, object, B, { conversation: InboxConversation }>;
+type Act = Operation & Pick<typeof resolveConversation, 'reply'>;
 
 /** Performs an action. `change` is shown at once, and undone when the action fails. */
-async function act<B>(operation: Act<B>, body: B, change: Partial<InboxConversation>): Promise<boolean> {
+async function act<O extends Act>(
+  operation: O,
+  body: BodyOf<O> | undefined,
+  change: Partial<InboxConversation>,
+): Promise<boolean> {
   const undo = suppose(openId.value, change);
-  const made = await attempt(async () => put((await call(operation, { ...at(), body })).conversation));
+  const made = await attempt(async () =>
+    put((await call<Act>(operation, { ...at(), ...(body === undefined ? {} : { body }) } as Given<Act>)).conversation),
+  );
   if (!made) undo();
   return made;
 }

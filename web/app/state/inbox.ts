@@ -1,7 +1,7 @@
 /** The conversations of the inbox: each is kept once, by its id, and the newest version counts. */
 import { computed, signal } from '@preact/signals';
 import { call } from '../api/call.ts';
-import { listInbox, type InboxConversation } from '../api/operations.ts';
+import { listInbox, type InboxConversation } from '../../../api/chat/contract/inbox.ts';
 import { fits, order, queryOf, viewOf, type View } from '../rules/inbox.ts';
 import { onFrame } from './live.ts';
 import { address, go } from './route.ts';

@@ -1,7 +1,9 @@
 /** The WebSocket that reports each change of the inbox as it happens. Other files of `state/` listen to its frames. */
 import { signal } from '@preact/signals';
 import { call, CallError } from '../api/call.ts';
-import { openLive, type InboxConversation, type Notification as Notice } from '../api/operations.ts';
+import { openLive } from '../../../api/chat/contract/live.ts';
+import type { InboxConversation } from '../../../api/chat/contract/inbox.ts';
+import type { Notification as Notice } from '../../../api/access/contract/notifications.ts';
 import { mode, orgId } from './session.ts';
 import { openLink, Unreachable, type Link, type LinkState } from '../../live/connection.ts';
 

@@ -4,7 +4,12 @@
  */
 import { computed, effect, signal } from '@preact/signals';
 import { call } from '../api/call.ts';
-import { getNotices, listNotifications, readNotification, type Notification as Notice } from '../api/operations.ts';
+import {
+  getNotices,
+  listNotifications,
+  readNotification,
+  type Notification as Notice,
+} from '../../../api/access/contract/notifications.ts';
 import { openId } from './conversation.ts';
 import { onFrame } from './live.ts';
 import { waiting } from './inbox.ts';

@@ -3,12 +3,12 @@ import { batch, computed, signal } from '@preact/signals';
 import { call, whenSignedOut } from '../api/call.ts';
 import {
   getLogin,
-  getOrganization,
   loginBrowser,
   logoutBrowser,
   type Membership,
   type User,
-} from '../api/operations.ts';
+} from '../../../api/access/contract/auth.ts';
+import { getOrganization } from '../../../api/access/contract/orgs.ts';
 import { kept } from './once.ts';
 
 export type Mode = 'test' | 'live';

@@ -1,11 +1,11 @@
 /** The tags that the team uses, and their colours. */
 import { computed, signal } from '@preact/signals';
-import { call } from '../api/call.ts';
-import { listTeamTags, setTeamTags } from '../api/operations.ts';
+import { call, type ReplyOf } from '../api/call.ts';
+import { listTeamTags, setTeamTags } from '../../../api/chat/contract/tags.ts';
 import { orgId } from './session.ts';
 import { attempt } from './toast.ts';
 
-type Reply = NonNullable<NonNullable<(typeof listTeamTags)['types']>['reply']>;
+type Reply = ReplyOf<typeof listTeamTags>;
 export type TeamTag = Reply['tags'][number];
 
 /** The tags that were read, by organization, so that one organization's tags are never taken for another's. */

@@ -14,8 +14,8 @@ type ByCategory = Readonly<Record<QuestionCategory, readonly string[]>>;
 export type Bank = {
   /** The opening question. `plain`: for a role without a title. */
   opening: { named: string; plain: string };
-  /** Questions about a skill, which may name levels. Categories without an entry have only standard questions. */
-  aboutSkill: Partial<ByCategory>;
+  /** Questions about a skill, which may name levels. A category without any has only standard questions. */
+  aboutSkill: ByCategory;
   /** Questions about a criterion, or about a custom category, which has no templates of its own. */
   aboutCriterion: readonly string[];
   /** Questions about a quoted line of a resume. */
@@ -34,6 +34,44 @@ export type Bank = {
   doings: readonly string[];
   aboutDoing: ByCategory;
 };
+
+/**
+ * Reads a bank from rows. A row has a path in the bank, ` | ` and a template: `general behavioral | lead: Tell us …`.
+ * Templates with the same path form a list.
+ */
+export function bankFrom(rows: string): Bank {
+  const lists = new Map<string, string[]>();
+  for (const row of rows.trim().split('\n')) {
+    const bar = row.indexOf(' | ');
+    const path = row.slice(0, bar);
+    lists.set(path, [...(lists.get(path) ?? []), row.slice(bar + 3)]);
+  }
+  const all = (path: string): string[] => lists.get(path)?.splice(0) ?? [];
+  const one = (path: string): string => lists.get(path)!.shift()!;
+  const byCategory = (path: string): ByCategory => ({
+    introduction: all(`${path} introduction`),
+    technical: all(`${path} technical`),
+    behavioral: all(`${path} behavioral`),
+    situational: all(`${path} situational`),
+    motivation: all(`${path} motivation`),
+  });
+  const bank: Bank = {
+    opening: { named: one('opening named'), plain: one('opening plain') },
+    aboutSkill: byCategory('aboutSkill'),
+    aboutCriterion: all('aboutCriterion'),
+    aboutQuote: {
+      achievement: all('aboutQuote achievement'),
+      position: all('aboutQuote position'),
+      skill: one('aboutQuote skill'),
+      missing: one('aboutQuote missing'),
+    },
+    general: byCategory('general'),
+    doings: all('doings'),
+    aboutDoing: byCategory('aboutDoing'),
+  };
+  for (const [path, [left]] of lists) if (left !== undefined) throw new Error(`No place for a row: ${path} | ${left}`);
+  return bank;
+}
 
 /**
  * Splits a template into the experience levels that it suits and its body. `junior, mid: How do you …` names its levels;

@@ -1,6 +1,6 @@
 /** What was sent to other services: destinations, deliveries, and the attempts of the open delivery. */
 import { call } from '../../api/call.ts';
-import { listDeliveries, recoverDeliveries, sendTestEvent } from '../../api/operations.ts';
+import { listDeliveries, recoverDeliveries, sendTestEvent } from '../../../../api/events/contract/outbox.ts';
 import { DeliveryShown } from './delivery.tsx';
 import { Form } from '../frame/form.tsx';
 import { Link } from '../frame/link.tsx';
@@ -26,7 +26,7 @@ export default function Deliveries() {
   useEvery(3_000, data?.entries.some((one) => one.status === 'pending') ?? false, again);
   const choice = (name: 'status' | 'kind', every: string, names: Record<string, string>) => (
     <select
-      aria-label={name === 'status' ? t.state : t.destination}
+      aria-label={name === 'status' ? texts.value.state : t.destination}
       value={filters[name] ?? ''}
       onChange={({ currentTarget }) =>
         go({ screen: 'deliveries', filters: { ...filters, [name]: currentTarget.value } })
@@ -76,7 +76,7 @@ export default function Deliveries() {
           </p>
           {data.entries.length === 0 && <p>{t.none}</p>}
           {data.entries.length > 0 && (
-            <Table heads={[t.event, t.destination, t.state, t.when]}>
+            <Table heads={[t.event, t.destination, texts.value.state, texts.value.when]}>
               {data.entries.map((one) => (
                 <tr key={one.delivery_id}>
                   <th scope="row">

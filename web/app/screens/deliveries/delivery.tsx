@@ -1,6 +1,6 @@
 /** A delivery: its attempts, the receiver's responses, and the request that is sent. */
 import { call } from '../../api/call.ts';
-import { getDelivery, redeliver } from '../../api/operations.ts';
+import { getDelivery, redeliver } from '../../../../api/events/contract/outbox.ts';
 import { useEvery, useLoaded } from '../frame/loaded.ts';
 import { useKeys } from '../../parts/keys.ts';
 import { moment } from '../../rules/times.ts';
@@ -41,7 +41,7 @@ export function DeliveryShown({ deliveryId, again: listAgain }: { deliveryId: st
       <ol>
         {one.attempts.map(({ at: when, status_code, duration_ms, error: failed, response_head }) => (
           <li key={when}>
-            {time(when)} {status_code} {t.took(duration_ms)} {failed && <span class="error">{failed}</span>}
+            {time(when)} {status_code} {duration_ms} ms {failed && <span class="error">{failed}</span>}
             {response_head && (
               <p>
                 {t.said}: <code>{response_head}</code>

@@ -4,6 +4,8 @@ import { useSignal } from '@preact/signals';
 import { mode, orgId } from '../../state/session.ts';
 import { attempt, said } from '../../state/toast.ts';
 
+type Read<T> = (signal: AbortSignal) => Promise<T>;
+
 export type Loaded<T> = {
   /** Undefined until the data are read. */
   data: T | undefined;
@@ -11,6 +13,8 @@ export type Loaded<T> = {
   error: string;
   /** Reads the data again. */
   again: () => Promise<void>;
+  /** Reads the data by another function. */
+  readBy: (other: Read<T>) => Promise<void>;
   /** Makes a change, shows its error or else `done`, and reads the data again. */
   act: (change: () => Promise<unknown>, done?: string) => Promise<void>;
   /** Replaces `data` with the server's response to a change. */
@@ -21,18 +25,15 @@ export type Loaded<T> = {
  * Reads the data when the component is shown, and whenever the organization, the mode or one of `given` changes. The
  * response to an earlier read is ignored.
  */
-export function useLoaded<T>(
-  read: (signal: AbortSignal) => Promise<T>,
-  given: readonly (string | undefined)[] = [],
-): Loaded<T> {
+export function useLoaded<T>(read: Read<T>, given: readonly (string | undefined)[] = []): Loaded<T> {
   const data = useSignal<T | undefined>(undefined);
   const error = useSignal('');
   const begun = useSignal<AbortController | undefined>(undefined);
-  const again = async () => {
+  const readBy = async (by: Read<T>) => {
     begun.peek()?.abort();
     const mine = (begun.value = new AbortController());
     try {
-      const found = await read(mine.signal);
+      const found = await by(mine.signal);
       if (mine.signal.aborted) return;
       data.value = found;
       error.value = '';
@@ -40,6 +41,7 @@ export function useLoaded<T>(
       if (!mine.signal.aborted) error.value = said(why);
     }
   };
+  const again = () => readBy(read);
   useEffect(() => {
     data.value = undefined;
     void again();
@@ -49,7 +51,7 @@ export function useLoaded<T>(
     await attempt(change, done);
     await again();
   };
-  return { data: data.value, error: error.value, again, act, put: (found) => (data.value = found) };
+  return { data: data.value, error: error.value, again, readBy, act, put: (found) => (data.value = found) };
 }
 
 /**

@@ -1,7 +1,8 @@
 /** Long lists, which are read page by page. */
 import { useSignal } from '@preact/signals';
 import { useLoaded } from './loaded.ts';
-import { call, type Operation } from '../../api/call.ts';
+import { call, type Given, type ReplyOf } from '../../api/call.ts';
+import type { Operation } from '../../../../api/base/contract/operation.ts';
 import { Act } from '../../parts/act.tsx';
 import { here } from '../../state/session.ts';
 import { texts } from '../../texts/texts.ts';
@@ -10,50 +11,55 @@ const pageSize = 50;
 
 /** A page as the server sends it. The name of the field with its entries depends on the list. */
 type Page = { [name: string]: unknown; cursor?: string | null; next_cursor?: string | null };
-/** All pages that were read: the fields of the last page, with the entries of all pages. */
-type Pages<R, K extends keyof R> = R & { entries: R[K]; cursor: string | null };
-type Query<Q> = { [N in keyof Q]?: Q[N] | undefined };
-type Given<Q> = { params: { orgId: string }; query?: Query<Q>; signal?: AbortSignal };
+/** What was read of a list: the entries of all pages, the number of pages, and where the next page begins. */
+type Had<E = unknown> = { entries: E; pages: number; cursor: string | null };
+/** All pages that were read, with the other fields of the last page. */
+type Pages<O extends Operation, K extends keyof ReplyOf<O>> = ReplyOf<O> & Had<ReplyOf<O>[K]>;
 
-/** The first `pages` pages of a list, read one after the other. `key`: the field of a page that has its entries. */
-export async function readPages<K extends string, Q extends object, R extends Record<K, readonly unknown[]>>(
+/**
+ * The first `pages` pages of a list, read one after the other. `key`: the field of a page that has its entries. `had`:
+ * the first pages as they were read before; only those after them are read.
+ */
+export async function readPages<O extends Operation, K extends keyof ReplyOf<O> & string>(
   pages: number,
-  operation: Operation<{ orgId: string }, Q, undefined, R>,
+  operation: O,
   key: K,
-  { query, ...given }: Given<Q>,
-): Promise<Pages<R, K>> {
-  const entries: unknown[] = [];
+  { query, ...given }: Given<O>,
+  had?: Had,
+): Promise<Pages<O, K>> {
+  const entries = [...((had?.entries ?? []) as readonly unknown[])];
   let page: Page = {};
-  let cursor: string | null | undefined;
-  for (let at = 0; at < pages && cursor !== null; at += 1) {
+  let cursor = had?.cursor;
+  let at = had?.pages ?? 0;
+  for (; at < pages && cursor !== null; at += 1) {
     const asked = { limit: pageSize, ...query, cursor } as never;
     page = (await call(operation, { ...given, query: asked })) as object as Page;
-    entries.push(...(page[key as string] as unknown[]));
+    entries.push(...(page[key] as unknown[]));
     cursor = page.cursor ?? page.next_cursor ?? null;
   }
-  return { ...page, entries, cursor } as never;
+  return { ...page, entries, pages: at, cursor } as never;
 }
 
 /**
- * Reads a list for the current organization and mode. `more`: a button that reads the next page, if there is a next
- * page.
+ * Reads a list for the current organization and mode. `next` reads the next page, if there is one; then `more` is a
+ * button for it.
  */
-export function usePages<K extends string, Q extends object, R extends Record<K, readonly unknown[]>>(
-  operation: Operation<{ orgId: string }, Q, undefined, R>,
+export function usePages<O extends Operation, K extends keyof ReplyOf<O> & string>(
+  operation: O,
   key: K,
-  query?: Query<Q>,
+  query?: Given<O>['query'],
 ) {
   const pages = useSignal(1);
-  const loaded = useLoaded(
-    (signal) => {
-      const { params, query: where } = here();
-      return readPages(pages.value, operation, key, { params, query: { ...where, ...query } as never, signal });
-    },
-    [JSON.stringify(query)],
-  );
-  const next = () => {
-    pages.value += 1;
-    return loaded.again();
+  const read = (signal: AbortSignal, had?: Had) => {
+    const { params, query: where } = here();
+    return readPages(pages.value, operation, key, { params, query: { ...where, ...query }, signal } as never, had);
   };
-  return { ...loaded, more: loaded.data?.cursor ? <Act name={texts.value.more} act={next} /> : null };
+  const loaded = useLoaded(read, [JSON.stringify(query)]);
+  const next = async () => {
+    const { data } = loaded;
+    if (!data?.cursor) return;
+    pages.value = data.pages + 1;
+    await loaded.readBy((signal) => read(signal, data));
+  };
+  return { ...loaded, next, more: loaded.data?.cursor ? <Act name={texts.value.more} act={next} /> : null };
 }

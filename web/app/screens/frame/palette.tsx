@@ -13,6 +13,9 @@ import { boxes } from '../../rules/inbox.ts';
 import { go } from '../../state/route.ts';
 import { texts } from '../../texts/texts.ts';
 
+/** The keys, in the order in which the dialog shows them. */
+const shownKeys = 'j k Enter / r n s a i e z t p Control+Enter Control+k ? g Escape'.split(' ');
+
 export function Palette() {
   const t = texts.value;
   const open = useSignal<'commands' | 'keys' | undefined>(undefined);
@@ -42,16 +45,27 @@ export function Palette() {
     closed();
     go(to);
   };
+  const does: Record<string, string> = {
+    ...t.nextKeys,
+    '/': t.search,
+    n: t.note,
+    s: t.suggest,
+    a: t.assign,
+    z: t.snooze,
+    t: t.tags,
+    p: t.priority,
+    'Control+Enter': t.send,
+  };
   if (open.value === 'keys')
     return (
       <Dialog title={t.keys} closed={closed}>
         <dl class="keys">
-          {Object.entries(t.nextKeys).map(([key, what]) => (
+          {shownKeys.map((key) => (
             <div key={key}>
               <dt>
                 <kbd>{key.replace('Control+', 'Ctrl ')}</kbd>
               </dt>
-              <dd>{what}</dd>
+              <dd>{does[key]}</dd>
             </div>
           ))}
         </dl>

@@ -1,7 +1,7 @@
 /** What a member does with a conversation: assign, resolve, take over, snooze, tag, prioritize. */
 import type { ComponentChildren } from 'preact';
 import { useSignal } from '@preact/signals';
-import type { InboxConversation } from '../../api/operations.ts';
+import type { InboxConversation } from '../../../../api/chat/contract/inbox.ts';
 import { Act } from '../../parts/act.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, textOf } from '../../parts/field.tsx';

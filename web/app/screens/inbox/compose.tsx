@@ -3,7 +3,7 @@ import type { RefObject } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useSignal, type ReadonlySignal } from '@preact/signals';
 import { customerName } from './entry.tsx';
-import type { InboxConversation } from '../../api/operations.ts';
+import type { InboxConversation } from '../../../../api/chat/contract/inbox.ts';
 import { useKeys } from '../../parts/keys.ts';
 import { replaced, wordAt, type Insert } from '../../rules/writing.ts';
 import { canned, readCanned } from '../../state/canned.ts';

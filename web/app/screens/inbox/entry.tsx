@@ -1,5 +1,5 @@
 /** A conversation in the list. */
-import type { InboxConversation } from '../../api/operations.ts';
+import type { InboxConversation } from '../../../../api/chat/contract/inbox.ts';
 import { Link } from '../frame/link.tsx';
 import { moment, span } from '../../rules/times.ts';
 import { nameOf, viewers } from '../../state/people.ts';

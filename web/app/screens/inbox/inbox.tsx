@@ -47,7 +47,7 @@ export function InboxScreen() {
         </ul>
         <SearchBox />
         {filters['q'] ? (
-          <Hits q={filters['q']} />
+          <Hits key={`${orgId.value} ${mode.value} ${filters['q']}`} q={filters['q']} />
         ) : (
           <Rows
             label={`${t.boxes[box]} (${Math.max(total.value, shown.value.length)})`}

@@ -1,7 +1,7 @@
 /** Messages and notes in the order in which they were written. Texts of others become text nodes, never HTML. */
 import { useSignal } from '@preact/signals';
 import { Why } from './why.tsx';
-import type { InboxMessage, Note } from '../../api/operations.ts';
+import type { InboxMessage, Note } from '../../../../api/chat/contract/inbox.ts';
 import { Act } from '../../parts/act.tsx';
 import { moment } from '../../rules/times.ts';
 import {

@@ -1,14 +1,17 @@
 /** The search of the inbox: its box (shortcut `/`), and the hits, in which the found words are marked. */
-import { useEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
+import type { ReplyOf } from '../../api/call.ts';
+import { searchInbox } from '../../../../api/chat/contract/search.ts';
 import { Link } from '../frame/link.tsx';
+import { usePages } from '../frame/more.tsx';
 import { useKeys } from '../../parts/keys.ts';
 import { textOf } from '../../parts/field.tsx';
 import { Rows } from '../../parts/rows.tsx';
 import { moment } from '../../rules/times.ts';
 import { address, go } from '../../state/route.ts';
-import { hits, search, searchMore, type Hit } from '../../state/search.ts';
-import { mode, orgId } from '../../state/session.ts';
 import { locale, texts } from '../../texts/texts.ts';
+
+type Hit = ReplyOf<typeof searchInbox>['hits'][number];
 
 export function SearchBox() {
   const t = texts.value;
@@ -41,17 +44,24 @@ export function SearchBox() {
 
 export function Hits({ q }: { q: string }) {
   const t = texts.value;
-  useEffect(() => void search(q), [q, orgId.value, mode.value]);
+  const { data, error, next } = usePages(searchInbox, 'hits', { q });
   return (
-    <Rows
-      label={t.found(q)}
-      items={hits.value ?? []}
-      height={92}
-      keyOf={({ conv_id, message_id, at }) => `${conv_id} ${message_id} ${at}`}
-      row={(hit) => <HitShown hit={hit} />}
-      more={() => void searchMore(q)}
-      empty={hits.value ? t.foundNothing : t.loading}
-    />
+    <>
+      <Rows
+        label={t.found(q)}
+        items={data?.entries ?? []}
+        height={92}
+        keyOf={({ conv_id, message_id, at }) => `${conv_id} ${message_id} ${at}`}
+        row={(hit) => <HitShown hit={hit} />}
+        more={() => void next()}
+        empty={data ? t.foundNothing : error ? '' : t.loading}
+      />
+      {error && (
+        <p class="error" role="alert">
+          {error}
+        </p>
+      )}
+    </>
   );
 }
 

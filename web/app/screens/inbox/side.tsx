@@ -1,5 +1,5 @@
 /** The panel beside the conversation: who the customer is, what is known of them, and what happened. */
-import type { InboxConversation } from '../../api/operations.ts';
+import type { InboxConversation } from '../../../../api/chat/contract/inbox.ts';
 import { customerName } from './entry.tsx';
 import { Link } from '../frame/link.tsx';
 import { moment } from '../../rules/times.ts';

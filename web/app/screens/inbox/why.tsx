@@ -4,7 +4,8 @@
 import { useEffect } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
-import { queryKnowledge, type InboxMessage } from '../../api/operations.ts';
+import { queryKnowledge } from '../../../../api/knowledge/contract/knowledge.ts';
+import type { InboxMessage } from '../../../../api/chat/contract/inbox.ts';
 import { here } from '../../state/session.ts';
 import { attempt } from '../../state/toast.ts';
 import { texts } from '../../texts/texts.ts';

@@ -3,7 +3,8 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { signal, useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { call } from '../../api/call.ts';
-import { changeDocumentText, getDocumentText, queryKnowledge, writeArticle } from '../../api/operations.ts';
+import { changeDocumentText, getDocumentText, writeArticle } from '../../../../api/knowledge/contract/documents.ts';
+import { queryKnowledge } from '../../../../api/knowledge/contract/knowledge.ts';
 import { Candidates, type Asked } from './candidates.tsx';
 import { segmentsOf } from './tags.tsx';
 import { Form } from '../frame/form.tsx';
@@ -75,7 +76,7 @@ export function ArticleEditor({ docId }: { docId: string }) {
         >
           <Text
             name="name"
-            label={t.title}
+            label={t.articleTitle}
             required
             maxLength={longestTitle}
             value={article.value.title}
@@ -93,7 +94,7 @@ export function ArticleEditor({ docId }: { docId: string }) {
             <Text
               name="segments"
               label={t.segments}
-              hint={t.segmentsHint}
+              hint={t.segments_hint}
               value={article.value.segments}
               change={(segments) => type({ segments })}
             />

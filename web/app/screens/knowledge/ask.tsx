@@ -1,7 +1,7 @@
 /** Asks a question as a customer would, and shows the answer beside the passages that were judged for it. */
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
-import { queryKnowledge } from '../../api/operations.ts';
+import { queryKnowledge } from '../../../../api/knowledge/contract/knowledge.ts';
 import { Candidates, type Asked } from './candidates.tsx';
 import { Form } from '../frame/form.tsx';
 import { Text, textOf } from '../../parts/field.tsx';

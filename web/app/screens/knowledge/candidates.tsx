@@ -1,10 +1,9 @@
 /** The passages that were judged for a question, the best first. */
-import type { call } from '../../api/call.ts';
-import type { queryKnowledge } from '../../api/operations.ts';
+import type { ReplyOf } from '../../api/call.ts';
+import type { queryKnowledge } from '../../../../api/knowledge/contract/knowledge.ts';
 import { texts } from '../../texts/texts.ts';
 
-export type Asked = Awaited<ReturnType<typeof call<{ orgId: string }, object, object, Reply>>>;
-type Reply = NonNullable<NonNullable<(typeof queryKnowledge)['types']>['reply']>;
+export type Asked = ReplyOf<typeof queryKnowledge>;
 
 const rounded = (score: number): number => Math.round(score * 1000) / 1000;
 

@@ -10,7 +10,7 @@ import {
   setDocumentSource,
   uploadDocument,
   type Document,
-} from '../../api/operations.ts';
+} from '../../../../api/knowledge/contract/documents.ts';
 import { Changes } from './changes.tsx';
 import type { Tagged } from './tags.tsx';
 import { Link } from '../frame/link.tsx';
@@ -45,7 +45,11 @@ export function Documents() {
       {!data && !error && <p>{texts.value.loading}</p>}
       {data?.entries.length === 0 && <p>{t.noDocuments}</p>}
       {data && data.entries.length > 0 && (
-        <Table heads={[t.name, t.state, t.segments]} acts={t.change} caption={t.shown(data.entries.length, data.count)}>
+        <Table
+          heads={[texts.value.name, texts.value.state, t.segments]}
+          acts={t.change}
+          caption={t.shown(data.entries.length, data.count)}
+        >
           {data.entries.map((one) => (
             <tr key={one.doc_id}>
               <th scope="row">{one.filename}</th>

@@ -1,6 +1,6 @@
 /** The questions of customers that no document answered. */
 import { call } from '../../api/call.ts';
-import { listGaps, setGapStatus, type Gap } from '../../api/operations.ts';
+import { listGaps, setGapStatus, type Gap } from '../../../../api/knowledge/contract/knowledge.ts';
 import { Link } from '../frame/link.tsx';
 import { usePages } from '../frame/more.tsx';
 import { Act } from '../../parts/act.tsx';

@@ -11,7 +11,7 @@ import {
   setPageSegments,
   startCrawl,
   type Page,
-} from '../../api/operations.ts';
+} from '../../../../api/crawl/contract/crawl.ts';
 import { Changes } from './changes.tsx';
 import { segmentsOf, type Tagged } from './tags.tsx';
 import { Form } from '../frame/form.tsx';
@@ -90,7 +90,11 @@ export function Pages() {
       </ul>
       {entries.length === 0 && <p>{t.noPages}</p>}
       {entries.length > 0 && (
-        <Table heads={[t.name, t.crawledAt, t.segments]} acts={t.change} caption={t.shown(entries.length, count)}>
+        <Table
+          heads={[texts.value.name, t.crawledAt, t.segments]}
+          acts={t.change}
+          caption={t.shown(entries.length, count)}
+        >
           {entries.map((page) => (
             <tr key={page.page_id}>
               <th scope="row">
@@ -140,10 +144,10 @@ function Start({ again }: { again: () => Promise<void> }) {
     <details>
       <summary>{t.crawl}</summary>
       <Form send={send} action={t.start}>
-        <Text name="url" label={t.url} type="url" required placeholder="https://" />
+        <Text name="url" label={texts.value.address} type="url" required placeholder="https://" />
         <Text name="max_pages" label={t.maxPages} type="number" min={1} />
         <Text name="every_hours" label={t.everyHours} type="number" min={1} />
-        <Text name="segments" of="options" label={t.segments} hint={t.segmentsHint} />
+        <Text name="segments" of="options" label={t.segments} hint={t.segments_hint} />
       </Form>
     </details>
   );

@@ -2,11 +2,11 @@
  * The dialog for the segments and the priority of a document or page, and for the title and address under which
  * customers see a document as a source.
  */
-import type { Document } from '../../api/operations.ts';
+import type { Document } from '../../../../api/knowledge/contract/documents.ts';
 import { Form } from '../frame/form.tsx';
 import { Act } from '../../parts/act.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Select, Text, textOf } from '../../parts/field.tsx';
+import { fieldsOf, Select, Text, textOf } from '../../parts/field.tsx';
 import { texts } from '../../texts/texts.ts';
 
 export type Tagged = Pick<Document, 'segments' | 'authority' | 'title' | 'public_url'>;
@@ -27,6 +27,7 @@ export const segmentsOf = (text: string): string[] =>
 
 export function Tags({ title, tagged, cited, save, closed }: Given) {
   const t = texts.value.knowledge;
+  const of = fieldsOf(t, { ...tagged, segments: tagged.segments.join(', ') });
   const send = async (form: HTMLFormElement) => {
     await save({
       segments: segmentsOf(textOf(form, 'segments')),
@@ -44,25 +45,12 @@ export function Tags({ title, tagged, cited, save, closed }: Given) {
         done={texts.value.saved}
         beside={<Act name={texts.value.cancel} act={closed} />}
       >
-        <Text name="segments" label={t.segments} hint={t.segmentsHint} defaultValue={tagged.segments.join(', ')} />
-        <Select name="authority" label={t.authority} names={t.authorities} chosen={tagged.authority} />
+        <Text {...of('segments')} />
+        <Select {...of('authority')} names={t.authorities} chosen={tagged.authority} />
         {cited && (
           <>
-            <Text
-              name="title"
-              label={t.sourceTitle}
-              hint={t.sourceTitleHint}
-              maxLength={200}
-              defaultValue={tagged.title ?? ''}
-            />
-            <Text
-              name="public_url"
-              label={t.publicUrl}
-              hint={t.publicUrlHint}
-              type="url"
-              maxLength={2000}
-              defaultValue={tagged.public_url ?? ''}
-            />
+            <Text {...of('title')} maxLength={200} />
+            <Text {...of('public_url')} type="url" maxLength={2000} />
           </>
         )}
       </Form>

@@ -1,18 +1,14 @@
 /** The chat on the organization's own pages: its script tag, its key, and the origins of pages that may embed it. */
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
-import {
-  getSupportConfig,
-  listPublishableKeys,
-  rotatePublishableKey,
-  updateSupportConfig,
-} from '../../api/operations.ts';
+import { getSupportConfig, updateSupportConfig } from '../../../../api/integrations/contract/supportconfig.ts';
+import { listPublishableKeys, rotatePublishableKey } from '../../../../api/access/contract/keys.ts';
 import { Confirm } from '../frame/confirm.tsx';
 import { Form } from '../frame/form.tsx';
 import { useLoaded } from '../frame/loaded.ts';
 import { Secret } from '../frame/secret.tsx';
 import { Act } from '../../parts/act.tsx';
-import { Text, textOf, Tick } from '../../parts/field.tsx';
+import { fieldsOf, Text, textOf, Tick } from '../../parts/field.tsx';
 import { here, isAdmin, mode, orgId } from '../../state/session.ts';
 import { texts } from '../../texts/texts.ts';
 
@@ -30,6 +26,7 @@ export function Chat() {
   const rotating = useSignal(false);
   if (!data) return <p class={error && 'error'}>{error || texts.value.loading}</p>;
   const { key, config } = data;
+  const of = fieldsOf(t, { allowed_origins: config.allowed_origins.join('\n') });
   const send = async (form: HTMLFormElement) => {
     const allowed_origins = textOf(form, 'allowed_origins').split(/\s+/).filter(Boolean);
     const body = { allowed_origins, kb_segment_strict: textOf(form, 'kb_segment_strict') === 'on' };
@@ -52,24 +49,18 @@ export function Chat() {
       {isAdmin.value && (
         <>
           <p>
-            <Act name={t.rotate} kind="danger" act={() => (rotating.value = true)} />
+            <Act name={t.newKey} kind="danger" act={() => (rotating.value = true)} />
           </p>
           <Form send={send} action={texts.value.save} done={texts.value.saved}>
-            <Text
-              name="allowed_origins"
-              label={t.origins}
-              hint={t.originsHint}
-              rows={4}
-              defaultValue={config.allowed_origins.join('\n')}
-            />
+            <Text {...of('allowed_origins')} rows={4} />
             <Tick name="kb_segment_strict" label={t.strict} checked={config.kb_segment_strict} />
           </Form>
         </>
       )}
       {rotating.value && (
         <Confirm
-          title={t.rotateAsk}
-          action={t.rotate}
+          title={t.newKeyAsk}
+          action={t.newKey}
           act={() => act(() => call(rotatePublishableKey, { params: { ...params, mode: mode.value } }))}
           closed={() => (rotating.value = false)}
         />

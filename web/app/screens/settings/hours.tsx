@@ -1,10 +1,10 @@
 /** The hours in which the team answers, and what customers are told outside them. */
 import { call } from '../../api/call.ts';
-import { getHours, setHours } from '../../api/operations.ts';
+import { getHours, setHours } from '../../../../api/access/contract/hours.ts';
 import { Form } from '../frame/form.tsx';
 import { useLoaded } from '../frame/loaded.ts';
 import { Act } from '../../parts/act.tsx';
-import { Text, textOf } from '../../parts/field.tsx';
+import { fieldsOf, Text, textOf } from '../../parts/field.tsx';
 import { dayName, readSpans, weekdays, writtenSpans } from '../../rules/hours.ts';
 import { moment } from '../../rules/times.ts';
 import { isAdmin, orgId } from '../../state/session.ts';
@@ -17,6 +17,8 @@ export function TeamHours() {
   const { data, error, put } = useLoaded(() => call(getHours, { params }));
   if (!data) return <p class={error && 'error'}>{error || texts.value.loading}</p>;
   const { hours, open, next_opening } = data;
+  const { timeZone: timezone } = new Intl.DateTimeFormat().resolvedOptions();
+  const of = fieldsOf(t, { timezone, ...hours, closed: hours?.closed.join('\n') });
   const send = async (form: HTMLFormElement) => {
     const week = Object.fromEntries(
       weekdays.flatMap((day) => {
@@ -55,22 +57,9 @@ export function TeamHours() {
               defaultValue={writtenSpans(hours?.week[day])}
             />
           ))}
-          <Text
-            name="timezone"
-            of="hours"
-            label={t.timezone}
-            required
-            defaultValue={hours?.timezone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone}
-          />
-          <Text name="closed" label={t.closedDates} rows={2} defaultValue={hours?.closed.join('\n') ?? ''} />
-          <Text
-            name="away_message"
-            label={t.awayMessage}
-            hint={t.awayHint}
-            rows={3}
-            maxLength={500}
-            defaultValue={hours?.away_message ?? ''}
-          />
+          <Text {...of('timezone')} of="hours" required />
+          <Text {...of('closed')} rows={2} />
+          <Text {...of('away_message')} rows={3} maxLength={500} />
         </Form>
       )}
     </>

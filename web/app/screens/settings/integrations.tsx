@@ -1,6 +1,6 @@
 /** The other services that the organization connects: which work, and which are broken and why. */
 import { useSignal } from '@preact/signals';
-import { call, type Operation } from '../../api/call.ts';
+import { call, type ReplyOf } from '../../api/call.ts';
 import {
   connectEmail,
   connectGithub,
@@ -11,7 +11,7 @@ import {
   listIntegrations,
   testIntegration,
   type Integration,
-} from '../../api/operations.ts';
+} from '../../../../api/integrations/contract/integrations.ts';
 import { Confirm } from '../frame/confirm.tsx';
 import { Form } from '../frame/form.tsx';
 import { useLoaded } from '../frame/loaded.ts';
@@ -23,24 +23,17 @@ import { attempt, toast } from '../../state/toast.ts';
 import { texts } from '../../texts/texts.ts';
 
 type Provider = Integration['provider'];
-type Connected = {
-  integration: Integration;
-  authorization_url?: string | undefined;
-  connect_code?: string | undefined;
-};
-type Connect = (orgId: string, given: never) => Promise<Connected>;
-const by =
-  <B,>(operation: Operation<{ orgId: string }, object, B, Connected>) =>
-  (orgId: string, body: B): Promise<Connected> =>
-    call(operation, { params: { orgId }, body });
+type Connected = Partial<ReplyOf<typeof connectSlack> & ReplyOf<typeof connectTeams>>;
+type Connect =
+  typeof connectSlack | typeof connectLinear | typeof connectGithub | typeof connectEmail | typeof connectTeams;
 
 /** The fields that are needed to connect a service. The names of optional fields end in `?`. */
-const connects: Record<Provider, readonly [connect: Connect, fields: readonly string[]]> = {
-  slack: [by(connectSlack), ['channel_id?']],
-  linear: [by(connectLinear), ['api_key', 'team_id', 'webhook_secret?']],
-  github: [by(connectGithub), ['token', 'repository', 'webhook_secret?']],
-  email: [by(connectEmail), ['smtp_url', 'from']],
-  teams: [by(connectTeams), []],
+const connects: Record<Provider, readonly [does: Connect, fields: readonly string[]]> = {
+  slack: [connectSlack, ['channel_id?']],
+  linear: [connectLinear, ['api_key', 'team_id', 'webhook_secret?']],
+  github: [connectGithub, ['token', 'repository', 'webhook_secret?']],
+  email: [connectEmail, ['smtp_url', 'from']],
+  teams: [connectTeams, []],
 };
 
 export function Integrations() {
@@ -111,13 +104,13 @@ export function Integrations() {
 
 function ConnectTo({ provider, closed }: { provider: Provider; closed: () => void }) {
   const t = texts.value.settings;
-  const [connect, fields] = connects[provider];
+  const [does, fields] = connects[provider];
   const next = useSignal<Connected | undefined>(undefined);
   const named = fields.map((field) => ({ name: field.replace('?', ''), required: !field.endsWith('?') }));
   const send = async (form: HTMLFormElement) => {
     const given = named.map(({ name }) => [name, textOf(form, name)] as const).filter(([, text]) => text !== '');
     const body = (fields.length > 0 ? Object.fromEntries(given) : undefined) as never;
-    const made = await connect(orgId.value, body);
+    const made: Connected = await call(does, { params: { orgId: orgId.value }, body });
     if (made.authorization_url || made.connect_code) next.value = made;
     else closed();
   };

@@ -1,7 +1,7 @@
 /** The secret API keys that the organization's backends use. */
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
-import { createKey, listKeys, revokeKey, rotateKey, type Key } from '../../api/operations.ts';
+import { createKey, listKeys, revokeKey, rotateKey, type Key } from '../../../../api/access/contract/keys.ts';
 import { Confirm } from '../frame/confirm.tsx';
 import { Form } from '../frame/form.tsx';
 import { useLoaded } from '../frame/loaded.ts';
@@ -57,7 +57,7 @@ export function Keys() {
         </section>
       )}
       {data.entries.length > 0 && (
-        <Table heads={[t.name, t.scopes, t.keyMode, t.lastUsed]} acts={t.revoke}>
+        <Table heads={[texts.value.name, t.scopes, t.keyMode, t.lastUsed]} acts={t.revoke}>
           {data.entries
             .filter(({ status }) => status === 'active')
             .map((key) => (
@@ -71,7 +71,7 @@ export function Keys() {
                 <td class="line">
                   {isAdmin.value && (
                     <>
-                      <Act name={t.rotate} of={key.name} act={() => act(() => rotate(key))} />
+                      <Act name={t.newKey} of={key.name} act={() => act(() => rotate(key))} />
                       <Act name={t.revoke} of={key.name} kind="danger" act={() => (revoking.value = key)} />
                     </>
                   )}
@@ -84,7 +84,7 @@ export function Keys() {
         <>
           <h2>{t.newKey}</h2>
           <Form send={create} action={t.newKey}>
-            <Text name="name" label={t.name} required />
+            <Text name="name" label={texts.value.name} required />
             <Select name="mode" label={t.keyMode} names={{ test: texts.value.test, live: texts.value.live }} />
             <fieldset class="line">
               <legend>{t.scopes}</legend>

@@ -1,7 +1,7 @@
 /** Going live: what is in live mode, what would be copied from test mode, and the button. */
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
-import { goLive, seeGoLive } from '../../api/operations.ts';
+import { goLive, seeGoLive } from '../../../../api/chat/contract/golive.ts';
 import { Confirm } from '../frame/confirm.tsx';
 import { useEvery, useLoaded } from '../frame/loaded.ts';
 import { Act } from '../../parts/act.tsx';

@@ -1,15 +1,8 @@
 /** Who is in the organization, with which role, and who is invited. */
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
-import {
-  addMember,
-  changeRole,
-  listInvitations,
-  listMembers,
-  removeMember,
-  revokeInvitation,
-  type Member,
-} from '../../api/operations.ts';
+import { addMember, changeRole, listMembers, removeMember, type Member } from '../../../../api/access/contract/orgs.ts';
+import { listInvitations, revokeInvitation } from '../../../../api/access/contract/accounts.ts';
 import { Confirm } from '../frame/confirm.tsx';
 import { Form } from '../frame/form.tsx';
 import { useLoaded } from '../frame/loaded.ts';
@@ -53,7 +46,7 @@ export function Members() {
   if (!data) return <p class={error && 'error'}>{error || texts.value.loading}</p>;
   return (
     <>
-      <Table heads={[t.name, t.email, t.role]} acts={texts.value.remove}>
+      <Table heads={[texts.value.name, texts.value.email, t.role]} acts={texts.value.remove}>
         {data.members.map((one) => (
           <tr key={one.userId}>
             <th scope="row">
@@ -89,7 +82,7 @@ export function Members() {
       </Table>
       {isAdmin.value && (
         <Form send={invite} action={t.invite}>
-          <Text name="email" label={t.email} type="email" required />
+          <Text name="email" label={texts.value.email} type="email" required />
           <Select name="role" label={t.role} names={t.roles} chosen="member" />
         </Form>
       )}
@@ -105,7 +98,7 @@ export function Members() {
           <li key={invitation_id} class="line">
             {email} ({t.roles[role]})
             <Act
-              name={t.withdraw}
+              name={texts.value.withdraw}
               of={email}
               act={() => change(() => call(revokeInvitation, { params: { ...params, invitationId: invitation_id } }))}
             />

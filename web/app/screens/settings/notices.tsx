@@ -1,11 +1,11 @@
 /** How a member wants to be notified, and whether they are notified before or after other members. */
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
-import { getNotices, setAvailability, setNotices } from '../../api/operations.ts';
+import { getNotices, setAvailability, setNotices } from '../../../../api/access/contract/notifications.ts';
 import { Form } from '../frame/form.tsx';
 import { useLoaded } from '../frame/loaded.ts';
 import { Act } from '../../parts/act.tsx';
-import { Text, textOf, Tick } from '../../parts/field.tsx';
+import { fieldsOf, Text, textOf, Tick } from '../../parts/field.tsx';
 import { singleKeys, switchSingleKeys } from '../../parts/keys.ts';
 import { orgId } from '../../state/session.ts';
 import { attempt } from '../../state/toast.ts';
@@ -34,6 +34,8 @@ export function Notices() {
   const available = (state: 'here' | 'away') =>
     attempt(() => call(setAvailability, { body: { org_id: orgId.value, state } }), texts.value.saved);
   const { quiet_hours: quiet } = data;
+  const { timeZone: timezone } = new Intl.DateTimeFormat().resolvedOptions();
+  const of = fieldsOf(t, { ...data, ...(quiet ?? { from: '22:00', until: '07:00', timezone }) });
   return (
     <>
       <Form send={send} action={texts.value.save} done={texts.value.saved}>
@@ -41,26 +43,14 @@ export function Notices() {
         {blocked.value && <p class="error">{t.browserBlocked}</p>}
         <Tick name="sound" label={t.sound} checked={data.sound} />
         <Tick name="mail" label={t.mail} checked={data.mail} />
-        <Text
-          name="mail_after_minutes"
-          label={t.mailAfter}
-          type="number"
-          min={0}
-          required
-          defaultValue={data.mail_after_minutes}
-        />
+        <Text {...of('mail_after_minutes')} type="number" min={0} required />
         <fieldset class="line">
           <legend>
             <Tick name="quiet" label={t.quiet} checked={quiet !== null} />
           </legend>
-          <Text name="from" label={t.from} type="time" defaultValue={quiet?.from ?? '22:00'} />
-          <Text name="until" label={t.until} type="time" defaultValue={quiet?.until ?? '07:00'} />
-          <Text
-            name="timezone"
-            of="quiet_hours"
-            label={t.timezone}
-            defaultValue={quiet?.timezone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone}
-          />
+          <Text {...of('from')} type="time" />
+          <Text {...of('until')} type="time" />
+          <Text {...of('timezone')} of="quiet_hours" />
         </fieldset>
       </Form>
       <section aria-label={t.availability}>

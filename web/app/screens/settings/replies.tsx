@@ -2,7 +2,12 @@
 import { useEffect } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
-import { changeCannedReply, createCannedReply, removeCannedReply, type CannedReply } from '../../api/operations.ts';
+import {
+  changeCannedReply,
+  createCannedReply,
+  removeCannedReply,
+  type CannedReply,
+} from '../../../../api/chat/contract/cannedreplies.ts';
 import { Form } from '../frame/form.tsx';
 import { Act } from '../../parts/act.tsx';
 import { Text, textOf, Tick } from '../../parts/field.tsx';

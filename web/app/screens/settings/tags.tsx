@@ -35,7 +35,7 @@ export function TeamTags() {
       </ul>
       {isAdmin.value && (
         <Form send={add} action={texts.value.addTag} done={texts.value.saved}>
-          <Text name="name" of="tags" label={t.name} required maxLength={50} />
+          <Text name="name" of="tags" label={texts.value.name} required maxLength={50} />
           <Select name="colour" label={t.colour} names={t.colours} />
         </Form>
       )}

@@ -1,17 +1,12 @@
 /** The look and the texts of the chat on the organization's pages, beside a preview of the chat as it was saved. */
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
-import {
-  getWidget,
-  listPublishableKeys,
-  removeWidgetPicture,
-  setWidget,
-  setWidgetPicture,
-} from '../../api/operations.ts';
+import { getWidget, removeWidgetPicture, setWidget, setWidgetPicture } from '../../../../api/chat/contract/widget.ts';
+import { listPublishableKeys } from '../../../../api/access/contract/keys.ts';
 import { Form } from '../frame/form.tsx';
 import { useLoaded } from '../frame/loaded.ts';
 import { Act } from '../../parts/act.tsx';
-import { Field, Select, Text, textOf } from '../../parts/field.tsx';
+import { Field, fieldsOf, Select, Text, textOf } from '../../parts/field.tsx';
 import { isAdmin, mode, orgId } from '../../state/session.ts';
 import { attempt } from '../../state/toast.ts';
 import { locale, texts } from '../../texts/texts.ts';
@@ -80,6 +75,10 @@ export function WidgetLook() {
       await changed();
     }, texts.value.saved);
   const said = widget.greetings[language.value];
+  const of = fieldsOf(
+    { ...t, accent: t.colour },
+    { ...widget, ...said, accent: widget.accent ?? plainAccent, starters: said?.starters?.join('\n') },
+  );
   const languageNames = new Intl.DisplayNames(locale.value, { type: 'language' });
   return (
     <div class="twin">
@@ -91,50 +90,18 @@ export function WidgetLook() {
             action={texts.value.save}
             done={texts.value.saved}
           >
-            <Text
-              name="accent"
-              label={t.accent}
-              hint={t.accentHint}
-              type="color"
-              defaultValue={widget.accent ?? plainAccent}
-            />
-            <Text
-              name="agent_name"
-              label={t.agentName}
-              hint={t.agentNameHint}
-              maxLength={60}
-              defaultValue={widget.agent_name ?? ''}
-            />
+            <Text {...of('accent')} type="color" />
+            <Text {...of('agent_name')} maxLength={60} />
             <Select
-              name="language"
-              label={t.greetingLanguage}
+              {...of('language')}
               names={Object.fromEntries(languages.map((one) => [one, languageNames.of(one) ?? one]))}
               chosen={language.value}
               change={(one) => (language.value = one as 'en')}
             />
-            <Text
-              name="greeting"
-              of="greetings"
-              label={t.greeting}
-              rows={2}
-              maxLength={500}
-              defaultValue={said?.greeting ?? ''}
-            />
-            <Text
-              name="starters"
-              label={t.starters}
-              hint={t.startersHint}
-              rows={4}
-              defaultValue={said?.starters?.join('\n') ?? ''}
-            />
-            <Select
-              name="ask_email"
-              label={t.askEmail}
-              hint={t.askEmailHint}
-              names={t.askEmails}
-              chosen={widget.ask_email}
-            />
-            <Select name="outside" label={t.outside} names={t.outsides} chosen={widget.outside} />
+            <Text {...of('greeting')} of="greetings" rows={2} maxLength={500} />
+            <Text {...of('starters')} rows={4} />
+            <Select {...of('ask_email')} names={t.askEmails} chosen={widget.ask_email} />
+            <Select {...of('outside')} names={t.outsides} chosen={widget.outside} />
           </Form>
           {pictures.map((picture) => (
             <p key={picture} class="line">

@@ -2,7 +2,8 @@
 import { useEffect } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
-import { forgotPassword, getBrowserLogin } from '../../api/operations.ts';
+import { forgotPassword } from '../../../../api/access/contract/accounts.ts';
+import { getBrowserLogin } from '../../../../api/access/contract/auth.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Text, textOf, Wrong } from '../../parts/field.tsx';
 import { signedOut, signIn, user } from '../../state/session.ts';

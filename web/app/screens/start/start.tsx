@@ -1,6 +1,11 @@
 /** The first steps of an organization: which are done, with a link to where each one is done. */
 import { call } from '../../api/call.ts';
-import { getSupportConfig, listDocuments, listInbox, listMembers, listPages, seeGoLive } from '../../api/operations.ts';
+import { getSupportConfig } from '../../../../api/integrations/contract/supportconfig.ts';
+import { listDocuments } from '../../../../api/knowledge/contract/documents.ts';
+import { listInbox } from '../../../../api/chat/contract/inbox.ts';
+import { listMembers } from '../../../../api/access/contract/orgs.ts';
+import { listPages } from '../../../../api/crawl/contract/crawl.ts';
+import { seeGoLive } from '../../../../api/chat/contract/golive.ts';
 import { Link, type To } from '../frame/link.tsx';
 import { useLoaded } from '../frame/loaded.ts';
 import { kept } from '../../state/once.ts';

@@ -5,7 +5,12 @@
 import { useEffect } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
-import { approveToolCall, denyToolCall, listToolApprovals, type ToolApproval } from '../../api/operations.ts';
+import {
+  approveToolCall,
+  denyToolCall,
+  listToolApprovals,
+  type ToolApproval,
+} from '../../../../api/chat/contract/approvals.ts';
 import { Confirm } from '../frame/confirm.tsx';
 import { Link } from '../frame/link.tsx';
 import { usePages } from '../frame/more.tsx';

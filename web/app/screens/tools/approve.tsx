@@ -1,14 +1,13 @@
 /** The dialog that approves a tool: what a call of it requires, and for which customers it may be called. */
-import type { call } from '../../api/call.ts';
-import type { discoverTools, ToolServer } from '../../api/operations.ts';
+import type { ReplyOf } from '../../api/call.ts';
+import type { discoverTools, ToolServer } from '../../../../api/mcp/contract/mcp.ts';
 import { Form } from '../frame/form.tsx';
 import { Act } from '../../parts/act.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Select, textOf } from '../../parts/field.tsx';
 import { texts } from '../../texts/texts.ts';
 
-type Reply = NonNullable<NonNullable<(typeof discoverTools)['types']>['reply']>;
-export type Discovered = Awaited<ReturnType<typeof call<object, object, object, Reply>>>['tools'][number];
+export type Discovered = ReplyOf<typeof discoverTools>['tools'][number];
 export type Approved = ToolServer['approved_tools'][number];
 export type Chosen = Pick<Approved, 'risk_tier' | 'auth_scope'>;
 
@@ -30,7 +29,7 @@ export function Approve({ tool: { source_name, description }, standing, approve,
   return (
     <Dialog title={t.approveAs(source_name)} closed={closed}>
       <p>{description}</p>
-      <Form send={send} action={t.approveIt} done={t.approved} beside={<Act name={texts.value.cancel} act={closed} />}>
+      <Form send={send} action={t.approve} done={t.approved} beside={<Act name={texts.value.cancel} act={closed} />}>
         <Select name="tier" label={t.tier} names={t.tiers} chosen={standing?.risk_tier ?? 'customer_confirm'} />
         <Select name="scope" label={t.scope} names={t.scopes} chosen={standing?.auth_scope ?? 'verified_customer'} />
       </Form>

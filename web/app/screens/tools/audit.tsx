@@ -4,7 +4,7 @@
  */
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
-import { listToolAudit, verifyToolAudit } from '../../api/operations.ts';
+import { listToolAudit, verifyToolAudit } from '../../../../api/mcp/contract/mcp.ts';
 import { usePages } from '../frame/more.tsx';
 import { Act } from '../../parts/act.tsx';
 import { Options } from '../../parts/field.tsx';
@@ -46,7 +46,7 @@ export function Audit() {
       {!data && <p class={error && 'error'}>{error || texts.value.loading}</p>}
       {data?.entries.length === 0 && <p>{t.noEvents}</p>}
       {data && data.entries.length > 0 && (
-        <Table heads={[t.when, t.who, t.what, t.tool, t.outcome]}>
+        <Table heads={[texts.value.when, t.who, t.what, t.tool, t.outcome]}>
           {data.entries.map(({ id, ts, actor, action, tool, outcome: ended }) => (
             <tr key={id}>
               <td>{moment(ts, new Date(), locale.value)}</td>

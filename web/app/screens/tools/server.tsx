@@ -1,24 +1,24 @@
 /** The tool server, the approved tools, and all tools that the server offers. */
 import { useSignal } from '@preact/signals';
-import { call } from '../../api/call.ts';
+import { call, type BodyOf } from '../../api/call.ts';
 import {
   deleteToolServer,
   discoverTools,
   getToolServer,
   putToolServer,
   type ToolServer,
-} from '../../api/operations.ts';
+} from '../../../../api/mcp/contract/mcp.ts';
 import { Approve, type Approved, type Chosen, type Discovered } from './approve.tsx';
 import { Confirm } from '../frame/confirm.tsx';
 import { Form } from '../frame/form.tsx';
 import { useLoaded } from '../frame/loaded.ts';
 import { Act } from '../../parts/act.tsx';
-import { Select, Text, textOf, Tick } from '../../parts/field.tsx';
+import { fieldsOf, Select, Text, textOf, Tick } from '../../parts/field.tsx';
 import { here, isAdmin } from '../../state/session.ts';
 import { attempt } from '../../state/toast.ts';
 import { texts } from '../../texts/texts.ts';
 
-type Body = NonNullable<(typeof putToolServer)['types']>['body'];
+type Body = BodyOf<typeof putToolServer>;
 type Sent = NonNullable<Body['approved_tools']>[number];
 
 export function Server() {
@@ -79,7 +79,7 @@ export function Server() {
                 ))}
                 {isAdmin.value && (
                   <Act
-                    name={t.withdraw}
+                    name={texts.value.withdraw}
                     of={tool.tool_name}
                     act={() => attempt(() => replace(tool.source_name, () => []))}
                   />
@@ -121,7 +121,7 @@ export function Server() {
                   </details>
                 )}
                 {(tool.status === 'new' || tool.status === 'changed') && (
-                  <Act name={t.approveIt} of={tool.source_name} act={() => (approving.value = tool)} />
+                  <Act name={t.approve} of={tool.source_name} act={() => (approving.value = tool)} />
                 )}
               </li>
             ))}
@@ -170,6 +170,7 @@ type Given = { server: ToolServer | null; change: (body: Body) => Promise<void> 
 
 function Settings({ server, change }: Given) {
   const t = texts.value.tools;
+  const of = fieldsOf({ ...t, server_label: texts.value.name, endpoint_url: texts.value.address }, server ?? {});
   const auth = useSignal<ToolServer['auth_type']>(server?.auth_type ?? 'none');
   const send = async (form: HTMLFormElement) => {
     const token = textOf(form, 'access_token');
@@ -186,26 +187,17 @@ function Settings({ server, change }: Given) {
     <details open={!server}>
       <summary>{server ? `${server.server_label}, ${server.endpoint_url}` : t.tabs['server']}</summary>
       <Form send={send} action={t.connect} done={texts.value.saved}>
-        <Text name="server_label" label={t.label} required defaultValue={server?.server_label ?? ''} />
-        <Text
-          name="endpoint_url"
-          label={t.endpoint}
-          type="url"
-          required
-          placeholder="https://"
-          defaultValue={server?.endpoint_url ?? ''}
-        />
+        <Text {...of('server_label')} required />
+        <Text {...of('endpoint_url')} type="url" required placeholder="https://" />
         <Select
-          name="auth_type"
-          label={t.auth}
+          {...of('auth_type')}
           names={t.auths}
           chosen={auth.value}
           change={(type) => (auth.value = type as 'none')}
         />
         {auth.value === 'bearer' && (
           <Text
-            name="access_token"
-            label={t.token}
+            {...of('access_token')}
             hint={server?.has_access_token ? t.tokenKept : ''}
             type="password"
             autocomplete="off"

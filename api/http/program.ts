@@ -1,0 +1,32 @@
+/** Runs a server program as a process. Every entry point of a server uses it. */
+
+/** What runs in the process. When `running` rejects, the process ends, and its supervisor starts it again. */
+type Program = { url?: string; close(): Promise<void>; running?: Promise<void> };
+
+/**
+ * Starts a program, tells the parent process that it is ready, and closes it when this process is asked to end. The
+ * process exits with 0, or with 1 and the reason on standard error.
+ */
+export async function runProgram(start: () => Promise<Program>): Promise<void> {
+  try {
+    const program = await start();
+    let closing: Promise<void> | undefined;
+    const end = (failure?: unknown): void => {
+      closing ??= program.close().then(() => (failure === undefined ? process.exit(0) : fail(failure)), fail);
+    };
+    // `disconnect`: the parent process that started this process has ended.
+    for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const) process.on(event, () => end());
+    program.running?.catch(end);
+    // The message is sent last, because the receiver may stop this process at once.
+    process.send?.({ type: 'ready', url: program.url });
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function fail(error: unknown): never {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const sentence = code === 'EADDRINUSE' ? `The port is taken: ${message}. Set PORT to another one.` : message;
+  process.stderr.write(`${sentence}\n`);
+  process.exit(1);
+}

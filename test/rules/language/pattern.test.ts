@@ -1,0 +1,25 @@
+/** Regular expressions of the project: none has a modifier, which V8 sometimes ignores. */
+import { expect, it } from '@jest/globals';
+import { globSync, readFileSync } from 'node:fs';
+import { inAnyCase } from '../../../models/rules/language/pattern.ts';
+
+const rooms = 'activities,agent,api,cli,clients,engines,intelligence,models,providers,web,workers,workflows';
+
+it('no regular expression has modifiers such as `(?i:…)`, because V8 ignores some when a process has many patterns', () => {
+  const files = globSync(`{${rooms}}/**/*.{ts,tsx,mjs}`);
+  expect(files.length).toBeGreaterThan(500);
+  const modified = /^(?! *\*).*\(\?-?[ims]+(?:-[ims]+)?:/m;
+  expect(files.filter((file) => modified.test(readFileSync(file, 'utf8')))).toEqual([]);
+  expect(modified.test('const best = /^(?i:best)$/u;')).toBe(true);
+});
+
+it('a pattern in any case matches the words in upper and lower case, and its alternatives', () => {
+  const pattern = new RegExp(`^(?:${inAnyCase('über uns|go')})$`, 'u');
+  expect(['Über Uns', 'GO', 'go', 'gone', 'üb'].map((text) => pattern.test(text))).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+  ]);
+});
