@@ -1,6 +1,7 @@
 /**
- * The only reader of environment variables: environment -> zod -> a frozen `Config`.
- * docs/configuration.md lists every variable; test/house/configuration.test.ts compares the two.
+ * Reads the environment variables, checks them with zod, and returns a frozen `Config`. No other file reads environment
+ * variables. docs/configuration.md lists every variable; test/house/configuration.test.ts compares that list with this
+ * file.
  */
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -114,7 +115,7 @@ export const defaultServices = {
   temporal_ui: undefined,
 } as const satisfies Record<string, string | undefined>;
 type ServiceName = keyof typeof defaultServices;
-/** A service without a default URL may stay without one. */
+/** The URL of each service. It can be undefined only for a service without a default URL. */
 type Services = {
   [N in ServiceName]: (typeof defaultServices)[N] extends string ? string : string | undefined;
 };
@@ -364,7 +365,10 @@ function temporalAccessOf(v: z.infer<typeof environment>) {
   };
 }
 
-/** Slack's addresses, and the app by which organizations connect; it needs both its id and its secret. */
+/**
+ * Slack's URLs and signing secret, and the Slack app by which organizations connect. Without its client id or its
+ * client secret there is no app.
+ */
 function slackOf(v: z.infer<typeof environment>) {
   const { SLACK_CLIENT_ID: clientId, SLACK_CLIENT_SECRET: clientSecret } = v;
   return {

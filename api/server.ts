@@ -129,7 +129,7 @@ export async function startApi(
     ],
     socketOptions,
   );
-  // An upgrade that is not for a socket is handled as an ordinary request.
+  // An upgrade request that is not for a socket is handled as an ordinary request.
   const server = createServer({ shouldUpgradeCallback: sockets.wants }, serveRequest);
   server.on('upgrade', sockets.upgrade);
   // An unknown `Expect` header is no reason to refuse a request (RFC 9110, 10.1.1). Node would refuse it with a reply
@@ -152,7 +152,8 @@ export async function startApi(
     async close() {
       state.draining = true;
       clearInterval(sweeping);
-      // Closing now would reset connections whose request has arrived, but is not read yet.
+      // Closing at once would reset connections whose request has arrived, but is not read yet. So this process first
+      // reads for `lastReadMs`.
       await sleep(lastReadMs);
       await setImmediate();
       const closed = new Promise((resolve) => server.close(resolve));

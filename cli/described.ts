@@ -67,8 +67,8 @@ export type Noun = {
 };
 
 /**
- * A noun with its commands. `login` and `names` are those of every command. `example`: the path parameter in the
- * example of a command that names no examples.
+ * A noun with its commands. `login` and `names` are those of every command; a command may have further `names`.
+ * `example`: the path parameter in the example of a command that names no examples.
  */
 export function noun({
   name,
@@ -82,6 +82,7 @@ export function noun({
     ...shared,
     examples: [parametersOf(each.does).length > 0 ? `${each.name} ${example}` : each.name],
     ...each,
+    names: { ...shared.names, ...each.names },
   }));
   return { name, description, commands: completed };
 }

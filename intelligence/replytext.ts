@@ -21,7 +21,10 @@ const active =
 const opensAddress = /:\/\/|www\.|(?:script|data|file|blob|filesystem|view-source|jar):/i;
 const afterAddress = new Set('.,;:!?)]}…*_\'"');
 
-/** The maximum lengths of the text and the target of an image or a link, in characters; a longer one stays text. */
+/**
+ * The maximum lengths of the text and the target of an image or a link, in characters. A longer image or link is not
+ * replaced by `brackets`.
+ */
 const longestWords = 500;
 const longestTarget = 2_000;
 /**
@@ -133,7 +136,7 @@ function brackets(opening: '![' | '[', show: (words: string, target: string) => 
       }
       at = text.indexOf(opening, whole ? from : at + opening.length);
     }
-    // A trailing exclamation mark may begin an image.
+    // A trailing exclamation mark may begin an image, so it waits for the next piece.
     const cut = image && !last && from < text.length && text.endsWith('!') ? text.length - 1 : text.length;
     return { done: done + text.slice(from, cut), rest: text.slice(cut) };
   };
@@ -161,12 +164,13 @@ function harmless(named: (url: string) => boolean): Stage {
   return (text, last) => {
     const { done, rest } = cutAt(text, last ? text.length : settledLength(text));
     const shown = done.replaceAll('](', '] (').replaceAll(/<(?=[a-z/!?])/gi, '‹');
-    // Incomplete image and link syntax, and syntax that spans lines, is broken up too. URLs in the result are removed.
+    // Incomplete image and link syntax, and syntax that spans lines, is broken up too. Then active schemes, and URLs
+    // that no source contains, are removed.
     return { done: withoutImageMarks(shown.replaceAll(active, linkRemoved).replaceAll(address, checked)), rest };
   };
 }
 
-/** Removes exclamation marks before an opening bracket. */
+/** Removes exclamation marks before an opening bracket, so that the text contains no image syntax. */
 function withoutImageMarks(text: string): string {
   return text
     .split('[')

@@ -14,8 +14,8 @@ import { fingerprintOf, kept } from './fingerprint.ts';
 const maxBundleBytes = 64 * 1024 * 1024;
 
 /**
- * Bundles the workflows: in two to three seconds, or in no time when the same bundle is cached in `folder`. Safe to run
- * in several workers at once. `encrypted`: messages and stack traces of failures are stored as payloads, which the
+ * Bundles the workflows, which takes two to three seconds, or reads the same bundle from its cache in `folder`. Safe to
+ * run in several workers at once. `encrypted`: messages and stack traces of failures are stored as payloads, which the
  * payload codec encrypts. Rejects with the bundler's error output.
  */
 export async function bundleWorkflows(folder?: string, { encrypted = false } = {}): Promise<{ code: string }> {

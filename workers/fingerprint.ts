@@ -41,7 +41,7 @@ export async function kept(
     const draft = join(folder, `${prefix}.${randomUUID()}.draft`);
     try {
       await write(draft);
-      // The rename of a folder fails when another process was faster. That process wrote the same.
+      // The rename of a folder fails when another process was faster. That process wrote the same content.
       await rename(draft, path).catch(() => undefined);
     } finally {
       await rm(draft, { recursive: true, force: true });

@@ -7,7 +7,7 @@ type Declared = (typeof slices)[number]['fleets'];
 type FleetsOf<F> = F extends unknown ? keyof F : never;
 export type FleetName = FleetsOf<Declared>;
 
-/** The types require a fleet for every queue. */
+/** A queue without a fleet is a type error. */
 export const fleets: Readonly<Record<Queue, Fleet>> = Object.assign(
   {},
   ...slices.map((slice) => slice.fleets),

@@ -1,6 +1,7 @@
 /**
  * A worker process. It runs the fleets of `--fleet crawl,documents` or FLEETS (all when neither is set) and the
- * sweeper, and creates the schedules if it has the fleet `maintenance`. It drains on SIGTERM.
+ * sweeper, and creates the schedules if it has the fleet `maintenance`. On SIGTERM it accepts no new work, and ends
+ * when running activities have ended or `drainSeconds` have passed.
  */
 import { parseArgs } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
@@ -151,7 +152,7 @@ function installRuntime(config: Config, log: Logger): void {
     logger: new DefaultLogger('WARN', ({ level, message, meta: { error: err, ...meta } = {} }) =>
       log.warn({ ...meta, ...defined({ err }), level_name: level }, message),
     ),
-    // The SDK must not handle signals, because this process drains in its own order.
+    // The SDK must not handle signals, because this process stops its parts in its own order.
     shutdownSignals: [],
     ...(config.workerMetricsPort === undefined
       ? {}

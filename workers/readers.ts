@@ -1,7 +1,7 @@
 /**
- * Builds the programs that read untrusted files and pages: plain JavaScript, bundled with their packages. Such a
- * process reads one file and ends, so most of its time is its start. A built program opens a few files instead of
- * hundreds and strips no types.
+ * Builds the programs that read untrusted files and pages: plain JavaScript, bundled with their packages. A process
+ * that runs such a program reads one file and ends, so most of its time is its start. To start fast, a built program
+ * opens a few files instead of hundreds and strips no types.
  */
 import { execFile } from 'node:child_process';
 import { realpath } from 'node:fs/promises';
@@ -20,7 +20,7 @@ export type Readers = Record<keyof typeof sources, string>;
 const keptVersions = 3;
 
 /**
- * Builds the programs: in a second, or in no time when the same programs are cached in `folder`. Safe to run in several
+ * Builds the programs, which takes a second, or finds the same programs cached in `folder`. Safe to run in several
  * processes at once. Rejects when the folder is not writable, and with the bundler's error output.
  */
 export async function buildReaders(folder: string): Promise<Readers> {
@@ -31,7 +31,10 @@ export async function buildReaders(folder: string): Promise<Readers> {
   return { files: join(real, 'files.mjs'), pages: join(real, 'pages.mjs') };
 }
 
-/** The bundler runs in a child process, because it starts a process of its own that lives as long as its parent. */
+/**
+ * The bundler runs in a child process. It starts a helper process, which lives as long as the process that called the
+ * bundler.
+ */
 async function buildInto(folder: string): Promise<void> {
   const args = ['--disable-warning=ExperimentalWarning', fileURLToPath(import.meta.url), folder];
   await promisify(execFile)(process.execPath, args);

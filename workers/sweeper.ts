@@ -22,8 +22,8 @@ const lease = 'sweeper';
 const batch = 500;
 const lanes = 20;
 /**
- * In ms. A start that takes longer fails. The limit is long, because no request waits for these starts and Temporal is
- * slow after an outage. It must be shorter than the lease of an intent.
+ * The time limit of a start, in ms. A start that takes longer fails. The limit is long, because no request waits for
+ * these starts and Temporal is slow after an outage. It must be shorter than the lease of an intent.
  */
 const startDeadlineMs = 4_000;
 
@@ -62,8 +62,8 @@ export function startSweeper(ctx: Starter): { stop(): Promise<void> } {
 }
 
 /**
- * Starts all due intents, several in parallel, until `isStopped`. While Temporal is down, no intent is leased. So all
- * intents stay due, and they are started as soon as Temporal is back, however long the outage was.
+ * Starts the workflows of all due intents, several in parallel, until `isStopped`. While Temporal is down, no intent is
+ * leased. So all intents stay due, and they are started as soon as Temporal is back, however long the outage was.
  */
 export async function sweep(ctx: Starter, isStopped = () => false): Promise<void> {
   const now = ctx.clock();
@@ -88,7 +88,10 @@ export async function sweep(ctx: Starter, isStopped = () => false): Promise<void
   await Promise.all(Array.from({ length: lanes }, lane));
 }
 
-/** Leases and starts one intent. A failure is logged and does not affect the other intents. */
+/**
+ * Takes the lease of one intent (a saved start of a workflow), and starts its workflow. A failure is logged and does
+ * not affect the other intents.
+ */
 async function startDue(ctx: Starter, model: Model<Launchable>, due: Due): Promise<'done' | 'outage'> {
   const about = { workflow_id: due.intent.workflow_id, org_id: due.record.org_id };
   try {

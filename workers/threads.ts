@@ -13,7 +13,7 @@ export const sharedThreads = 2;
 
 /**
  * The SDK's `Worker`, whose workers share threads until the last of them has stopped. `activityNames`: the activities
- * of all of them, because the threads refuse local activities that they do not know.
+ * of all these workers, because a thread refuses a local activity that it does not know.
  */
 export function sharingThreads(activityNames: readonly string[]): typeof Worker {
   let users = 0;

@@ -7,7 +7,7 @@ export * from './index.ts';
 
 for (const [name, workflow] of Object.entries(workflows))
   setWorkflowOptions(
-    // Temporal refuses a versioning behavior from workers without a version.
+    // Temporal refuses a versioning behavior from a worker without a version, so for such a worker none is set.
     () =>
       // The version of a worker without a build id has no deployment name.
       workflowInfo().currentDeploymentVersion?.deploymentName

@@ -89,7 +89,10 @@ export async function launch<
   return record;
 }
 
-/** Starts saved intents in parallel. A failed start is retried by the sweeper, and the caller gets no error. */
+/**
+ * Starts the workflows of saved intents in parallel. A failed start is retried by the sweeper, and the caller gets no
+ * error.
+ */
 export async function startSaved<T extends Launchable>(
   ctx: Starter,
   model: Model<T>,

@@ -53,8 +53,8 @@ export function createConversationActivities(deps: AnsweringDeps) {
     if (isLocal && intelligence.asksModel) return { kind: 'long' };
     const began = performance.now();
     /**
-     * By message id: the attempt that had claimed the waiting message when this run started. Such an attempt is dead or
-     * waits for a tool call. This run adds its own attempts.
+     * The attempt that claimed each waiting message, by message id. It is an attempt from before this run, which is
+     * dead or waits for a tool call, or an attempt of this run.
      */
     const before = new Map<string, string | undefined>();
     let modelFailed: string | false | undefined;
@@ -100,7 +100,8 @@ export function createConversationActivities(deps: AnsweringDeps) {
         const [soonest] = [...held.values()].toSorted((a, b) => a.untilMs - b.untilMs);
         return { kind: 'waiting', for: soonest!.callId, withinMs: soonest!.untilMs };
       }
-      // A message that was stored after the reads above sends its own signal, which runs this activity again.
+      // A message that is stored after the reads above comes with a signal, which makes the workflow run this activity
+      // again.
       if (more) continue;
       await keepTogether(conversation);
       return { kind: 'done', ...defined({ modelFailed }) };

@@ -79,7 +79,7 @@ async function advance(deps: CallDeps, { orgId, callId }: Ref, run: Run): Promis
 
 /**
  * Asks for approval of a new call that needs it. Sends a call that needs no approval or has it, and ends a call that
- * may not be made. Returns how long the rate limit holds the call back, in ms.
+ * may not be made. Returns how long the rate limit holds the call back, in ms; undefined when it does not.
  */
 async function goOn(deps: CallDeps, call: ToolCall, server: ToolServer | null, run: Run): Promise<number | undefined> {
   const tool = approvedFor(call, server);

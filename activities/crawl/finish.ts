@@ -72,8 +72,8 @@ export function createCrawlFinish({ search, embedding, clock }: Deps) {
   }
 
   /**
-   * Removes the leftovers of batches whose process died: unpublished generations, and former generations of pages that
-   * were published again.
+   * Removes the leftovers of batches whose process died. These are generations (versions of a page's chunks) that were
+   * not published, and former generations of pages that were published again.
    */
   async function removeStale({ org_id, mode }: Crawl): Promise<void> {
     for (const { _id, keep } of await listStale(org_id, mode)) {

@@ -19,8 +19,8 @@ import { inScope, isFileUrl, pageKey } from '../../models/rules/crawl/url.ts';
 /** The maximum number of pages in flight: waiting for the site, or being read. */
 const pagesAtOnce = 12;
 /**
- * A round starts no further page after this many characters of text and links, because the process holds two rounds of
- * each of several crawls in memory.
+ * A round starts no further page after this many characters of text and links. The limit is needed because the process
+ * holds two rounds of each of several crawls in memory.
  */
 const charactersARound = 8_000_000;
 
@@ -108,7 +108,7 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
     let characters = 0;
     let left = false;
     const begin = async (entry: Frontier): Promise<Visit | undefined> => {
-      // A slow site, or one with long pages, gives many small rounds instead of one large one.
+      // These conditions end a round early. So a slow site, or one with long pages, gives many small rounds.
       if (clock().getTime() > until || characters > charactersARound || left) return undefined;
       if (isTrap(entry, counts, crawl.max_pages)) {
         const settled = { url: entry.url, outcome: 'skipped', why: 'trap', reason: explain('trap') } as const;

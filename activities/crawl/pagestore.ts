@@ -26,7 +26,7 @@ type Deps = { search: Search; embedding: Pick<Embedding, 'model'>; quotas: Quota
 type Stored = {
   /** The outcome of each URL of the round. */
   settled: Settled[];
-  /** Why no further page can be stored. Pages that are not stored for this reason are not settled. */
+  /** Why no further page can be stored. Pages that are not stored for this reason get no outcome. */
   full?: string;
 };
 
@@ -102,7 +102,7 @@ export function createPageStore({ search, embedding, quotas, clock }: Deps) {
     }
   }
 
-  /** Stores a round. If the process dies in between, the round is fetched and stored again. */
+  /** Stores the pages of a round. If the process dies in between, the round is fetched and stored again. */
   async function save(crawl: Crawl, round: RoundRead): Promise<Stored> {
     const { org_id, mode } = crawl;
     const urls = [...round.fresh, ...round.settled].map(({ url }) => url);

@@ -53,9 +53,9 @@ export async function removeOrphans(
 }
 
 /**
- * Of a live page's orphaned generations and index batches, removes those that are outdated; returns false when none is.
- * The page's record is read after `supersede`, because a generation that is outdated after `supersede` can never be
- * published.
+ * Of a live page's orphaned generations (versions of its chunks) and index batches, removes those that are outdated;
+ * returns false when none is. The page's record is read after `supersede`, because a generation that is outdated after
+ * `supersede` can never be published.
  */
 async function removeOutdated(
   search: Search,

@@ -98,7 +98,7 @@ export function createPublish({ search, embedding, clock }: Deps) {
 
   /**
    * Checks the pages again, because their tags may have changed while they were indexed. Removes the rows and chunks of
-   * former generations.
+   * former generations (earlier versions of a page's chunks).
    */
   async function tidy(crawl: Crawl, pages: readonly Page[]): Promise<void> {
     const { org_id, mode } = crawl;
@@ -111,8 +111,8 @@ export function createPublish({ search, embedding, clock }: Deps) {
     );
     for (const { _id, generation, tags_version } of pages) {
       const now = versions.get(_id);
-      // Another attempt has published a later generation meanwhile. The end of the crawl removes what this generation
-      // has left.
+      // The live generation is another one when the page was deleted, which is handled above, or when another attempt
+      // has published a later generation. Then the end of the crawl removes the chunks and rows of this generation.
       if (now?.live_generation !== generation) continue;
       // The rows have the crawl's own tags already. Publishing stored these tags, which raised `tags_version` by one.
       const written = tags_version + (namedTags(crawl) ? 1 : 0);

@@ -23,7 +23,8 @@ export type RoundRead = { fresh: readonly FreshPage[]; settled: readonly Settled
 /** A URL whose page has text. `read` is missing when the site reported the page as unchanged. */
 export type Seen = { url: string; hash: string; standing?: Page | undefined; read?: FreshPage };
 /**
- * A page to store. `former`: a page with the same text, or one that moved to this URL; a new page inherits its tags.
+ * A page to store. `former`: a page with the same text, or one that moved to this URL. If the page to store is new, it
+ * inherits the tags of `former`.
  */
 export type PageToStore = FreshPage & { standing?: Page | undefined; former?: Page | undefined };
 /** `folded`: URLs with the same text as another page. */
@@ -56,8 +57,7 @@ function textsOf({ fresh, settled }: RoundRead, known: ReadonlyMap<string, Page>
 
 /**
  * Sorts the pages of a round. If two pages have the same text, the text is stored once. A page of an earlier round is
- * compared only if this crawl has stored its outcome, because a page that the crawl has not reached yet may have
- * changed.
+ * compared only if this crawl has stored its outcome. A page that the crawl has not reached yet may have changed.
  */
 export async function sortRound(crawl: Crawl, round: RoundRead, known: ReadonlyMap<string, Page>): Promise<Sorted> {
   const texts = textsOf(round, known);

@@ -51,8 +51,8 @@ export async function letterOf(
       role: invitation.role,
     } as const;
     const { _id, hash, link_hash, invited_by } = invitation;
-    // An organization can read the mails of its own mail server. The token of such a mail must therefore not prove the
-    // address.
+    // An organization can read the mails of its own mail server. So the token in such a mail must not prove that the
+    // invited person owns the address.
     const token = (via: MailVia): string =>
       via === 'organization'
         ? storedProofToken(secrets, 'invitation_link', _id, link_hash)

@@ -60,8 +60,8 @@ const logged = ({ _id, org_id, kind }: Delivery) => ({ org_id, delivery_id: _id,
 const cut = (text: string | undefined) => text?.slice(0, maxResponseHead);
 
 /**
- * The words for a disabled destination: the deliveries that it no longer gets, and the settings that must be saved
- * again to enable it.
+ * The words by which members are told of a disabled destination: the deliveries that it no longer gets, and the
+ * settings that must be saved again to enable it.
  */
 const aboutOf = (kind: DeliveryKind) =>
   kind === 'notification'
@@ -130,9 +130,10 @@ export function createAttempts(deps: AttemptDeps) {
   }
 
   /**
-   * Disables a destination. Members are notified first, so that a crash in between loses no notice. A retry does not
-   * notify them twice, because `notice.key` stays the same: `since`, the time since which all attempts fail, is stored.
-   * Enabling the destination again resets `since`, so members are also notified when it is disabled the next time.
+   * Disables a destination. Members are notified before the destination is stored as disabled, so that a crash between
+   * the two steps loses no notice. A retry does not notify them twice, because `notice.key` stays the same. It contains
+   * `since`, the stored time since which all attempts fail. Enabling the destination again resets `since`, so members
+   * are also notified when it is disabled the next time.
    */
   async function disable(
     { destination }: Delivery,

@@ -43,9 +43,9 @@ export function createIntegrationActivities(deps: IntegrationDeps) {
     const { orgId, provider, candidateId } = asked;
     const standing = await findIntegration(orgId, provider);
     const taken = await connector.connect({ ...attempt, org_id: orgId, provider }, standing, deps, signal);
-    // The API deletes the errand when it stops waiting. Its caller is then told that the service did not answer, so
-    // nothing may be connected any more. An API that stops waiting after this check is not noticed, and the connection
-    // is stored.
+    // The API deletes the errand (the stored request) when it stops waiting. It then tells its caller that the service
+    // did not answer, so the connection must not be stored. If the API stops waiting only after this check, the
+    // connection is stored nevertheless.
     if (!(await readErrand(orgId, candidateId, deps.secrets))) {
       await discard(asked, taken);
       throw new Error('It took too long.');

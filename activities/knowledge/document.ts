@@ -91,7 +91,7 @@ export function createDocumentActivities(
   /**
    * Removes what an overtaken attempt has stored. An attempt is overtaken when its document was deleted or processed
    * again meanwhile. If the document was deleted, all of its data is removed. If the document was processed again, this
-   * generation and the rows of this attempt (`batch`) are removed, unless they are live.
+   * generation (version of its chunks) and the rows of this attempt (`batch`) are removed, unless they are live.
    */
   async function removeTraces({ orgId, docId, generation }: Ref, batch = batchOf(generation)): Promise<'gone'> {
     const standing = await find(orgId, docId);

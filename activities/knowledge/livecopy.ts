@@ -123,9 +123,17 @@ export function createLiveCopyActivities({ search, embedding, quotas, start, clo
     const _id = newId('page');
     const table = { org_id, mode: 'live' } as const;
     const chunks = chunksOf({ ...table, source_type: 'website', source_id: _id, generation: 1 }, cut);
-    await insertChunks(chunks);
     const { url, title, crawl_id, segments, authority, content_sha256, crawled_at } = from;
-    await indexChunks(search, table, chunks, () => ({ segments, authority: effectiveAuthority(authority, 'website') }));
+    const tags = { segments, authority: effectiveAuthority(authority, 'website') };
+    try {
+      await insertChunks(chunks);
+      await indexChunks(search, table, chunks, () => tags);
+    } catch (error) {
+      // The next attempt stores the chunks under a new id. Without this removal, each failed attempt would leave its
+      // chunks.
+      await removeChunks(org_id, [_id]).catch(() => undefined);
+      throw error;
+    }
     // The page's `etag` and `last_modified` are not copied. Without them, the next crawl reads the page in full, and so
     // finds the page's links.
     const read = { url, title, crawl_id, content_sha256, crawled_at };

@@ -132,7 +132,8 @@ async function readTable({ search, log }: MaintenanceDeps, table: IndexTable) {
 
 /**
  * Drops a batch of rows that was found outdated. The source's record is read again first: if the batch is live or about
- * to become live, its rows stay. The batch of a vector table is the number of a generation.
+ * to become live, its rows stay. In a vector table, the name of a batch is the number of the source's generation (the
+ * version of its chunks).
  */
 async function dropOutdated(
   deps: MaintenanceDeps,
@@ -141,7 +142,8 @@ async function dropOutdated(
   batch: string,
 ): Promise<boolean> {
   const words = table.model === undefined;
-  // A copy to live mode stores the rows of a page before the page. So the copy is read before the source.
+  // A copy to live mode stores the rows of a page before the page. So `isCopying` is read before the source. While a
+  // copy is running, rows without a source stay.
   const copying = await isCopying(table.org_id, table.mode);
   const source = await findSource(table.org_id, sourceId);
   if (!source && copying) return false;

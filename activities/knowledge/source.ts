@@ -13,8 +13,9 @@ type Ref = { orgId: string; sourceId: string };
 export type SourceActivities = ReturnType<typeof createSourceActivities>;
 
 /**
- * Adds chunks to the lexical index; queries see them once their generation is published. `tagsOf`: the tags of a
- * source, by its id. `batch`: a name for these rows, when several attempts write rows of one generation.
+ * Adds chunks to the lexical index; queries see them once their generation (the version of the source's chunks) is
+ * published. `tagsOf`: the tags of a source, by its id. `batch`: a name for these rows, when several attempts write
+ * rows of one generation.
  */
 export async function indexChunks(
   search: Search,

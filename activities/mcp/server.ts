@@ -18,7 +18,7 @@ import { maxTools, type ExaminedTool, type ListedTool } from '../../models/rules
 
 export type ToolServerDeps = ConnectionDeps & { mcp: Mcp };
 export type ToolServerRef = { orgId: string };
-/** `grantId`: the id of the errand with the sign-in. */
+/** `grantId`: the id of the errand (the stored request) that holds the sign-in. */
 export type GrantRef = ToolServerRef & { grantId: string };
 /** `gone`: the server was removed, or the sign-in is over. */
 export type Asked = { kind: 'done' } | { kind: 'gone' } | { kind: 'failed'; reason: FailureReason };
@@ -113,7 +113,7 @@ async function examined(tools: readonly ListedTool[]): Promise<ExaminedTool[]> {
   const until = performance.now() + examineMs;
   const found: ExaminedTool[] = [];
   for (const tool of tools) {
-    // This yields to other work, because examining a schema may take some CPU time.
+    // This wait lets the process do other work, because examining a schema may take some CPU time.
     await setImmediate();
     found.push(performance.now() < until ? { ...tool, ...examine(tool) } : tool);
   }

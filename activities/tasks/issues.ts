@@ -19,8 +19,8 @@ import { defined } from '../../models/rules/base/defined.ts';
 
 export type IssuesRef = { orgId: string; taskId: string };
 /**
- * `again`: true when a retry is needed. `error`: the service that refused an update; its message is in the worker's log
- * and, when the service refuses it for good, in a notification to the members.
+ * `again`: true when a retry is needed. `error`: the service that refused an update. The service's message is in the
+ * worker's log. If the refusal is final, members also get the message in a notification.
  */
 export type IssuesLeft = { again: boolean; error?: Link['provider']; retryAfterMs?: number };
 export type IssueActivities = ReturnType<typeof createIssueActivities>;

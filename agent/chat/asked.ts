@@ -8,7 +8,7 @@ import { searchedSegments, situationOf } from '../../models/rules/chat/conversat
 /** The number of earlier messages that the agent takes into account. */
 export const rememberedMessages = 10;
 
-/** `history`: the messages before this one, oldest first. */
+/** `history`: the messages of the conversation before the given one, oldest first. */
 export function askedOf(
   { org_id: orgId, mode, refinement, session_context }: Conversation,
   { body, product_type }: Message,

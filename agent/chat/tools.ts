@@ -28,7 +28,7 @@ type Told = {
  */
 type ToolStep = { call: WantedCall } | { told: Told } | undefined;
 
-/** A call with one of these outcomes is silent, unless somebody was asked about it. */
+/** The customer is not told of a call with one of these outcomes, unless somebody was asked about the call. */
 const droppedOnes: readonly Outcome[] = ['suspended', 'rate_limited'];
 /**
  * Whether a call is silent: the customer is not told of it. If all calls are silent, the turn answers from documents.
@@ -109,8 +109,8 @@ const askFor = (missing: readonly string[], language: Language): string =>
   `${ownSentences.needsMore[language]} ${missing.map((name) => titleOf(name).toLowerCase()).join(', ')}`;
 
 /**
- * A model's answer from the results of tools, which counts as an answer. If sentences were removed from it, the results
- * of the calls that changed something come first, because a removed sentence may have told of a change.
+ * The model's text about the results of tools; it counts as an answer. If sentences were removed from the text, the
+ * results of the calls that changed something come first, because a removed sentence may have told of a change.
  */
 function servedBy({ body, by }: { body: string; by: WrittenBy }, made: readonly CallMade[], language: Language): Told {
   const changes = by.dropped === undefined ? [] : changesIn(made);

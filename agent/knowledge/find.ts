@@ -33,7 +33,10 @@ export type Question = {
   tried?: boolean;
 };
 
-/** When a message is the heading or names a table row of several passages, at most this many of them answer it. */
+/**
+ * A message may equal the heading of several passages, or name a table row in them. At most this many of these passages
+ * are the answer.
+ */
 const maxNamed = 3;
 
 /** The retrieved passages, and how they were found. */

@@ -48,7 +48,9 @@ export type RetrieveDeps<P extends Passage> = {
 
 export type RetrieveAsk = {
   question: string;
-  /** The searches for the question, in the order to try them. Without it, the question itself is searched for. */
+  /**
+   * The searches for the question, in the order to try them. Without `askings`, the question itself is searched for.
+   */
   askings?: readonly Asking[];
   /** Earlier turns of the conversation to which the question may refer, the newest first. */
   context?: readonly string[];
@@ -144,8 +146,8 @@ const asItStands = (text: string): Asking => ({ text, readings: [{ text, questio
 /**
  * The candidates of a search that may be shown. The index only proposes candidates. Candidates that were deleted,
  * belong to another organization or lie outside the requested segments are removed here. A removed candidate took the
- * place of another candidate, and its source may have a newer generation by now. So the search is repeated without the
- * removed candidates.
+ * place of another candidate, and its source may have a newer generation (version of its chunks) by now. So the search
+ * is repeated without the removed candidates.
  */
 async function candidatesFor<P extends Passage>(
   deps: RetrieveDeps<P>,
@@ -153,9 +155,9 @@ async function candidatesFor<P extends Passage>(
   search: Omit<ProposeAsk, 'without'>,
 ): Promise<{ standing: { passage: P; candidate: Candidate }[]; scale: Scale | undefined; degraded: boolean }> {
   /**
-   * The generations that the next search excludes, by source. While a new generation is not published yet, it is
-   * excluded. Once it is published, the old generation is excluded instead. So each search replaces the entry of a
-   * source.
+   * The generations (versions of a source's chunks) that the next search excludes, by source. While a new generation is
+   * not published yet, it is excluded. Once it is published, the old generation is excluded instead. So each search
+   * replaces the entry of a source.
    */
   const without = new Map<string, string[]>();
   let standing: { passage: P; candidate: Candidate }[] = [];

@@ -45,7 +45,7 @@ export const signature = <S extends Sender>(provider: SignatureProvider<S>) =>
 /** The sender of a signed request. Rate limits count for the `id`, and idempotency keys are stored for it. */
 export type Sender = { id: string };
 export type SignatureProvider<S extends Sender = Sender> = {
-  /** For example `slack`; used in rate limit counters and in the OpenAPI document. */
+  /** The provider's name, such as `slack`, for rate limit counters and the OpenAPI document. */
   name: string;
   /** The header that holds the signature, in lower case. */
   header: string;

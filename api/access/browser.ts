@@ -1,7 +1,7 @@
 /**
- * Redirects of a browser to another service and back, for a sign-in or a connection there. What is needed to finish is
- * kept under the `state` parameter (models/base/onetimestate.ts). The browser gets a cookie, of which only a hash is
- * stored, so that nobody else's browser can finish.
+ * Redirects of a browser to another service and back, for a sign-in or a connection there. The data to finish the flow
+ * is stored under the `state` parameter (models/base/onetimestate.ts). The browser gets a cookie, of which only a hash
+ * is stored, so that no other browser can finish the flow.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Context } from '../context.ts';
@@ -16,8 +16,8 @@ const cookieName = (purpose: string, state: string): string =>
   `${purpose.split(':', 1)[0]!}_${sha256(state).slice(0, 16)}`;
 
 /**
- * Keeps what is needed to finish, for this browser alone. `cookies`: undefined when a key begins the flow; then any
- * browser may finish it.
+ * Stores the data to finish the flow (`kept`) for this browser alone. `cookies`: undefined when a key begins the flow;
+ * then any browser may finish it.
  */
 export async function beginRedirect(
   { secrets, clock }: Context,
@@ -31,8 +31,8 @@ export async function beginRedirect(
 }
 
 /**
- * What `beginRedirect` has kept for the returning browser, once; null when there is nothing, or when another browser
- * has begun the flow. The browser's cookie is deleted.
+ * Removes and returns the data that `beginRedirect` stored for this browser; null when there is none, or when another
+ * browser began the flow. Deletes the browser's cookie.
  */
 export async function endRedirect<Kept>(
   { secrets, clock }: Context,

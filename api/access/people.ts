@@ -43,8 +43,8 @@ export function newUser(
 }
 
 /**
- * The account with this e-mail and password. Undefined when the password is wrong or there is no such account; both
- * take the same time.
+ * The account with this e-mail and password. Undefined when the password is wrong or there is no such account. Both
+ * cases take the same time, so that timing does not reveal which accounts exist.
  * @throws Problem RATE_LIMITED after too many failures.
  */
 export async function authenticate(

@@ -46,7 +46,8 @@ export function createFrameTaker(ctx: Context, limit: Limiter) {
     if (type !== 'message' && type !== 'typing' && type !== 'ping') await limit('other_frames', session);
     if (type !== 'message') return;
     await limit('messages', session);
-    // A page can invent a visitor id, but not the network from which the visitor connects.
+    // Messages count for the network, too: a page can invent a visitor id, but not the network from which the visitor
+    // connects.
     if (embed) await limit('address_messages', network);
   }
 

@@ -26,7 +26,10 @@ export async function conversationOf({ orgId, modes }: Caller, convId: string): 
   return found;
 }
 
-/** Does an action, tells those who see it, and signals the conversation's workflow. @throws Problem NOT_FOUND, CONFLICT. */
+/**
+ * Performs an act, calls `tell`, which informs members' pages, and signals the conversation's workflow. @throws Problem
+ * NOT_FOUND, CONFLICT.
+ */
 export async function actShown(
   ctx: Starter,
   caller: Caller,
@@ -43,9 +46,9 @@ export async function actShown(
 }
 
 /**
- * Assigns a conversation to a member or to nobody. Customers do not see who is assigned. But every action prolongs the
- * life of a test conversation, and the conversation's workflow prolongs its messages and frames. @throws Problem
- * NOT_FOUND, VALIDATION.
+ * Assigns a conversation to a member or to nobody. Customers do not see who is assigned. The conversation's workflow is
+ * signalled all the same: every act postpones the expiry of a test conversation, and the workflow then postpones the
+ * expiry of its messages and frames. @throws Problem NOT_FOUND, VALIDATION.
  */
 export async function assign(
   ctx: Starter,

@@ -1,6 +1,6 @@
 /**
- * The inbox as a stream of api/live: a member's socket follows its organization. The stream has no log of its own. Each
- * process receives the frames of all logs, and a frame of a conversation means that the conversation changed. The
+ * The inbox as a stream of api/live: a socket follows the organization of its member. The stream has no log of its own.
+ * Each process receives the frames of all logs, and a frame of a conversation means that the conversation changed. The
  * conversation's inbox entry is then read once, for all sockets of the organization.
  */
 import { readPosition, viewConversations } from './inbox.ts';
@@ -48,7 +48,7 @@ const gatherMs = 150;
 const maxResumed = 200;
 /** Clocks of processes may differ by this much, in ms. */
 const skewMs = 5_000;
-/** What a member does (reading, writing) is shown for this many ms, unless the page reports it again. */
+/** What a member does (reading, writing) is shown for this many ms after the page's last report. */
 const doingMs = 60_000;
 /** A socket must be opened anew after this long, in ms, with a login that is still valid. */
 const socketMs = 3_600_000;
@@ -58,7 +58,10 @@ const unchanging: ReadonlySet<string> = new Set(['typing', 'reply_start', 'reply
 /** A piece of an answer in a customer's log. */
 type Piece = { message_id: string; body?: string };
 
-/** `epoch`: the epoch of the login that requested the socket's address. */
+/**
+ * `epoch`: the user's `epoch` when the page requested the socket's address. A higher `epoch` means that the user's
+ * logins have ended since.
+ */
 export type Ticket = { orgId: string; userId: string; epoch: number };
 type Staff = Ticket & {
   modes: readonly Mode[];
@@ -278,7 +281,7 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
     if (client.since === since) client.since = undefined;
   }
 
-  /** Refuses a socket that cannot be sent what it missed, so that the page reconnects and resumes. */
+  /** Refuses the socket when `work`, which sends it the missed changes, fails. The page then reconnects and resumes. */
   const orRefused = (client: Staff, work: Promise<void>): void =>
     void work.catch((error: unknown) => {
       log.warn({ err: error }, 'a member was not shown what was missed, and connects again');
@@ -337,7 +340,8 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
       if (!org || !role) throw noSuch('organization');
       client.socket = socket;
       socket.tell('welcome', { at: resumesAt(client, stamp()), user_id: userId, role, ...(await around(org)) });
-      // No log has an organization's id as its name. The socket gets only the frames that `hears` makes from all logs.
+      // The stream's id is the organization's id, and no log has this id. So the socket gets only the frames that
+      // `hears` makes from all logs.
       return { orgId, stream: orgId };
     },
     came(client) {
@@ -358,8 +362,8 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
       if (isStaffStream(stream)) hearStaff(orgId, { type, body } as StaffFrame);
       else if (!isIdOf('conversation', stream)) return;
       else if (!unchanging.has(type)) {
-        // Any other frame than a customer's further message means that an answer is complete or was given up, so its
-        // pieces are dropped.
+        // An `ack` (a further message of the customer) leaves an unfinished answer as it is. Any other frame means that
+        // the answer is complete or was given up, so its pieces are dropped.
         if (type !== 'ack') begun.delete(stream);
         next(orgId).conversations.add(stream);
       } else if (type === 'reply_start' || type === 'reply_chunk') hearAnswer(orgId, stream, type, body as Piece);
@@ -367,8 +371,9 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
     missed() {
       for (const client of [...staffOf.values()].flatMap((those) => [...those])) {
         client.since = new Date(client.since ?? heardAt);
-        // A pong replaces a later time that the page was told, before the read can fail. So a page that reconnects asks
-        // for everything that it missed. While Redis is unreachable, most calls find that the page knows no later time.
+        // If the page was told a later time than `at`, a pong tells it `at`. The pong is sent before the read, which
+        // may fail: the page then reconnects and asks for all changes since `at`. In most calls while Redis is
+        // unreachable, the page knows no later time and gets no pong.
         const { toldAt } = client;
         const at = resumesAt(client, stamp());
         if (toldAt === undefined || toldAt > at) client.socket!.tell('pong', { at });
@@ -406,9 +411,9 @@ const entriesOf = async (orgId: string, found: readonly Conversation[], reader?:
   (await viewConversations(orgId, found, reader)).map((entry) => shownConversation.parse(entry));
 
 /**
- * The time that a page sends as `since` when it reconnects. While the socket's own `since` is set, changes after that
- * time may still be unsent, so the page resumes from it. Thus a second break loses nothing. The caller tells the page
- * this time, so it is kept as `toldAt`.
+ * The time that a page sends as `since` when it reconnects. While the socket's own `since` is set, changes after
+ * `since` may still be unsent. The page then resumes from `since`, so that a second break of the connection loses
+ * nothing. The caller tells the page this time, so it is kept as `toldAt`.
  */
 function resumesAt(staff: Staff, at: string): string {
   staff.toldAt = staff.since?.toISOString() ?? at;

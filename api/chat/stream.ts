@@ -58,7 +58,8 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
     const client = await identify(request);
     const { orgId, sessionId } = client.customer;
     if (orgId !== request.params['orgId']) throw noSuch('organization');
-    // The limit is checked before the history is read and sent again, so that frequent reconnections do not cost that.
+    // The limit is checked before the history is read and sent again, so that frequent reconnections do not cause these
+    // reads.
     await limit('connects', sessionId);
     return client;
   }

@@ -1,5 +1,6 @@
 /**
- * The agent's answer as a draft for a member, who changes and sends it, or does not. Nothing is stored, sent or called.
+ * Makes the agent's answer as a draft for a member. The member may change and send the draft. Nothing is stored or sent
+ * here, and no tool is called.
  */
 import type { TenantPrincipal } from '../access/auth.ts';
 import type { Context } from '../context.ts';
@@ -15,8 +16,8 @@ type Draft = { turn: TurnAnswer; about: Message };
 const silent = { piece: async () => undefined, again: async () => undefined };
 
 /**
- * Answers the customer's last question. Later messages are skipped if they ask for a person or are a courtesy, because
- * documents do not answer those. Undefined when there is no question, or no answer.
+ * Answers the customer's last question. Later messages are skipped if they ask for a person or only greet or thank,
+ * because documents do not answer such messages. Undefined when there is no question, or no answer.
  * @throws Problem NOT_FOUND, or CONFLICT when the customer has written meanwhile.
  */
 export async function suggestReply(

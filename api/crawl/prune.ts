@@ -34,7 +34,8 @@ export async function findOrphans(
     search.listSources({ org_id: orgId, mode }),
   ]);
   // A copy from test mode stores the chunks of a page before the page. Whether a copy runs is read after the chunks. If
-  // a copy that has stored some of them has ended by then, its pages exist, and the removal skips them.
+  // a copy that stored some of these chunks has ended before this read, their pages exist, and the removal skips such
+  // chunks.
   const copying = await isCopying(orgId, mode);
   const known = new Map(pages.map((page) => [page._id, page]));
   const orphans = new Map<string, ReportedOrphan>();

@@ -19,7 +19,7 @@ export async function startRecovered(ctx: Starter, orgId: string, recovered: rea
   const limit = pLimit(startsAtOnce);
   try {
     await limit.map(recovered, async (one) => {
-      // From then on the sweeper starts it.
+      // From `next_at` on, the sweeper starts the workflow.
       if (ctx.clock() >= one.intent.next_at) return;
       await startUnsettled(ctx, one.record, one.intent, startDeadlineMs);
       await settleRecovered(one);

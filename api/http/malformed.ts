@@ -50,7 +50,7 @@ export function refuseRaw(socket: Duplex, problem: Problem): string {
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
   ];
-  // Node's HTTP server no longer handles the errors of an upgraded socket.
+  // Node's HTTP server no longer handles the errors of an upgraded socket, so they are handled here.
   socket.on('error', () => socket.destroy());
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
   return requestId;

@@ -42,7 +42,8 @@ export function createMetrics(readings: readonly Reading[] = []) {
         registers: [],
         async collect() {
           this.reset();
-          // When a system is down, the other metrics must still be served.
+          // A failed read, for example because the read system is down, must not keep the other metrics from being
+          // served.
           const values = await read().catch(() => undefined);
           if (values === undefined && labels.length === 0) this.set(Number.NaN);
           for (const { labels: of = {}, value } of values ?? []) this.set(of, value);

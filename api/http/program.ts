@@ -3,6 +3,11 @@
 /** What runs in the process. When `running` rejects, the process ends, and its supervisor starts it again. */
 type Program = { url?: string; close(): Promise<void>; running?: Promise<void> };
 
+/** The classes of errors that JavaScript itself throws where the code has a defect. */
+const defects = [TypeError, ReferenceError, RangeError, SyntaxError];
+/** The codes of errors about a module or a native library that cannot be loaded. */
+const notLoaded = ['ERR_DLOPEN_FAILED', 'ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'];
+
 /**
  * Starts a program, tells the parent process that it is ready, and closes it when this process is asked to end. The
  * process exits with 0, or with 1 and the reason on standard error.
@@ -25,8 +30,18 @@ export async function runProgram(start: () => Promise<Program>): Promise<void> {
 }
 
 function fail(error: unknown): never {
-  const { code, message } = error as NodeJS.ErrnoException;
+  const { code, message, stack } = error as NodeJS.ErrnoException;
   const sentence = code === 'EADDRINUSE' ? `The port is taken: ${message}. Set PORT to another one.` : message;
-  process.stderr.write(`${sentence}\n`);
+  process.stderr.write(`${isDefect(error) ? (stack ?? message) : sentence}\n`);
   process.exit(1);
+}
+
+/**
+ * Whether the message of an error is no explanation for an operator, who then needs the stack: the error is a defect,
+ * or a module or native library cannot be loaded. The TypeErrors of `parseArgs` are sentences about the command line.
+ */
+function isDefect(error: unknown): boolean {
+  const code = String((error as NodeJS.ErrnoException).code);
+  if (code.startsWith('ERR_PARSE_ARGS_')) return false;
+  return notLoaded.includes(code) || defects.some((kind) => error instanceof kind);
 }

@@ -55,7 +55,8 @@ export async function readForm(
     // With `binary`, formidable keeps the bytes of headers. Headers arrive in pieces, so `readHeader` decodes each as
     // UTF-8 when it is complete.
     encoding: 'binary',
-    // Other plugins of formidable would read a form whose boundary happens to contain the word `json`.
+    // Only these plugins are enabled: formidable's JSON plugin would read a form as JSON if the form's boundary
+    // happened to contain the word `json`.
     enabledPlugins: [multipart, boundParts],
     hashAlgorithm: 'sha256',
     maxFileSize: maxBytes,

@@ -79,7 +79,7 @@ export async function takeSpeech(
     if (admitted === null) throw noSuch('meeting');
     await storeSegments(meetingId, fresh);
     if (!(await findMeeting(owner, meetingId))) {
-      // The meeting was deleted meanwhile, and its removal may have missed these segments.
+      // The meeting was deleted meanwhile. Its removal may have missed these segments, so they are removed here.
       await removeSegments(meetingId, fresh);
       throw noSuch('meeting');
     }
@@ -108,7 +108,7 @@ export async function makeTitle(
 }
 
 /**
- * The stored summary if it is of the current transcript, else a new one.
+ * The stored summary if it is of the current transcript and `regenerate` is false, else a new one.
  * @throws Problem NO_TRANSCRIPT
  */
 export async function provideSummary(

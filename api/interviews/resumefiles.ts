@@ -7,9 +7,9 @@ const resumesAtOnce = 2;
 export type ResumeFiles = Pick<Files, 'extract' | 'close'>;
 
 /**
- * `findProgram` returns the path of the built program that reads resumes; undefined when there is none, and then the
- * sources are run. It is called at the first resume, because building takes a second, which the start of the API must
- * not wait for.
+ * `findProgram` returns the path of the built program that reads resumes. Without one it returns undefined, and the
+ * sources are run instead. It is called at the first resume, because building the program takes a second, and the start
+ * of the API must not wait for this.
  */
 export function createResumeFiles(findProgram: () => Promise<string | undefined>): ResumeFiles {
   let opening: Promise<Files> | undefined;

@@ -101,7 +101,8 @@ export function createRoomStreams(ctx: Context, metrics: SocketMetrics): StreamK
     async open(socket, guest, { query }) {
       const room = await findRoom(guest.roomId);
       if (!room || room.ended_at) throw roomOver();
-      // The greeting must not fail because another server is down; the next connection shows the missing frames.
+      // When `mend` fails, for example because Temporal is down, the socket is greeted all the same. The next
+      // connection shows the frames that are still missing.
       await mend(ctx, room).catch((error: unknown) =>
         ctx.log.warn({ err: error, interview_id: room._id }, 'a room was not caught up; it is at the next connection'),
       );

@@ -34,7 +34,7 @@ export type StreamSocket = {
   refuse(problem: Problem): void;
 };
 
-/** A frame as bytes, for sockets of a stream without a log, whose frames have no number of their own. */
+/** A frame as bytes, made once for many sockets. Their stream has no log, so the frame has no number (`seq` is 0). */
 export type MadeFrame = { type: string; text: Buffer };
 export const madeFrame = (type: string, body: object): MadeFrame => ({
   type,
@@ -91,8 +91,9 @@ export type StreamKind<C, F extends { type: string } = { type: string }> = {
   /** Called when the process ends, after all sockets are closed. */
   close?(): Promise<void>;
   /**
-   * Called for every frame that any process appends to any stream. With Redis, a frame is certain to arrive only if the
-   * id of its organization is the stream of an open socket. The function starts long work in the background.
+   * Called for every frame that any process appends to any stream. With Redis, a frame is certain to arrive only if an
+   * open socket follows the frame's organization: its stream is the organization's id. The function starts long work in
+   * the background.
    */
   hears?(frame: Frame): void;
   /** Called when `hears` may have missed frames. */

@@ -36,7 +36,7 @@ type TailDeps = {
   ended(collection: string, id: string): void;
   /**
    * Called for every frame of every stream, except during an interruption. With Redis, it is called only for frames of
-   * organizations whose id is the stream of a follower.
+   * organizations that have a follower: one whose `stream` is the organization's id.
    */
   heard(frame: Frame): void;
   /**

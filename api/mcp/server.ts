@@ -224,12 +224,15 @@ function foreignName(value: unknown, depthLeft = 40): string | undefined {
   return undefined;
 }
 
-/** The server for a reply, whose schema drops the secrets and the `pin` of each tool. */
-export const viewServer = ({ tools, ...server }: ToolServer) => ({
-  ...server,
-  has_access_token: server.access_token !== undefined,
-  has_client_secret: server.oauth?.client_secret !== undefined,
-  signed_in: server.oauth_state !== undefined,
-  oauth: server.oauth ?? null,
-  approved_tools: tools.map((tool) => ({ ...tool, suspended: tool.suspended ?? false })),
-});
+/** The server for a reply, without its secrets. The schema of the reply drops the `pin` of each tool. */
+export function viewServer({ tools, access_token, oauth_state, oauth, ...server }: ToolServer) {
+  const { client_secret, ...shown } = oauth ?? {};
+  return {
+    ...server,
+    has_access_token: access_token !== undefined,
+    has_client_secret: client_secret !== undefined,
+    signed_in: oauth_state !== undefined,
+    oauth: oauth ? shown : null,
+    approved_tools: tools.map((tool) => ({ ...tool, suspended: tool.suspended ?? false })),
+  };
+}

@@ -59,7 +59,7 @@ export async function extractFrom(
   const created = await store(tasks, { meeting, org, said }, cause);
   await noteExtraction(meeting._id, org._id, { version: said.length, generated_by });
   if (!(await findMeeting(meeting.org_id, meeting._id))) {
-    // The meeting was deleted meanwhile, and its removal may have missed these tasks.
+    // The meeting was deleted meanwhile. Its removal may have missed these tasks, so they are removed here.
     await removeTasksOf(meeting._id, cause, async () => undefined);
     throw noSuch('meeting');
   }

@@ -17,7 +17,7 @@ export async function review(ctx: Context, orgId: string, taskId: string, userId
     ctx.intelligence.reviewTask({ task, today }, { about: { task_id: taskId } }),
   ]);
   const review_status = missing.length + vague.length === 0 ? ('ready' as const) : ('needs_changes' as const);
-  // The review no longer applies if the task's text was changed meanwhile.
+  // If the task's text was changed meanwhile, the review no longer applies, so its status is not stored.
   const changing = changeTask(orgId, taskId, byMember(userId, now), (standing) =>
     sameWords(standing, task) ? { review_status } : undefined,
   );

@@ -73,7 +73,7 @@ export function createCompletions({ timeoutMs, persist }: Endpoint, model: strin
 
   /** Runs a request; retries once without `response_format` when the endpoint does not know it. */
   async function withFormat<T>(call: () => Promise<T>): Promise<T> {
-    // Another request may change `takesFormat` before this request fails.
+    // Another request may change `takesFormat` before this request fails, so the value that this request uses is kept.
     const sent = takesFormat;
     try {
       return await call();

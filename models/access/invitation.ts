@@ -46,7 +46,7 @@ const InvitationModel = defineModel(
     { fields: { org_id: 1, _id: -1 } },
     { fields: { hash: 1 }, unique: true },
     { fields: { link_hash: 1 }, unique: true },
-    // At most one pending invitation per address and organization.
+    // This index allows at most one pending invitation per address and organization.
     { fields: { org_id: 1, email: 1 }, unique: true, partialFilterExpression: { status: 'pending' } },
     { fields: { removed_at: 1 }, expireAfterSeconds: 0 },
   ],
@@ -65,7 +65,8 @@ export async function replaceInvitation(
     status: 'pending',
     removed_at: expiryOf('invitations', expires_at),
   };
-  // Another member may invite the same address at the same time.
+  // If another member invites the same address at the same time, the insert fails as a duplicate, and both writes are
+  // repeated.
   await againIfDuplicate(async () => {
     await invitations().updateMany({ org_id, email, status: 'pending' }, { $set: { status: 'revoked' } });
     await invitations().insertOne(record);

@@ -42,8 +42,8 @@ export const SessionModel = defineModel(
   },
   [
     { fields: { org_id: 1, customer_id: 1, _id: -1 } },
-    // One session per visitor of an embedded chat, so that limits and revocation apply to all connections of the
-    // visitor.
+    // This index allows one session per visitor of an embedded chat, so that limits and revocation apply to all
+    // connections of the visitor.
     {
       fields: { org_id: 1, mode: 1, visitor_id: 1, customer_id: 1 },
       unique: true,

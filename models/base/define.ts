@@ -29,8 +29,8 @@ export type IndexDefinition = {
 export const wordIndex = (...fields: readonly string[]): IndexDefinition => ({
   fields: { org_id: 1, ...Object.fromEntries(fields.map((field) => [field, 'text' as const])) },
   default_language: 'none',
-  // The name of a field that no record has. By default, a record's field `language` would set the language of its index
-  // entries.
+  // This option names a field that no record has. By default, MongoDB would take the language of a record's index
+  // entries from the record's field `language`.
   language_override: 'language_of_words',
 });
 
@@ -196,8 +196,8 @@ function loaderOf<R extends Ided>(model: Stores<never, Collection>, options: obj
       const byId = new Map(found.flat().map((record) => [record._id, record]));
       return asked.map(({ id }) => byId.get(id) ?? null);
     },
-    // `setImmediate` runs after the event loop has handled all readable sockets of this turn, so their reads join the
-    // batch.
+    // `setImmediate` runs after the event loop has handled all readable sockets of this turn. So the reads that their
+    // requests cause join the batch.
     { cache: false, batchScheduleFn: (dispatch) => setImmediate(dispatch), maxBatchSize: 500 },
   );
 }

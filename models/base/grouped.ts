@@ -33,8 +33,8 @@ export function grouped<T, R>(
     {
       cache: false,
       maxBatchSize: max,
-      // `setImmediate` runs after the event loop has handled all readable sockets of this turn, so their items join the
-      // batch.
+      // `setImmediate` runs after the event loop has handled all readable sockets of this turn. So the items that their
+      // requests cause join the batch.
       batchScheduleFn(close) {
         waiting.push(close);
         setImmediate(proceed);

@@ -54,8 +54,8 @@ export async function giveLease(name: string, holder = self): Promise<void> {
 }
 
 /**
- * The length of the lease for a renewal, in ms. It is longer than the requests of a renewal to a slow server. After a
- * crash, the next renewal waits for this long.
+ * The length of the lease for a renewal, in ms. It is longer than the requests of a renewal take with a slow server.
+ * After a crash, the next renewal waits for this long.
  */
 const renewalMs = 60_000;
 

@@ -24,7 +24,10 @@ const OneTimeStateModel = defineModel(
   {
     /** SHA-256 of the `state` parameter or code, hexadecimal. */
     _id: string,
-    /** The flow and the service: `oidc:<provider>`, `connect:<provider>`. */
+    /**
+     * The flow and the service: `oidc:<provider>`, `connect:<provider>`, or `connect:tools` for the sign-in at a tool
+     * server.
+     */
     purpose: string,
     /** SHA-256 of the browser's cookie, hexadecimal; absent for flows that do not begin in a browser. */
     browser: optional(string),

@@ -29,7 +29,7 @@ const intent = embedded({
   task_timeout_ms: optional(number),
   /** The `traceparent` of the request or activity that needs the workflow. */
   trace: optional(string),
-  /** When the work was saved. */
+  /** When the workflow was requested. */
   since: date,
   /** The time from which a sweeper may lease the intent. Each lease moves this time forward. */
   next_at: date,

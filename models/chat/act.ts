@@ -196,7 +196,7 @@ function occasionOf(
   const notice = noticeOf(act, { from, to, assignedBefore: assigned_to, assigned, by });
   if (!notice) return undefined;
   const { kind, again } = notice;
-  // Several messages of a customer cause one notice as long as that notice has not been sent.
+  // While a notice about an earlier message of the customer has not been sent, a further message adds no other notice.
   const waits = untold.some((one) => one.kind === kind && one.to === assigned && (one.again || !again));
   if (kind === 'customer_replied' && waits) return undefined;
   // A customer's message leaves the reason of an existing ticket unchanged. So the notice does not take the ticket's

@@ -73,7 +73,8 @@ async function take(
     ),
   );
   if (taken) return true;
-  // The record is full, so the upsert tried to insert a second one, or another first use was faster.
+  // The upsert failed as a duplicate. Either the record is full, so that the filter did not match and MongoDB tried to
+  // insert a second record, or another process inserted the record at the same time.
   const standing = await collectionOf(AllowanceModel).findOne({ _id: id });
   if (standing && standing.uses.length < limit) return take(what, orgId, usedBy, limit, { name, ends });
   return standing?.uses.includes(use) ?? false;

@@ -31,8 +31,8 @@ export async function provideConversation(
       { org_id: orgId, mode, customer_id: customerId },
       { sort: { ordinal: -1 }, projection: { ordinal: 1 } },
     );
-    // Another process may have begun or reopened a conversation since the first query. After this check, a concurrent
-    // start fails on the unique `ordinal`.
+    // Another process may have begun or reopened a conversation since the first query, so the query is repeated. If
+    // another process begins a conversation after this check, the insert below fails on the unique `ordinal`.
     const since = last && (await findStanding(orgId, mode, customerId));
     if (since) return since;
     const fresh: Conversation = {

@@ -66,7 +66,8 @@ async function* recordsBehind(
     for (const record of await listGapsOf(orgId, customerId, { limit, after })) yield { list: 'gaps', record };
   }
   const begun = list === 'conversations' || list === 'messages' ? id : undefined;
-  // The cursor comes from the caller and may name another customer's conversation.
+  // The cursor comes from the caller and may name another customer's conversation, so the conversation's customer is
+  // checked.
   if (begun !== undefined && (await findConversation(orgId, begun))?.customer_id === customerId)
     yield* messages(begun, Number(position));
   for (const record of await listConversations(orgId, mode, customerId, { limit, after: begun, all: true })) {

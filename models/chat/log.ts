@@ -21,7 +21,7 @@ export async function removedAmong(streams: readonly Stream[]): Promise<string[]
   return ids.filter((id) => !stands.has(id));
 }
 
-/** A writer for a conversation's frame log, whose frames expire shortly after the conversation. */
+/** A writer for a conversation's frame log. In test mode, the frames expire a day after the conversation. */
 export function conversationWriter(
   { _id, org_id, mode }: Pick<Conversation, '_id' | 'org_id' | 'mode'>,
   clock: () => Date,

@@ -71,11 +71,11 @@ export const MessageModel = defineModel(
      * no part of this answer before it is stored.
      */
     quiet: optional(boolean),
-    /** Answers only: the id of the customer's message. */
+    /** Answers only: the id of the customer's message that is answered. */
     answers: optional(string),
     sources: optional(mixed<MessageSource[]>()),
     has_context: optional(boolean),
-    /** Only for answers with `has_context`. `low`: the answer only shows passages that may help. */
+    /** How certain an answer with `has_context` is. `low`: the answer only shows passages that may help. */
     confidence: optional(oneOf(['high', 'low'])),
     offers: optional(mixed<Offer[]>()),
     /** Answers only: the explanation, for members, of how the answer was made. */
@@ -97,7 +97,7 @@ export const MessageModel = defineModel(
   [
     { fields: { conv_id: 1, position: 1 } },
     {
-      // Customers' messages have no `sender_id`, so a customer cannot occupy the id of a member's message.
+      // Customers' messages have no `sender_id`, so a customer's `client_message_id` never collides with a member's.
       fields: { org_id: 1, conv_id: 1, sender_id: 1, client_message_id: 1 },
       unique: true,
       partialFilterExpression: { client_message_id: { $exists: true } },

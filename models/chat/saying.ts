@@ -1,8 +1,8 @@
 /**
  * Stores customers' messages and members' replies from every channel: socket, REST, mail and team chat. `actOn` changes
  * the conversation first; then the message is stored. The message stores an intent to signal the conversation's
- * workflow. A conversation whose status changes stores one too, because the process may die before it stores the
- * message, and the customer would never be shown the status.
+ * workflow. When the act changes the status, the conversation stores such an intent, too. So the customer is shown the
+ * new status even if the process dies before it stores the message.
  */
 import { actOn } from './act.ts';
 import { ConversationModel, type Conversation } from './conversation.ts';

@@ -1,4 +1,4 @@
-/** Tags, priority, snooze and notes of a conversation: what members see and customers never do. */
+/** Tags, priority, snooze and notes of a conversation. Only members see them, never customers. */
 import type mongoose from 'mongoose';
 import {
   ConversationModel,

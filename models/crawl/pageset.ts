@@ -64,8 +64,8 @@ export async function countSet(orgId: string, mode: Mode, live: boolean): Promis
 }
 
 /**
- * `standing`: the id of the existing page at this address, if there is one; its stored address becomes `url`. If the
- * page is deleted meanwhile, it is not created again.
+ * `standing`: the id of the page that already exists at this address, perhaps in another spelling. The page's stored
+ * address becomes `url`. If the page is deleted meanwhile, it is not created again.
  */
 export type Claim = { url: string; standing: string | undefined } & Pick<Page, 'segments'> & {
     authority: Authority | undefined;
@@ -214,8 +214,8 @@ export async function touchPages(
 }
 
 /**
- * Copies the tags (segments and authority) of the second page, whose address leads to the first page, to the first
- * page. False when the first page has tags or was created before `since`.
+ * Copies the tags (segments and authority) of the second page to the first page. The address of the second page leads
+ * to the first page, for example by a redirect. False when the first page has tags or was created before `since`.
  */
 export async function inheritTags(
   { _id, org_id }: Page,
@@ -315,8 +315,8 @@ export async function listStale(
   orgId: string,
   mode: Mode,
 ): Promise<{ _id: string; keep?: { generation: number; batch: string } }[]> {
-  // The chunks are read first, then whether a copy runs, and then the pages. So when a copy that has stored some of
-  // these chunks no longer runs, the page of each chunk is found.
+  // The order of the reads matters: the chunks, then whether a copy runs, then the pages. If a copy that stored some of
+  // these chunks has ended by the second read, it has stored their pages, too, and the third read finds them.
   const stored = await countChunks(orgId, mode, 'website');
   const copying = await isCopying(orgId, mode);
   const known = new Map((await listSets(orgId, mode)).map((page) => [page._id, page]));

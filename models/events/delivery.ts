@@ -66,7 +66,9 @@ export const DeliveryModel = defineModel(
     status: oneOf(deliveryStatuses),
     /** The number of failed attempts since the delivery was created or redelivered. */
     tries: number,
-    /** How often the settled delivery was redelivered. The daily limits of mails count each time as another mail. */
+    /**
+     * How often the settled delivery was redelivered. The daily limits of mails count each redelivery as another mail.
+     */
     redeliveries: optional(number),
     attempts: list(attempt),
     next_attempt_at: optional(date),
@@ -343,8 +345,8 @@ export async function redeliver(orgId: string, deliveryId: string, now: Date): P
 }
 
 /**
- * Matches the deliveries to a destination, such as the Slack webhook of notifications. Deliveries with a receiver of
- * their own (`hasOwnReceiver`) have the same kind, and are not matched.
+ * Matches the deliveries to a destination. Of the kind `notification`, only deliveries to the Slack webhook match. All
+ * others of this kind have a receiver of their own (`hasOwnReceiver`).
  */
 const destinationFilter = (kind: DeliveryKind) => (kind === 'notification' ? { kind, lane: slackLane } : { kind });
 

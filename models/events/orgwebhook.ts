@@ -41,7 +41,7 @@ export async function findOrgWebhook(
 
 /**
  * Stores the given settings and leaves all others unchanged. `savesUrl`: whether the URL of the Slack webhook is saved,
- * be it with the value that is stored already.
+ * even if the URL is the stored one.
  */
 export async function saveOrgWebhook(
   orgId: string,

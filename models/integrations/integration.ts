@@ -187,7 +187,8 @@ export async function connectIntegration(
   now: Date,
 ): Promise<Integration> {
   const standing = await findIntegration(orgId, provider);
-  // An organization that connects the same event source again keeps `events_since`, by which organizations are ordered.
+  // An organization that connects the same event source again keeps `events_since`, because the organization with the
+  // earliest `events_since` gets the events.
   const since = standing?.events_of === connected.events_of ? (standing?.events_since ?? now) : now;
   const optional = { workspace: undefined, sealed_signing: undefined, events_of: undefined };
   const asks = { events_since: connected.events_of === undefined ? undefined : since };

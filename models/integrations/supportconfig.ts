@@ -28,7 +28,7 @@ const SupportConfigModel = defineModel('SupportConfig', 'support_configs', {
 });
 export type SupportConfig = RecordOf<typeof SupportConfigModel>;
 
-/** The place of the webhook's current and former secrets. */
+/** The `Place` with which the webhook's current and former secrets are encrypted. */
 export const webhookSecretPlace = (orgId: string): Place => ({
   field: 'support_configs.outbox_webhook_secret',
   record: orgId,

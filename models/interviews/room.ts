@@ -98,7 +98,7 @@ export type RoomOrder = Pick<
 export async function openRoom(order: RoomOrder, box: SecretBox, now: Date): Promise<Room> {
   const { _id, ...fields } = order;
   await prepareRoom(order, box);
-  // The configuration may have changed since the links were created.
+  // The configuration may have changed since the links were created, so the room gets the current configuration.
   await rooms().updateOne(
     { ...standing(_id), opened_at: { $exists: false } },
     { $set: defined({ ...fields, opened_at: now }) as Partial<Room> },

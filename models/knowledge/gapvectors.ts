@@ -32,7 +32,7 @@ const owners = new LRUCache<string, Kept>({ max: keptOwners, ttl: keptMs });
 export async function vectorsOf(owner: string, read: ReadSince): Promise<ReadonlyMap<string, Float32Array>> {
   const kept = owners.get(owner) ?? { vectors: new Map(), latest: 0 };
   const fresh: StoredVector[] = [];
-  // Reading from a cursor yields to the event loop between batches.
+  // The vectors are read from a cursor, so that the event loop can do other work between two batches.
   for await (const gap of read(new Date(kept.latest - overlapMs), comparedGaps)) fresh.push(gap);
   for (const { _id, vector, last_asked } of fresh.toReversed()) {
     kept.vectors.delete(_id);

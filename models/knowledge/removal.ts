@@ -44,7 +44,7 @@ export async function recordRemovals(
   );
 }
 
-/** Removals without a workflow of their own. */
+/** Removals without a workflow of their own, which the end of a crawl carries out. */
 export async function listRemovals(orgId: string, mode: Mode): Promise<Removal[]> {
   return collectionOf(RemovalModel)
     .find({ org_id: orgId, mode, pending: { $exists: false } })

@@ -154,8 +154,8 @@ export async function findSource(orgId: string, sourceId: string): Promise<Sourc
 }
 
 /**
- * Begins to write the index rows of the live generation again, as a new attempt. Returns the source, and the name of
- * the batch to write. Null when another generation is live, or the source is deleted.
+ * Begins a new attempt, which writes the index rows of the live generation again. Returns the source, and the name of
+ * the batch of rows that the attempt writes. Null when another generation is live, or the source is deleted.
  */
 export async function beginRows(
   orgId: string,
@@ -174,8 +174,8 @@ export async function beginRows(
 }
 
 /**
- * Makes a batch live in place of the batch that `source` had; false when another batch is live now, or the source is
- * deleted.
+ * Makes a batch of index rows live in place of the batch that `source` had; false when another batch is live now, or
+ * the source is deleted.
  */
 export async function publishRows(orgId: string, sourceId: string, source: Source, batch: string): Promise<boolean> {
   const { live_generation, live_attempt } = source;

@@ -94,8 +94,8 @@ export class Superseded extends Error {
 }
 
 /**
- * Appends to one stream's log. It remembers the last number, so that an append without a concurrent writer is one
- * insert.
+ * Appends to one stream's log. The writer remembers the last number, so that an append without a concurrent writer is
+ * one insert.
  */
 export type FrameWriter = {
   /**

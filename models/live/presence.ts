@@ -18,7 +18,7 @@ export const PresenceModel = defineModel(
   'Presence',
   'presences',
   {
-    /** The id of a conversation, for its customer, or `memberPresence`. */
+    /** For a customer, the id of the conversation; for a member, the id that `memberPresence` makes. */
     _id: string,
     org_id: string,
     /** The processes in which the person has an open socket. */

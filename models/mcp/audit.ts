@@ -164,7 +164,7 @@ export function auditWriter({ clock, secrets }: { clock: () => Date; secrets: Ke
 }
 export type AuditWriter = ReturnType<typeof auditWriter>;
 
-/** Times are hashed in their ISO 8601 form. */
+/** The hash of an event, in which the time has its ISO 8601 form. */
 const hashOf = (event: Omit<AuditEvent, 'hash' | 'mac'>): string =>
   sha256(linkText({ ...event, ts: event.ts.toISOString() } as Omit<Link, 'hash'>));
 

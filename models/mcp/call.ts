@@ -112,7 +112,7 @@ export async function callsFor(orgId: string, messageId: string): Promise<ToolCa
   return collectionOf(ToolCallModel).find({ message_id: messageId, org_id: orgId }).sort({ ordinal: 1 }).toArray();
 }
 
-/** The unfinished calls of a conversation, by the message that waits for them. */
+/** The unfinished calls of a conversation, by the id of the customer's message that waits for the call. */
 export async function messagesHeldUp(orgId: string, convId: string): Promise<Map<string, ToolCall>> {
   const open = await collectionOf(ToolCallModel)
     .find({ org_id: orgId, conv_id: convId, state: { $ne: 'ended' } })
@@ -155,8 +155,9 @@ export const abandonedBy = (attempt: string, now: Date) => ({
 });
 
 /**
- * Takes over the call of a crashed attempt, so that the call is sent again. Use this only for calls that change
- * nothing. False when the attempt is alive or another one was faster.
+ * Takes over the call of a crashed attempt, so that the call is sent again. Use this only for calls that only read
+ * (`isRead`), because the crashed attempt may have sent the call. False when the attempt is alive or another one was
+ * faster.
  */
 export const resend = (
   { _id, org_id, attempt }: ToolCall,
@@ -192,7 +193,8 @@ export const decideCall = (
 /**
  * Stores the customer's answer to one question of a tool once, together with the intents to continue; null when the
  * question does not wait for an answer any more. After the last answer the call is sent; otherwise the next question is
- * asked (`more`). The questions in `call` are those that the customer answered, for optimistic locking.
+ * asked (`more`). `call` holds the questions as they were read before the answer. Null also when they have changed
+ * since (optimistic locking).
  */
 export const answerQuestion = (
   call: ToolCall,

@@ -171,41 +171,79 @@ describe('the page /app', () => {
     await until(async () => (await listed()) === 10, 'the hits of the other search');
   });
 
-  it('a plain member can approve and deny every waiting tool call, also those after the first fifty', async () => {
-    const calls = 60;
-    await db()
-      .collection<ToolCall>('tool_calls')
-      .insertMany(
-        Array.from({ length: calls }, (_call, ordinal): ToolCall => ({
-          _id: newId('toolCall'),
-          org_id: org.orgId,
-          mode: 'test',
-          conv_id: convId,
-          customer_id: newId('customer'),
-          message_id: 'msg_of_waiting_calls',
-          ordinal,
-          tool_name: 'cancel_order',
-          risk_tier: 'admin_approve',
-          auth_scope: 'verified_customer',
-          pin: 'pin',
-          arguments: '{}',
-          arguments_sha256: 'hash',
-          state: 'waiting',
-          awaited: 'member',
-          ask_until: new Date(Date.now() + 3_600_000),
-          held_back: 0,
-          created_at: new Date(),
-        })),
-      );
-    const member = await openApp(browser, api.url, bob);
+  /** Stores tool calls that wait for a member, and opens the list of them. */
+  async function waitingCalls({ orgId }: TestOrg, user: TestUser, count: number) {
+    const stored = db().collection<ToolCall>('tool_calls');
+    await stored.insertMany(
+      Array.from({ length: count }, (_call, ordinal): ToolCall => ({
+        _id: newId('toolCall'),
+        org_id: orgId,
+        mode: 'test',
+        conv_id: convId,
+        customer_id: newId('customer'),
+        message_id: 'msg_of_waiting_calls',
+        ordinal,
+        tool_name: 'cancel_order',
+        risk_tier: 'admin_approve',
+        auth_scope: 'verified_customer',
+        pin: 'pin',
+        arguments: '{}',
+        arguments_sha256: 'hash',
+        state: 'waiting',
+        awaited: 'member',
+        ask_until: new Date(Date.now() + 3_600_000),
+        held_back: 0,
+        created_at: new Date(),
+      })),
+    );
+    const member = await openApp(browser, api.url, user);
     const usable = () =>
       member.page.evaluate("document.querySelectorAll('.cards .line button:enabled').length") as Promise<number>;
     await member.open('/app/tools/approvals');
     await until(async () => (await usable()) === 2 * 50, 'two buttons for each call of the first page');
-    await member.page.evaluate(
-      "[...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'More').click()",
-    );
+    return { member, usable, stored };
+  }
+  const clickMore =
+    "[...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'More').click()";
+
+  it('a plain member can approve and deny every waiting tool call, also those after the first fifty', async () => {
+    const calls = 60;
+    const { member, usable } = await waitingCalls(org, bob, calls);
+    await member.page.evaluate(clickMore);
     await until(async () => (await usable()) === 2 * calls, 'two buttons for each call');
+    await member.lacks('More');
+  });
+
+  it('a tool call that was decided disappears from the list, even when the user loads more calls while the list is read again', async () => {
+    const calls = 60;
+    const own = await api.newOrg();
+    const { member, usable, stored } = await waitingCalls(own, own.owner, calls);
+    // The next read of the list waits until the test lets it go on.
+    await member.page.evaluate(`(() => {
+      const send = window.fetch;
+      const { promise, resolve } = Promise.withResolvers();
+      window.letGo = resolve;
+      window.fetch = async (url, init) => {
+        if (init.method === 'GET' && url.includes('/approvals?')) {
+          window.waits = true;
+          await promise;
+        }
+        return send(url, init);
+      };
+    })()`);
+    const [newest] = await stored.find({ org_id: own.orgId }).sort({ _id: -1 }).limit(1).toArray();
+    await stored.updateOne({ _id: newest!._id }, { $set: { state: 'ended' } });
+    // The call is decided already, so this decision is refused. The page then reads the list again.
+    await member.press('d');
+    await member.shows('The customer is told.');
+    await member.page.evaluate("document.querySelector('dialog[open] button.danger').click()");
+    await until(
+      async () => (await member.page.evaluate('window.waits === true')) as boolean,
+      'the list to be read again',
+    );
+    await member.page.evaluate(clickMore);
+    await member.page.evaluate('window.letGo()');
+    await until(async () => (await usable()) === 2 * (calls - 1), 'two buttons for each call that still waits');
     await member.lacks('More');
   });
 

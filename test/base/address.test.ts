@@ -4,14 +4,14 @@ import { addressOf, networkOf } from '../../api/http/address.ts';
 
 describe('networkOf', () => {
   it.each([
-    ['an IPv4 address', '192.0.2.7', '192.0.2.7'],
-    ['an IPv4 address that is written as IPv6', '::ffff:192.0.2.7', '192.0.2.7'],
-    ['the network of an IPv6 address', '2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-    ['the same network for another host of that network', '2001:0DB8:1:2:ffff::1', '2001:db8:1:2::/64'],
-    ['the next network', '2001:db8:1:3::1', '2001:db8:1:3::/64'],
-    ['this machine', '::1', '::/64'],
-    ['what is no address', 'unknown', 'unknown'],
-    ['nothing', '', ''],
+    ['its IPv4 address', '192.0.2.7', '192.0.2.7'],
+    ['its IPv4 address, also when that is written as IPv6', '::ffff:192.0.2.7', '192.0.2.7'],
+    ['the /64 network of its IPv6 address', '2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['the same /64 network as another host in that network', '2001:0DB8:1:2:ffff::1', '2001:db8:1:2::/64'],
+    ['its own /64 network, even beside a similar one', '2001:db8:1:3::1', '2001:db8:1:3::/64'],
+    ['the /64 network of the loopback address ::1', '::1', '::/64'],
+    ['the text “unknown” when that stands in place of its address', 'unknown', 'unknown'],
+    ['an empty text when its address is missing', '', ''],
   ])('rate limits count a caller by %s', (_, address, network) => {
     expect(networkOf(address)).toBe(network);
   });
@@ -36,10 +36,20 @@ describe('addressOf', () => {
     ['that of the connection, when the proxy names none', undefined, true, '198.51.100.1'],
     ['that of the connection, when the proxy names only blanks', ' , ', true, '198.51.100.1'],
     ['that of the connection, when the proxy names “unknown”', 'unknown', true, '198.51.100.1'],
-    ['without the port that some proxies add', '203.0.113.9, 192.0.2.7:50123', true, '192.0.2.7'],
-    ['without brackets and port', '[2001:db8::1]:443', true, '2001:db8::1'],
-    ['without brackets', '[2001:db8::1]', true, '2001:db8::1'],
-    ['an IPv6 address, whose end is no port', '2001:db8::1:443', true, '2001:db8::1:443'],
+    [
+      'the one that the proxy names, without the port that some proxies add',
+      '203.0.113.9, 192.0.2.7:50123',
+      true,
+      '192.0.2.7',
+    ],
+    ['the one that the proxy names, without brackets and port', '[2001:db8::1]:443', true, '2001:db8::1'],
+    ['the one that the proxy names, without brackets', '[2001:db8::1]', true, '2001:db8::1'],
+    [
+      'the whole IPv6 address that the proxy names, although its end looks like a port',
+      '2001:db8::1:443',
+      true,
+      '2001:db8::1:443',
+    ],
   ])('the address of a caller is %s', (_, forwarded, trustProxy, address) => {
     expect(addressOf(from(forwarded), trustProxy)).toBe(address);
   });

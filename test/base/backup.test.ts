@@ -223,13 +223,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it('the backups in these tests contain no record from which a sweeper would start work again', () => {
+it('the backups in these tests contain no record whose workflow still waits to be started', () => {
   for (const [name, dumped] of Object.entries({ before, after }))
     expect([name, [...dumped.values()].flatMap(({ waiting }) => waiting)]).toEqual([name, []]);
 });
 
 describe('MongoDB is restored to an earlier time than Temporal', () => {
-  it('the command `ops restart` finishes work whose workflows have ended in Temporal, and no query finds a document that MongoDB does not have', async () => {
+  it('when MongoDB is restored to an earlier time than Temporal, the command `ops restart` finishes the restored work, and queries find only documents that MongoDB has', async () => {
     await bring(before, 'now');
     await start('api', 'worker');
     // Reprocessing would start a workflow under an id that Temporal already knows: that workflow ran after MongoDB's
@@ -250,7 +250,7 @@ describe('MongoDB is restored to an earlier time than Temporal', () => {
     await answered(`Once more: ${price('heron')}`);
   });
 
-  it('with a new Temporal namespace and an empty index, the command `ops restart` also finishes pending removals, and the old namespace lists the later removals, which have to be repeated', async () => {
+  it('with a restored MongoDB, an empty index and a new Temporal namespace, `ops restart` finishes all work; later removals, which the old namespace lists, must be repeated', async () => {
     await bring(before, 'now');
     await rm(join(env.DATA_DIR, 'search'), { recursive: true });
     const create = 'operator namespace create --namespace support-2 --retention 72h'.split(' ');
@@ -281,10 +281,10 @@ describe('MongoDB is restored to an earlier time than Temporal', () => {
 
 describe('Temporal is restored to an earlier time than MongoDB', () => {
   it.each<[string, string | undefined]>([
-    ['of an earlier backup', 'before'],
-    ['empty', undefined],
+    ['from an earlier backup', 'before'],
+    ['without its data', undefined],
   ])(
-    'with a Temporal that is %s, the command `ops restart` starts the work that Temporal lacks, and repeats none that is done',
+    'after Temporal is restored %s, the command `ops restart` starts the work that Temporal lacks, and repeats no finished work',
     async (_, from) => {
       await bring(after, from);
       await start('api', 'worker');

@@ -110,9 +110,9 @@ describe('JSON', () => {
     ['a list', '[1]', [1]],
     ['a text', '"a"', 'a'],
     ['null', 'null', null],
-    ['a mark of the order of bytes before it', '\ufeff{"a":"ü"}', { a: 'ü' }],
-    ['nothing', '', {}],
-    ['a hundred levels', `${'['.repeat(100)}${']'.repeat(100)}`, expect.anything()],
+    ['an object after a byte order mark', '\ufeff{"a":"ü"}', { a: 'ü' }],
+    ['an empty body', '', {}],
+    ['lists nested 100 levels deep', `${'['.repeat(100)}${']'.repeat(100)}`, expect.anything()],
   ])('a JSON body (%s) is parsed', async (_, text, body) => {
     expect(await post('/json', text, json)).toEqual({ status: 200, body: { body } });
   });
@@ -184,7 +184,7 @@ describe('bytes', () => {
 });
 
 describe('a form', () => {
-  it('a form gives its fields, and its file as name, size, hash and the path of a file that only the user of the process may read', async () => {
+  it('a form is read into its fields and its file (name, size, hash), and only the user of the process may read the stored file', async () => {
     const { body } = await postForm([
       field('segments', 'a,ü'),
       file('größe.md', 'Größe.'),
@@ -235,7 +235,7 @@ describe('a form', () => {
     [`; filename="a.md"; filename*=UTF-8''%zz`, 'a.md'],
     ['; filename="C:\\folder\\a.md"', 'a.md'],
     ['; filename=""', ''],
-  ])('the file of a form may be named by %s', async (more, filename) => {
+  ])('the name of an uploaded file is read from the Content-Disposition parameters %s', async (more, filename) => {
     const { body } = await postForm([{ headers: [named('file', more)], content: 'Text.' }]);
     expect(body.filename).toBe(filename);
   });
@@ -254,7 +254,11 @@ describe('a form', () => {
   it.each<[string, Part[], object]>([
     ['without a file', [field('segments', 'a')], detail('file', /is required/)],
     ['with two files', [file('a.md'), file('b.md')], detail('file', /one file/)],
-    ['with a file of another name', [file('a.md', 'Text.', 'upload')], detail('upload', /as `file`/)],
+    [
+      'with a file in a field that is not named `file`',
+      [file('a.md', 'Text.', 'upload')],
+      detail('upload', /as `file`/),
+    ],
     ['with the file as a text', [field('file', 'Text.')], detail('file', /is required/)],
     ['with a field twice', [field('a', '1'), field('a', '2'), file('a.md')], detail('a', /twice/)],
     ['with a long field', [field('a', long), file('a.md')], detail('a', /16384 bytes/)],

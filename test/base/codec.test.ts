@@ -76,7 +76,7 @@ it('a document is indexed by a workflow whose arguments Temporal stores only in 
   });
 });
 
-it('the codec endpoint refuses organizations’ keys, invented proofs and malformed bodies, and allows no other origin', async () => {
+it('the codec endpoint, which decrypts payloads for the Temporal UI, refuses API keys, forged logins and malformed bodies, and allows no origin but that of the UI', async () => {
   const org = await api.newOrg();
   const { token } = await api.newKey(org);
   for (const proof of [token, org.owner.token, `${Date.now() + 1e6}~abc.def`, ''])

@@ -19,7 +19,7 @@ it('unlessDuplicate returns undefined for a write that duplicates a stored recor
   await expect(unlessDuplicate(failing(other))).rejects.toBe(other);
 });
 
-it('againIfDuplicate repeats a write that another writer has overtaken, and throws any other error', async () => {
+it('againIfDuplicate repeats a write that fails as a duplicate of another writer’s record, and throws any other error', async () => {
   expect(await againIfDuplicate(failing(duplicate, duplicate))).toBe('written');
   await expect(againIfDuplicate(failing(duplicate, other))).rejects.toBe(other);
 });

@@ -9,7 +9,7 @@ import { createSecretBox } from '../../models/base/secretbox.ts';
 modelsIn('errands');
 const secrets = createSecretBox([randomBytes(32)]);
 
-it('an errand is stored encrypted, can be written by its organization, and is taken once', async () => {
+it('what the API and a worker hand to each other (an errand) is stored encrypted, is accessible only to its organization, and can be taken once', async () => {
   const id = await createErrand('org_1', { password: 'word' }, { secrets, now: new Date() });
   const stored = await mongoose.connection.db!.collection<{ _id: string }>('errands').findOne({ _id: id });
   expect(JSON.stringify(stored)).toContain(id);

@@ -78,9 +78,13 @@ describe('a record that is created', () => {
   it.each<[fault: string, change: Record<string, unknown>, field: string]>([
     ['lacks a required field', { url: undefined }, 'url'],
     ['has the empty string where a string is required', { url: '' }, 'url'],
-    ['has a word that the list does not have', { mode: 'staging' }, 'mode'],
+    ['has a value that is not in the list of allowed values', { mode: 'staging' }, 'mode'],
     ['has a value of another type', { generation: 'first' }, 'generation'],
-    ['has another word in an optional field', { authority: 'highest' }, 'authority'],
+    [
+      'has a value that is not in the list of allowed values of an optional field',
+      { authority: 'highest' },
+      'authority',
+    ],
   ])('a new record is refused when it %s', (_, change, field) =>
     expect(faultsOf({ ...page, ...change })).toEqual([field]),
   );

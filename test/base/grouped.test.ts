@@ -17,7 +17,7 @@ function held() {
 }
 
 describe('grouped', () => {
-  it('calls in the same turn of the event loop form one group, and so do calls that wait while earlier groups run', async () => {
+  it('calls to a grouped function in the same turn of the event loop run as one group, and so do calls that wait while earlier groups run', async () => {
     const { groups, work } = held();
     const ask = grouped(work, { atOnce: 2, max: 3 });
     const first = [ask(1), ask(2)];
@@ -42,7 +42,7 @@ describe('grouped', () => {
     expect(await Promise.all(later)).toEqual([8, 10, 12, 14]);
   });
 
-  it('a call fails when the call itself or its whole group fails, and the next group still runs', async () => {
+  it('a call to a grouped function fails when its own item or its whole group fails, and the next group still runs', async () => {
     const { groups, work } = held();
     const ask = grouped(work, { atOnce: 1, max: 10 });
     const mixed = Promise.allSettled([ask(1), ask(-1)]);

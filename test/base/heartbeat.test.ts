@@ -18,12 +18,12 @@ async function beats(info: About, worksMs: number): Promise<number> {
 }
 
 it.each<[string, About, number, number]>([
-  ['short work sends none', { heartbeatTimeoutMs: 8_000 }, 900, 0],
-  ['one a second where a death is noticed within 8 s', { heartbeatTimeoutMs: 8_000 }, 15_500, 15],
-  ['not more than one a second where a death is noticed sooner', { heartbeatTimeoutMs: 5_000 }, 15_500, 15],
-  ['one in each eighth of the time where a death may be noticed later', { heartbeatTimeoutMs: 40_000 }, 15_500, 3],
-  ['one a second without a limit', {}, 2_500, 2],
-  ['a local activity sends none', { isLocal: true }, 2_500, 0],
+  ['none during work of less than a second', { heartbeatTimeoutMs: 8_000 }, 900, 0],
+  ['one a second with a timeout of 8 s', { heartbeatTimeoutMs: 8_000 }, 15_500, 15],
+  ['at most one a second with a shorter timeout', { heartbeatTimeoutMs: 5_000 }, 15_500, 15],
+  ['one in each eighth of a longer timeout', { heartbeatTimeoutMs: 40_000 }, 15_500, 3],
+  ['one a second without a timeout', {}, 2_500, 2],
+  ['none from a local activity', { isLocal: true }, 2_500, 0],
 ])('an activity sends heartbeats as often as its timeout needs: %s', async (_label, info, worksMs, expected) => {
   expect(await beats(info, worksMs)).toBe(expected);
 });

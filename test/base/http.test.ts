@@ -172,7 +172,7 @@ describe('private addresses', () => {
     '[ff02::1]',
     '[5f00::1]',
   ];
-  it.each(spellings)('http://%s/ is refused without a DNS query', async (host) => {
+  it.each(spellings)('a request of the HTTP client to http://%s/ is refused without a DNS query', async (host) => {
     const { lookup, asked } = names({});
     const http = client({ lookup, egressAllow: [] });
     expect(await reasonOf(http.request(`http://${host}/`))).toBe('blocked_address');
@@ -181,20 +181,20 @@ describe('private addresses', () => {
   });
 
   it.each([
-    ['127.0.0.1'],
-    ['10.0.0.1'],
-    ['169.254.169.254'],
-    ['::1'],
-    ['fd00:ec2::254'],
-    ['fe80::1%eth0'],
-    ['::ffff:127.0.0.1'],
-    ['64:ff9b::7f00:1'],
-    ['2002:7f00:1::'],
-    ['0.0.0.0'],
+    ['127.0.0.1', ''],
+    ['10.0.0.1', ''],
+    ['169.254.169.254', ''],
+    ['::1', ''],
+    ['fd00:ec2::254', ''],
+    ['fe80::1%eth0', ''],
+    ['::ffff:127.0.0.1', ''],
+    ['64:ff9b::7f00:1', ''],
+    ['2002:7f00:1::', ''],
+    ['0.0.0.0', ''],
     ['93.184.216.34', '127.0.0.1'],
     ['2606:2800:220:1::1', '::1'],
-    ['not an address'],
-  ])('a host name that resolves to %s and %s is refused', async (...addresses) => {
+    ['not an address', ''],
+  ])('a host name is refused when DNS gives any address for it that is not public: %s %s', async (...addresses) => {
     let connections = 0;
     const port = await listen(createTcpServer(() => void (connections += 1)));
     const { lookup } = names({ 'evil.example': [addresses.filter(Boolean)] });
@@ -245,7 +245,7 @@ describe('DNS rebinding', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('the socket gets exactly the checked addresses', async () => {
+  it('a connection gets exactly those addresses from DNS that were checked to be public', async () => {
     const { lookup, asked } = names({ 'site.example': [['93.184.216.34', '2606:2800:220:1::1'], ['127.0.0.1']] });
     const ask = (all: boolean) =>
       new Promise((resolve) => {
@@ -426,7 +426,7 @@ describe('request', () => {
     await until(() => ended === 3);
   });
 
-  it('an error thrown by wantsBody reaches the caller', async () => {
+  it('an error that the callback wantsBody of a request throws reaches the caller', async () => {
     const base = await serve((_, reply) => reply.end('x'));
     const wantsBody = () => {
       throw new RangeError('mine');
@@ -453,7 +453,7 @@ describe('size', () => {
   });
 
   it.each(['identity', 'gzip'])(
-    'an endless body (%s) is refused at the size limit, and its connection is closed',
+    'an endless body (content encoding %s) is refused at the size limit, and its connection is closed',
     async (encoding) => {
       let closed = false;
       const chunk = encoding === 'gzip' ? gzipSync(Buffer.alloc(65_536, 'a')) : Buffer.alloc(65_536, 'a');
@@ -473,7 +473,7 @@ describe('size', () => {
   );
 
   it.each([undefined, 'gzip'])(
-    'an endless body (%s) is truncated at the size limit when the caller asks for that',
+    'an endless body (content encoding %s) is truncated at the size limit when the caller asks for that',
     async (encoding) => {
       let closed = false;
       const text = Buffer.alloc(65_536, 'a');
@@ -557,8 +557,8 @@ describe('size', () => {
 describe('time', () => {
   it.each([
     ['never answers', () => undefined],
-    ['drips its head', (socket: Socket) => drip(socket, 'HTTP/1.1 200 OK\r\n', 'x-a: b\r\n')],
-    ['only ever sends hints', (socket: Socket) => drip(socket, '', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n')],
+    ['sends its headers too slowly', (socket: Socket) => drip(socket, 'HTTP/1.1 200 OK\r\n', 'x-a: b\r\n')],
+    ['sends only Early Hints', (socket: Socket) => drip(socket, '', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n')],
   ])('a request to a server that %s ends at the headers timeout', async (_, answer) => {
     const base = await serveRaw(answer);
     const limits = { headersTimeoutMs: 100, totalTimeoutMs: 60_000 };

@@ -24,7 +24,7 @@ async function run(start: string, whenReady: (child: ReturnType<typeof spawn>) =
 }
 
 describe('a server process', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)('closes once on %s, and exits with 0', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('a server process closes once on %s, and exits with 0', async (signal) => {
     const start = `
       let closed = 0;
       process.on('exit', () => console.log('closed', closed));
@@ -42,19 +42,19 @@ describe('a server process', () => {
     });
   });
 
-  it('closes when its parent process has ended', async () => {
+  it('a server process closes when its parent process has ended', async () => {
     const ended = await run("return { close: async () => console.log('closed') };", (child) => child.disconnect());
     expect(ended).toEqual({ code: 0, said: [{ type: 'ready' }], stdout: 'closed\n', stderr: '' });
   });
 
-  it('closes when what runs in it fails, and exits with 1 and the reason', async () => {
+  it('a server process closes when its main task fails, and exits with 1 and the reason', async () => {
     const ended = await run(
       "return { close: async () => console.log('closed'), running: Promise.reject(new Error('broke')) };",
     );
     expect(ended).toEqual({ code: 1, said: [{ type: 'ready' }], stdout: 'closed\n', stderr: 'broke\n' });
   });
 
-  it('exits with 1 and the reason when it cannot close', async () => {
+  it('a server process exits with 1 and the reason when it cannot close', async () => {
     const ended = await run("return { close: () => Promise.reject(new Error('stuck')) };", (child) => child.kill());
     expect(ended).toMatchObject({ code: 1, stderr: 'stuck\n' });
   });
@@ -65,7 +65,28 @@ describe('a server process', () => {
       "throw Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE' });",
       'The port is taken: listen EADDRINUSE. Set PORT to another one.\n',
     ],
-  ])('exits with 1 and a sentence when the start fails: %s', async (start, sentence) => {
+  ])('a server process whose start fails exits with 1 and a sentence that says why: %s', async (start, sentence) => {
     expect(await run(start)).toEqual({ code: 1, said: [], stdout: '', stderr: sentence });
   });
+
+  it('a server process that is started with an unknown option exits with 1 and a sentence that names the option', async () => {
+    const { code, stderr } = await run(
+      "const { parseArgs } = await import('node:util'); parseArgs({ args: ['--flet'], options: {} });",
+    );
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^Unknown option '--flet'.*\n$/)]);
+  });
+
+  it.each([
+    ['undefined.x;', 'TypeError: Cannot read'],
+    ["JSON.parse('{');", 'SyntaxError: '],
+    ["throw Object.assign(new Error('no library'), { code: 'ERR_DLOPEN_FAILED' });", 'Error: no library'],
+    ["await import('no-such-package');", 'Error [ERR_MODULE_NOT_FOUND]: '],
+  ])(
+    'a server process whose start fails by a defect or a missing module exits with 1 and the stack: %s',
+    async (start, beginning) => {
+      const { code, stderr } = await run(start);
+      expect([code, stderr.slice(0, beginning.length)]).toEqual([1, beginning]);
+      expect(stderr).toMatch(/\n {4}at /);
+    },
+  );
 });

@@ -17,7 +17,7 @@ const byWorkflow = new Set(['meetings']);
 
 describe('the table of retention', () => {
   it.each(names.filter((name) => !byWorkflow.has(name)))(
-    'MongoDB itself deletes the records of %s at their expiry, or after the number of days in the table',
+    'MongoDB itself deletes the records of %s at their expiry, or after the number of days in the table of retention',
     (name) => {
       const model = Object.values(mongoose.models).find(({ collection }) => collection.collectionName === name)!;
       const ttl = model.schema.indexes().filter(([, { expireAfterSeconds }]) => expireAfterSeconds !== undefined);

@@ -167,7 +167,7 @@ describe('signature(provider)', () => {
 });
 
 describe('raw', () => {
-  it('a raw route gives its handler the bytes as sent, and the answer of an open route is wrapped in the envelope', async () => {
+  it('a route with a raw body gives its handler the bytes as they were sent, and its answer has the form { success, data }', async () => {
     const { status, body } = await post('/bytes', Uint8Array.of(0, 255, 10));
     expect([status, body]).toEqual([200, { success: true, data: { seen: '00ff0a' } }]);
   });

@@ -51,7 +51,7 @@ describe('a sealed value', () => {
       expect(() => before.open(sealed, other)).toThrow(/authenticate/);
   });
 
-  it('a sealed value opens with any configured key, and tells whether the newest key sealed it', () => {
+  it('a sealed (encrypted) value opens with any configured key, and shows whether the newest key sealed it', () => {
     const sealed = before.seal('word', place);
     expect([after.open(sealed, place), after.isNewest(sealed), after.isNewest(after.seal('word', place))]).toEqual([
       'word',
@@ -61,7 +61,7 @@ describe('a sealed value', () => {
     expect(() => only.open(sealed, place)).toThrow(/not among the configured ones/);
   });
 
-  it('a modified sealed value does not open', () => {
+  it('a sealed (encrypted) value that was modified does not open', () => {
     const sealed = before.seal('word', place);
     for (const changed of ['', 'x', sealed.slice(0, -1), `${sealed.slice(0, 9)}AAAA${sealed.slice(13)}`])
       expect(() => before.open(changed, place)).toThrow();
@@ -169,7 +169,7 @@ async function reseal(keys: readonly Buffer[]) {
 }
 
 describe('reseal', () => {
-  it('reseal seals all values with the new key, and the old key is no longer needed', async () => {
+  it('the command `reseal` encrypts all stored secrets with the new key, so that the old key is no longer needed', async () => {
     const org = await organization(before);
     expect(await org.read(after)).toEqual(org.all);
     await expect(org.read(only)).rejects.toThrow(/not among the configured ones/);
@@ -180,7 +180,7 @@ describe('reseal', () => {
     expect(await reseal([newKey, oldKey])).toMatchObject({ code: 0, resealed: 0 });
   });
 
-  it('reseal skips credentials while a process renews them', async () => {
+  it('the command `reseal` skips credentials while a process renews them', async () => {
     const orgId = newId('org');
     const whose = { org_id: orgId, provider: 'slack' } as const;
     const sealed = sealCredentials(whose, { token: 't' }, before);
@@ -195,7 +195,7 @@ describe('reseal', () => {
     await collectionOf(IntegrationModel).deleteOne({ _id });
   });
 
-  it('reseal covers every collection that holds sealed values', () => {
+  it('the command `reseal` covers every collection that holds encrypted secrets', () => {
     const sources = globSync('models/**/*.ts', { cwd: root }).map((path) => readFileSync(`${root}/${path}`, 'utf8'));
     const sealedIn = sources.flatMap((source) =>
       [...source.matchAll(/\bfield: ['`]([a-z_]+)\./g)].map(([, collection]) => collection!),
@@ -204,7 +204,7 @@ describe('reseal', () => {
     expect([...new Set(sealedIn)].toSorted()).toEqual(known.toSorted());
   });
 
-  it('reseal fails when no configured key opens the stored values', async () => {
+  it('the command `reseal` fails when no configured key decrypts the stored secrets', async () => {
     const org = await organization(createSecretBox([randomBytes(32)]));
     const { code, unreadable } = await reseal([newKey, oldKey]);
     expect([code, unreadable.length]).toEqual([1, 11]);

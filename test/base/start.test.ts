@@ -80,7 +80,7 @@ const waitingOf = async (org_id: string) => {
 };
 
 describe('the sweeper', () => {
-  it('one sweep starts all waiting workflows, taking organizations in turn', async () => {
+  it('one run of the sweeper starts all workflows that wait to be started, taking organizations in turn', async () => {
     const [many, one] = [newId('org'), newId('org')];
     await waiting(many, idsOf(many, 150));
     await waiting(one, idsOf(one, 1));
@@ -96,7 +96,7 @@ describe('the sweeper', () => {
     expect([await waitingOf(many), await waitingOf(one)]).toEqual([[], []]);
   });
 
-  it('a sweep continues after a failed start, and retries the failed start with a backoff of up to 5 minutes', async () => {
+  it('the sweeper continues after a workflow fails to start, and retries that start with a backoff of up to 5 minutes', async () => {
     const org = newId('org');
     await waiting(org, idsOf(org, 30));
     const bad = `${org}:0`;
@@ -115,7 +115,7 @@ describe('the sweeper', () => {
     await RemovalModel.deleteOne({ _id: bad });
   });
 
-  it('a stopped sweep begins no further start', async () => {
+  it('a sweeper that is told to stop begins no further start of a workflow', async () => {
     const org = newId('org');
     await waiting(org, idsOf(org, 150));
     let stopped = false;
@@ -141,7 +141,7 @@ describe('the sweeper', () => {
     await RemovalModel.deleteMany({ org_id: org });
   });
 
-  it('the start of a workflow settles the intent to start it, but not a signal that waits for the same workflow', async () => {
+  it('once a workflow has started, the stored intent to start it is removed, but not a stored signal for the same workflow', async () => {
     const org = newId('org');
     await waiting(org, idsOf(org, 1));
     const signal = intentFor({ ...working(`${org}:0`), signal: 'attend' }, later(-1)());
@@ -151,7 +151,7 @@ describe('the sweeper', () => {
     await RemovalModel.deleteMany({ org_id: org });
   });
 
-  it('a sweep starts nothing while Temporal is down, and everything when Temporal answers again', async () => {
+  it('the sweeper starts no workflow while Temporal is down, and all waiting workflows when Temporal answers again', async () => {
     const org = newId('org');
     await waiting(org, idsOf(org, 50));
     const before = await waitingOf(org);
@@ -166,7 +166,7 @@ describe('the sweeper', () => {
     expect(await waitingOf(org)).toEqual([]);
   });
 
-  it('a sweep stops when Temporal goes down, and the starts that it had claimed are due again within 5 s', async () => {
+  it('when Temporal goes down, the sweeper stops, and the workflows that it was about to start are due again within 5 s', async () => {
     const org = newId('org');
     await waiting(org, idsOf(org, 100));
     let asked = 0;
@@ -190,7 +190,7 @@ describe('a command to an open workflow', () => {
   const table = 'The resource is not in a state that allows this.';
   it.each<[string, Error, object]>([
     [
-      'that is refused by its table of states is 409 in its own words, with what would be possible',
+      'is answered with 409, the reason and the possible commands when the workflow’s state does not allow it',
       failed(refusal(words, { from: 'completed', operation: 'cancel', allowed: ['delete', 'restart'] })),
       {
         status: 409,
@@ -201,23 +201,27 @@ describe('a command to an open workflow', () => {
       },
     ],
     [
-      'that is refused for another reason is 409 in its own words',
+      'is answered with 409 and the reason when the workflow refuses it for another reason',
       failed(refusal(words)),
       { status: 409, code: 'CONFLICT', message: words, details: undefined, extra: {} },
     ],
     [
-      'that failed otherwise is 409, and says nothing of the inside',
+      'is answered with 409 and without internal details when it fails otherwise',
       failed(ApplicationFailure.nonRetryable('Cannot read properties of undefined', 'TypeError')),
       { status: 409, code: 'CONFLICT', message: table },
     ],
     [
-      'that is over is 409',
+      'is answered with 409 when the workflow has ended',
       new WorkflowNotFoundError('no such workflow', 'crawl:1', undefined),
       { status: 409, code: 'CONFLICT', message: table },
     ],
-    ['that nobody took in time is 503', new WorkflowUpdateRPCTimeoutOrCancelledError('timeout'), { status: 503 }],
-    ['while Temporal is away is 503', unavailable(), { status: 503, code: 'UNAVAILABLE' }],
-  ])('the failure of a command to a workflow is reported: a command %s', async (_, error, expected) => {
+    [
+      'is answered with 503 when no worker takes it in time',
+      new WorkflowUpdateRPCTimeoutOrCancelledError('timeout'),
+      { status: 503 },
+    ],
+    ['is answered with 503 while Temporal is down', unavailable(), { status: 503, code: 'UNAVAILABLE' }],
+  ])('a command to a workflow %s', async (_, error, expected) => {
     const executeUpdate = async () => {
       throw error;
     };

@@ -101,7 +101,7 @@ describe('a worker killed in each step of a document', () => {
 });
 
 describe('an API killed between saving a document and starting its workflow', () => {
-  it('a document whose API process is killed before its workflow starts is indexed by the sweeper', async () => {
+  it('a document is still indexed when the API process is killed after it has stored the document and before it starts the workflow', async () => {
     const env = newSystem('apikill', { FLEETS: 'documents,backlog' });
     const sound = apiAt((await start('api/server.ts', env)).url);
     const org = await sound.newOrg();

@@ -28,7 +28,7 @@ describe('readTogether', () => {
 });
 
 describe('updaterOf and changerOf', () => {
-  it('update only the record with this id and organization, whichever record the further condition names', async () => {
+  it('updaterOf and changerOf update only the record with the given id and organization, whichever record the further condition names', async () => {
     const copies = collectionOf(LiveCopyModel);
     const copy = { mode: 'live' as const, requested_by: 'user_1', requested_at: new Date(), documents: 0 };
     await copies.insertMany([
@@ -47,7 +47,7 @@ describe('updaterOf and changerOf', () => {
 });
 
 describe('readerInMode', () => {
-  it('reads the named fields of the records with these ids in the organization and mode', async () => {
+  it('readerInMode reads only the named fields of the records with the given ids, organization and mode', async () => {
     const copy = { requested_by: 'user_1', requested_at: new Date(), documents: 7 };
     await collectionOf(LiveCopyModel).insertMany([
       { _id: 'live', org_id: 'org_3', mode: 'live', ...copy },

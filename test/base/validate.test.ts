@@ -20,15 +20,15 @@ describe('a field that does not fit its schema', () => {
     ['missing', z.string(), undefined, 'is required'],
     ['missing, one of a list', z.enum(['a', 'b']), undefined, 'is required'],
     ['missing, of alternatives', z.union([z.string(), z.number()]), undefined, 'is required'],
-    ['text', z.string(), 1, 'must be text'],
-    ['text or null', z.string().nullable(), 1, 'must be text'],
-    ['truth', z.boolean(), 'yes', 'must be true or false'],
+    ['a text', z.string(), 1, 'must be text'],
+    ['a text or null', z.string().nullable(), 1, 'must be text'],
+    ['a boolean', z.boolean(), 'yes', 'must be true or false'],
     ['a list', z.array(z.string()), 'a', 'must be a list'],
     ['an object', z.object({}), [], 'must be an object'],
     ['a record', z.record(z.string(), z.string()), [], 'must be an object'],
     ['null', z.null(), 1, 'must be null'],
     ['a number', z.number(), '1', 'must be a number'],
-    ['no number', z.coerce.number(), 'x', 'must be a number'],
+    ['a text that is no number', z.coerce.number(), 'x', 'must be a number'],
     ['a whole number', z.int(), 1.5, 'must be a whole number'],
     ['a whole number, as a check', z.number().int(), 1.5, 'must be a whole number'],
     ['a whole number with bounds', z.int().min(1).max(9), 'x', 'must be a whole number from 1 to 9'],
@@ -43,7 +43,7 @@ describe('a field that does not fit its schema', () => {
     ['zero', z.number().positive(), 0, 'must be a number above 0'],
     ['too big', z.number().max(1.5), 2, 'must be a number of at most 1.5'],
     ['not below', z.number().lt(2), 2, 'must be a number below 2'],
-    ['outside on either side', z.number().gt(1).lt(2), 2, 'must be a number above 1 and below 2'],
+    ['a number outside both bounds', z.number().gt(1).lt(2), 2, 'must be a number above 1 and below 2'],
     ['empty text', z.string().min(1), '', 'must not be empty'],
     ['short text', z.string().min(12), 'x', 'must have at least 12 characters'],
     ['long text', z.string().max(3), 'xxxx', 'must have at most 3 characters'],
@@ -62,15 +62,20 @@ describe('a field that does not fit its schema', () => {
     ['a pattern with its own sentence', z.string().regex(/^\d+$/, 'must be digits'), 'x', 'must be digits'],
     ['a bound with its own sentence', z.number().min(1, 'must be some'), 0, 'must be some'],
     ['a rule with its own sentence', z.string().refine(() => false, 'is taken'), 'x', 'is taken'],
-    ['a rule without one', z.string().refine(() => false), 'x', 'is not valid'],
+    ['a rule without its own sentence', z.string().refine(() => false), 'x', 'is not valid'],
     [
-      'a rule that adds its own',
+      'a rule that adds its own sentence',
       z.string().superRefine((_, issues) => issues.addIssue({ code: 'custom', message: 'is odd' })),
       'x',
       'is odd',
     ],
     ['alternatives', z.union([z.string(), z.number()]), true, 'must be text, or must be a number'],
-    ['a kind', z.discriminatedUnion('type', [z.object({ type: z.literal('a') })]), [], 'must be an object'],
+    [
+      'a discriminated union',
+      z.discriminatedUnion('type', [z.object({ type: z.literal('a') })]),
+      [],
+      'must be an object',
+    ],
     [
       'a name in a record',
       z.record(z.string().max(1), z.string()),
@@ -101,25 +106,30 @@ describe('the path of a fault', () => {
   });
 
   it.each<[what: string, value: unknown, path: (string | number)[], message: string]>([
-    ['of a field', {}, ['name'], 'name: is required'],
+    ['a field', {}, ['name'], 'name: is required'],
     [
-      'in a list',
+      'a field in a list',
       { name: 'a', skills: [{ level: 1 }, { level: 9 }] },
       ['skills', 1, 'level'],
       'skills[1].level: must be a whole number from 1 to 5',
     ],
-    ['an entry', { name: 'a', skills: [1] }, ['skills', 0], 'skills[0]: must be an object'],
+    ['an entry of a list', { name: 'a', skills: [1] }, ['skills', 0], 'skills[0]: must be an object'],
     ['an unknown field', { name: 'a', role: 1 }, ['role'], 'role: is not a field here; take it out'],
     [
-      'an unknown field within',
+      'an unknown field in a list',
       { name: 'a', skills: [{ level: 1, x: 1 }] },
       ['skills', 0, 'x'],
       'skills[0].x: is not a field here; take it out',
     ],
-    ['of the alternative that was meant', { name: 'a', to: { id: 1 } }, ['to', 'id'], 'to.id: must be text'],
-    ['of an unknown kind', { name: 'a', kind: { type: 'c' } }, ['kind', 'type'], 'kind.type: must be one of a, b'],
-    ['of the whole', [], [], 'body: must be an object'],
-    ['of nothing', undefined, [], 'body: is required'],
+    ['a field of the alternative that was meant', { name: 'a', to: { id: 1 } }, ['to', 'id'], 'to.id: must be text'],
+    [
+      'a discriminator with an unknown value',
+      { name: 'a', kind: { type: 'c' } },
+      ['kind', 'type'],
+      'kind.type: must be one of a, b',
+    ],
+    ['the whole body', [], [], 'body: must be an object'],
+    ['a missing body', undefined, [], 'body: is required'],
   ])('a validation error names the place of the fault: %s', (_, value, path, message) => {
     const faults = faultsOf(nested, value);
     expect(faults.details.map((detail) => detail.path)).toEqual([['body', ...path]]);
@@ -186,12 +196,28 @@ describe('a Problem', () => {
     { path: ['body', 'name'], message: 'is taken' },
   ];
   it.each<[what: string, problem: Problem, message: string]>([
-    ['one detail', new Problem('VALIDATION', { details: details.slice(0, 1) }), 'segments[1]: must hold a letter'],
-    ['several', new Problem('VALIDATION', { details }), 'segments[1]: must hold a letter, and 1 more; see details'],
-    ['no detail', new Problem('VALIDATION', { details: [] }), 'The request is not valid.'],
-    ['a sentence of its own', new Problem('VALIDATION', { message: 'No.', details }), 'No.'],
-    ['another code', new Problem('CONFLICT', { details }), 'The resource is not in a state that allows this.'],
-  ])('the message of a Problem comes from its details: %s', (_, problem, message) => {
+    [
+      'with one detail is that detail',
+      new Problem('VALIDATION', { details: details.slice(0, 1) }),
+      'segments[1]: must hold a letter',
+    ],
+    [
+      'with several details is the first of them and the number of the others',
+      new Problem('VALIDATION', { details }),
+      'segments[1]: must hold a letter, and 1 more; see details',
+    ],
+    [
+      'without details says that the request is not valid',
+      new Problem('VALIDATION', { details: [] }),
+      'The request is not valid.',
+    ],
+    ['with its own sentence is that sentence', new Problem('VALIDATION', { message: 'No.', details }), 'No.'],
+    [
+      'of a code other than VALIDATION is the sentence of that code',
+      new Problem('CONFLICT', { details }),
+      'The resource is not in a state that allows this.',
+    ],
+  ])('the message of an error answer (a Problem) %s', (_, problem, message) => {
     expect(problem.message).toBe(message);
   });
 });

@@ -75,7 +75,8 @@ describe('tags and priority', () => {
     const convId = await (await customer()).say('Hello?');
     const { last_message_at: last } = (await call('GET', `/${convId}`)).body.conversation;
     const later = new Date(Date.parse(last) + 86_400_000).toISOString();
-    expect(await listed(`from=${began.toISOString()}`)).toEqual([convId]);
+    // The answer to an earlier test’s message may come meanwhile.
+    expect(await listed(`from=${began.toISOString()}`)).toContain(convId);
     expect(await listed(`from=${later}`)).toEqual([]);
     expect(await listed(`until=${began.toISOString()}`)).not.toContain(convId);
     expect(await listed(`until=${later}`)).toContain(convId);

@@ -85,6 +85,18 @@ describe('the help of each command', () => {
     expect((await cli(['gaps', '--help'])).stdout).toContain('only those with this status');
   });
 
+  it('the help of meetings summary calls its argument a meeting, and its option the length', async () => {
+    const { stdout } = await cli(['meetings', 'summary', '--help']);
+    expect(stdout).toContain('meetings summary [options] <meeting>');
+    expect(stdout).toContain('--length');
+  });
+
+  it('the help of crawl start gives the limits of its options, and says how to end a schedule', async () => {
+    const help = (await cli(['crawl', 'start', '--help'])).stdout.replaceAll(/\s+/g, ' ');
+    for (const words of ['1 to 1,000; 50 unless told', '1 to 720 hours', 'crawl unschedule'])
+      expect(help).toContain(words);
+  });
+
   it('every command has help', async () => {
     const leaves = async (path: string[]): Promise<string[]> => {
       const { stdout } = await cli([...path, '--help']);

@@ -251,7 +251,7 @@ describe('a quota of pages that is reached', () => {
     await expectEachOnce(crawler, quota);
   });
 
-  it('a quota that is reached ends a replacement without effect: the old pages stay', async () => {
+  it('a crawl that is to replace the old pages and reaches the page quota has no effect: the old pages stay', async () => {
     const old = await siteOf({ '/': page('Old', 'The dunnock rate is one percent a year.') });
     const site = await siteOf(manyPages(110, 'dunnock'));
     await crawler.crawl(old.url);

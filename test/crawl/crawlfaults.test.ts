@@ -293,7 +293,7 @@ describe('a set of pages that replaces another one', () => {
     expect(await crawler.answer('How much is the redwing fee?')).toContain('one euro');
   }
 
-  it('a replacing set of pages stays unused when the site starts to fail, so that an outage removes no page that answers', async () => {
+  it('a crawl that is to replace the old pages keeps them when the site starts to fail, so that an outage removes no page that answers', async () => {
     const site = await siteOf({ ...old });
     await crawler.crawl(site.url);
     Object.assign(site.pages, { ...fresh, '/office': broken });
@@ -308,7 +308,7 @@ describe('a set of pages that replaces another one', () => {
     expect(await crawler.orphans()).toEqual([]);
   });
 
-  it('a replacing set of pages stays unused when many pages of the new site fail, but not because of a link that never worked', async () => {
+  it('a crawl that is to replace the old pages keeps them when many new pages fail, but not because of a link that never worked', async () => {
     await crawler.crawl((await siteOf({ ...old })).url);
     const other = await siteOf({ ...fresh, '/office': broken, '/fees': broken });
     const done = await crawler.crawl(other.url, { replace: true });
@@ -320,7 +320,7 @@ describe('a set of pages that replaces another one', () => {
     expect(await crawler.orphans()).toEqual([]);
   });
 
-  it('a set of pages that replaces another one is removed when its crawl is cancelled half-way', async () => {
+  it('when a crawl that is to replace the old pages is cancelled half-way, its new pages are removed, and the old ones stay', async () => {
     const site = await siteOf({ ...old });
     await crawler.crawl(site.url);
     const owed: ServerResponse[] = [];

@@ -88,13 +88,13 @@ describe('a text that moves within its site', () => {
 describe('a page that moved and changed its text', () => {
   it.each([
     ['by a permanent redirect', redirect('/limits/'), ['/limits']],
-    ['by two of them', redirect('/moved'), ['/limits']],
+    ['by two permanent redirects', redirect('/moved'), ['/limits']],
     [
-      'since the old one names it',
+      'by a canonical link',
       page('Limits', 'The limits are elsewhere.', [], '<link rel="canonical" href="/limits/">'),
       ['/limits'],
     ],
-    ['and linked there before the old one is come to', redirect('/limits/'), ['/limits/', '/links']],
+    ['by a redirect, and the new URL is crawled before the old one', redirect('/limits/'), ['/limits/', '/links']],
   ])('a page that moved and changed its text keeps its tags: it moved %s', async (_, away, links) => {
     const start = (to: string[]) => page('Start', 'The whimbrel bank has a start page.', to);
     const site = await siteOf({
@@ -176,8 +176,8 @@ describe('a site in maintenance', () => {
   });
 
   it.each([
-    ['answers the start with a page of its own, and nothing else', status(503)],
-    ['answers everything with the same page', page('Maintenance', 'We will be back soon.')],
+    ['answers the start page with a notice and all other pages with 503', status(503)],
+    ['answers all pages with the same notice', page('Maintenance', 'We will be back soon.')],
   ])('when a site in maintenance %s, no page is lost, even in a replacing crawl', async (_, others) => {
     const site = await siteOf(whole());
     await crawler.crawl(site.url);
@@ -189,7 +189,7 @@ describe('a site in maintenance', () => {
     expect(await crawler.answer('How much is the godwit fee?')).toContain('one euro');
   });
 
-  it('a replacing crawl removes the pages that a site removed, although it keeps those of a site in maintenance', async () => {
+  it('a replacing crawl removes a page that the site has deleted, although it keeps the pages of a site in maintenance', async () => {
     const site = await siteOf(whole());
     await crawler.crawl(site.url);
     delete site.pages['/rates'];
@@ -199,8 +199,8 @@ describe('a site in maintenance', () => {
   });
 
   it.each([
-    ['a redirect that is not for good', 302],
-    ['a refusal', 403],
+    ['a temporary redirect', 302],
+    ['the status 403', 403],
   ])('no page is lost by maintenance announced with %s, even in a replacing crawl', async (_, code) => {
     const site = await siteOf(whole());
     await crawler.crawl(site.url);
@@ -222,7 +222,7 @@ describe('a site in maintenance', () => {
 });
 
 describe('a page whose URL no longer has its text', () => {
-  it('a page is removed when its URL has become empty, not HTML, legally blocked, redirected to another site or a copy of its canonical page, but not when it asks for a login', async () => {
+  it('a crawl removes a page that became empty, not HTML, legally blocked, a redirect to another site or a copy, and keeps one that now asks for a login', async () => {
     const texts = ['empty', 'pdf', 'law', 'print', 'secret', 'away'];
     const site = await siteOf({
       '/': page('Start', 'The plover bank has a start page.', ['/fruit', ...texts.map((one) => `/${one}`)]),
@@ -280,7 +280,7 @@ describe('a site whose pages are all copies of another site’s', () => {
 });
 
 describe('the status of crawls in both modes', () => {
-  it('the status of crawls in both modes shows the running crawl, or the crawl whose id is given', async () => {
+  it('the crawl status shows a member the crawl that runs in either mode, or the crawl whose id is given', async () => {
     const { org } = crawler;
     await shared.goLive(org);
     const live = await newCrawler(shared, { org, mode: 'live' });

@@ -127,19 +127,19 @@ describe('the main text', () => {
       ['a tab panel', '', '<div id="a" role="tabpanel" hidden>Folded.</div>'],
       ['a region', '', '<div id="a" role="region" hidden>Folded.</div>'],
       ['one in another', '<a href="#a">Q</a><a href="#b">R</a>', '<div id=a hidden><p id=b hidden>Folded.</p></div>'],
-    ])('hidden parts are read when a control opens them: %s', async (_label, control, part) => {
+    ])('a hidden part of a page is read when a control opens it: %s', async (_label, control, part) => {
       expect(await hiddenIn(control, part)).toContain('Folded.');
     });
 
     it.each<[string, string, string]>([
       ['no control names it', '<button aria-controls="b">Q</button><a href="#">R</a>', panel],
       ['it has no id', '', '<div role="tabpanel" hidden>Folded.</div>'],
-      ['it stands in one that stays hidden', '<a href="#a">Q</a>', `<div hidden>${panel}</div>`],
-      ['it stays hidden within one', '<a href="#a">Q</a>', '<div id="a" hidden><p hidden>Folded.</p></div>'],
+      ['it stands in a part that stays hidden', '<a href="#a">Q</a>', `<div hidden>${panel}</div>`],
+      ['it stays hidden within an opened part', '<a href="#a">Q</a>', '<div id="a" hidden><p hidden>Folded.</p></div>'],
       ['it is a template', '<a href="#a">Q</a>', '<template id="a">Folded.</template>'],
       ['it is a menu', '<a href="#a">Q</a>', '<div id="a" hidden><a href="/x">Folded.</a></div>'],
       ['it is a cookie banner', '<a href="#a">Q</a>', '<div id="a" class="cookie-banner" hidden>Folded.</div>'],
-    ])('hidden parts are dropped when %s', async (_label, control, part) => {
+    ])('a hidden part of a page is dropped when %s', async (_label, control, part) => {
       const text = await hiddenIn(control, part);
       expect(text).toContain('Shown.');
       expect(text).not.toContain('Folded.');
@@ -320,11 +320,26 @@ describe('the metadata of a page', () => {
     ['nothing', '', undefined, { noindex: false, nofollow: false }],
     ['noindex', '<meta name="ROBOTS" content="NOINDEX">', undefined, { noindex: true, nofollow: false }],
     ['none', '<meta name=robots content=none>', undefined, { noindex: true, nofollow: true }],
-    ['to us alone', '<meta name=supportbot content=noindex>', undefined, { noindex: true, nofollow: false }],
-    ['to another', '<meta name=otherbot content=noindex>', undefined, { noindex: false, nofollow: false }],
-    ['in the header', '', 'noarchive, nofollow', { noindex: false, nofollow: true }],
-    ['in both', '<meta name=robots content=nofollow>', 'noindex', { noindex: true, nofollow: true }],
-  ])('a page’s directives are read: %s', async (_label, meta, robotsTag, expected) => {
+    [
+      'noindex for our crawler alone',
+      '<meta name=supportbot content=noindex>',
+      undefined,
+      { noindex: true, nofollow: false },
+    ],
+    [
+      'noindex for another crawler',
+      '<meta name=otherbot content=noindex>',
+      undefined,
+      { noindex: false, nofollow: false },
+    ],
+    ['nofollow in the header', '', 'noarchive, nofollow', { noindex: false, nofollow: true }],
+    [
+      'one in the page and one in the header',
+      '<meta name=robots content=nofollow>',
+      'noindex',
+      { noindex: true, nofollow: true },
+    ],
+  ])('the robots directives of a page are read: %s', async (_label, meta, robotsTag, expected) => {
     const body = `<title>T</title>${meta}<p>Some text.</p><a href="/next">Next</a>`;
     const page = await read(body, robotsTag === undefined ? {} : { robotsTag });
     expect(page).toMatchObject(expected);

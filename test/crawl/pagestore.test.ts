@@ -273,7 +273,7 @@ describe('a page that is being copied to live mode', () => {
     return environment.run(copyToLive, { orgId, copyId });
   };
 
-  it('a page that is being copied to live mode outlives the end of a live crawl, and pruning does not report it', async () => {
+  it('a page that is being copied to live mode survives the end of a crawl in live mode, and pruning does not report it as orphaned', async () => {
     const index = newIndex();
     const clock = () => new Date();
     const { org_id, copyId } = await copied();
@@ -328,7 +328,7 @@ describe('a page that is being copied to live mode', () => {
     expect([index.rows(), await ChunkModel.countDocuments({ org_id, mode: 'live' })]).toEqual([[], 0]);
   });
 
-  it('a page that changes while others are copied to live mode is copied as it is then, or left out when its passages are gone', async () => {
+  it('a page that changes while others are copied to live mode is copied in its new state, or left out when its passages are gone', async () => {
     const index = newIndex();
     const clock = () => new Date();
     const { org_id, copyId } = await copied(['a', 'b', 'c', 'd'].map((name) => `https://a.example/${name}`));
@@ -354,21 +354,39 @@ describe('a page that is being copied to live mode', () => {
     expect(index.rows().map(({ text }) => text)).toEqual([first!.url, 'newer']);
   });
 
-  it('a repeated attempt to copy pages to live mode copies them as they are then, and once it has ended, pruning removes what an earlier attempt left', async () => {
+  it('attempts to copy a page to live mode leave no passages behind when the index cannot be written', async () => {
+    const index = newIndex();
+    const { org_id, copyId } = await copied();
+    const full: Search = { ...index.search, add: () => Promise.reject(new Error('No space left.')) };
+    const stored = () => ChunkModel.countDocuments({ org_id, mode: 'live' });
+    for (const _attempt of [1, 2]) {
+      await expect(copyWith(full, org_id, copyId)).rejects.toThrow('No space left.');
+      expect(await stored()).toBe(0);
+    }
+    await copyWith(index.search, org_id, copyId);
+    expect([(await findLiveCopy(org_id, copyId))?.pages, await stored(), index.rows().length]).toEqual([1, 1, 1]);
+  });
+
+  it('a repeated attempt to copy pages to live mode copies their current state, and pruning then removes what the earlier attempt left', async () => {
     const index = newIndex();
     const clock = () => new Date();
     const { org_id, copyId } = await copied(['https://a.example/restricted', 'https://a.example/read']);
     const [newer, restricted] = await PageModel.find({ org_id }).sort({ url: 1 }).lean();
     await PageModel.updateOne({ _id: newer!._id }, { $set: { authority: 'primary' } });
+    // The attempt of a worker that dies never goes on.
+    const died = Promise.withResolvers<void>();
     const dying: Search = {
       ...index.search,
       async add(table, rows) {
         await index.search.add(table, rows);
-        throw new Error('The worker dies.');
+        died.resolve();
+        return new Promise(() => undefined);
       },
     };
-    await expect(copyWith(dying, org_id, copyId)).rejects.toThrow('The worker dies.');
+    void copyWith(dying, org_id, copyId);
+    await died.promise;
     expect([index.rows().length, await livePages(org_id)]).toEqual([1, []]);
+    expect(await ChunkModel.countDocuments({ org_id, mode: 'live' })).toBe(1);
     expect((await findOrphans(index.search, org_id, 'live')).orphaned).toEqual([]);
     await PageModel.updateOne({ _id: restricted!._id }, { $set: { segments: ['staff'], authority: 'normal' } });
     await PageModel.updateOne({ _id: newer!._id }, { $unset: { authority: 1 } });

@@ -227,7 +227,7 @@ describe('the firing of a schedule', () => {
     expect(answer.body.answer).toContain('seven');
   });
 
-  it('a schedule starts no second crawl while one runs, and shows the skipped time until its next crawl; a crawl that a schedule started can be cancelled', async () => {
+  it('a schedule that fires while its crawl runs starts no second one and reports the skip until its next crawl; a scheduled crawl can be cancelled', async () => {
     let slow = false;
     const waiting: (() => void)[] = [];
     const site = await siteOf({
@@ -257,7 +257,7 @@ describe('the firing of a schedule', () => {
     for (const answer of waiting) answer();
   });
 
-  it('a firing without a stored record crawls nothing and removes the leftover Temporal Schedule', async () => {
+  it('a Temporal Schedule whose stored record is gone crawls nothing when it fires, and is removed', async () => {
     const site = await siteOf({ '/': page('Dotterel', 'The dotterel account was closed long ago.') });
     const { crawl, id } = await scheduled(site.url);
     await db().collection<{ _id: string }>('recrawls').deleteOne({ _id: id });
@@ -321,7 +321,7 @@ describe('GET /crawl/schedules', () => {
 });
 
 describe('in a separate system', () => {
-  it('a schedule whose API process died before starting anything is started by the sweeper, and a firing over the quota is recorded as skipped', async () => {
+  it('a stored schedule whose API process died is started later by a worker, and a crawl that would exceed the page quota is recorded as skipped', async () => {
     const env = systemEnv('recrawlkill', { FLEETS: 'crawl', LIMITS: 'sandbox_pages=1' });
     const running: Running[] = [];
     const mongo = await openClient(env['MONGODB_URI']!);

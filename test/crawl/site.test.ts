@@ -222,10 +222,10 @@ describe('a page’s response', () => {
   });
 
   it.each([
-    ['for a while', {}, false],
-    ['for good when it is to be found no more', { noindex: true }, true],
-    ['for good when it names its target as the page to index', { canonical: 'https://site.example/b' }, true],
-    ['for a while when it names another one', { canonical: 'https://site.example/c' }, false],
+    ['temporarily', {}, false],
+    ['permanently when it forbids indexing', { noindex: true }, true],
+    ['permanently when its canonical link names the target', { canonical: 'https://site.example/b' }, true],
+    ['temporarily when its canonical link names another page', { canonical: 'https://site.example/c' }, false],
   ])('a page with a meta refresh redirects %s', async (_, content, permanent) => {
     const site = await siteOf({ '/a': page('Moved', 'This page is elsewhere.') });
     const to = 'https://site.example/b';

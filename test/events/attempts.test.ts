@@ -207,7 +207,7 @@ describe('a destination', () => {
     expect(await destinations(orgId)).toMatchObject([{ status: 'failing' }]);
   });
 
-  it('a destination that fails gets a new period of five days when the settings are saved', async () => {
+  it('a failing destination gets another five days before it is disabled when the settings are saved', async () => {
     const receiver = await newReceiver(status(500));
     const orgId = await newOrg(receiver.url);
     await sendSome(orgId, (await planned(orgId)).line);
@@ -217,7 +217,7 @@ describe('a destination', () => {
     expect(await destinations(orgId)).toMatchObject([{ status: 'failing' }]);
   });
 
-  it('a destination that is gone is disabled and members are notified, even when the first attempt cannot store the destination’s state', async () => {
+  it('a destination that answers 410 (gone) is disabled and members are notified, even when the first attempt cannot store the destination’s state', async () => {
     const { orgId, newMessage } = await withSlack(await newReceiver(status(410)));
     const line = await newMessage();
     // MongoDB refuses to store the destination's state, so the attempt ends at this point.
@@ -233,7 +233,7 @@ describe('a destination', () => {
     expect(await toldOf(orgId)).toEqual(['destination_disabled']);
   });
 
-  it('a Slack webhook that is gone is reported again after its URL was saved again, while saving other settings does not enable the webhook', async () => {
+  it('a Slack webhook that was disabled because it is gone is tried and reported again only after its URL is saved again, not after other settings are saved', async () => {
     const receiver = await newReceiver(status(410));
     const { orgId, save, newMessage } = await withSlack(receiver);
     /** Sends a message, which fails; returns the number of requests to Slack and of notifications so far. */
@@ -398,7 +398,7 @@ describe('a mail to somebody outside the organization', () => {
   }
   const takenFor = (address: string) => mailServer.taken.filter(({ to }) => to.address === address);
 
-  it('each redelivery of an invitation counts as another mail of its inviter, and further attempts at it do not', async () => {
+  it('each redelivery of an invitation counts as another mail of its inviter, and further attempts at the same mail do not', async () => {
     const [org_id, inviter, address] = [newId('org'), newId('user'), `${randomUUID()}@out.example`];
     await createOrganization(newOrganization(org_id, 'Example', inviter, clock()));
     const { _id: use } = await replaceInvitation({
@@ -458,7 +458,7 @@ describe('a mail to somebody outside the organization', () => {
     });
   };
 
-  it('a mailed reply to an address that a visitor gave says how to stop such mails, and members see the mail with the secret of its link masked', async () => {
+  it('a mailed reply to an address that a visitor gave contains a link to stop such mails, whose secret part is masked where members see the mail', async () => {
     const [orgId, address] = [newId('org'), `${randomUUID()}@out.example`];
     const { request } = await (await replyTo(orgId, address)).send();
     const token = objectionToken(secrets, orgId, address);

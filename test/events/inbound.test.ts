@@ -59,7 +59,7 @@ describe('processInbound', () => {
   const statuses = async (orgId: string) =>
     (await InboundModel.find({ org_id: orgId }).sort({ _id: 1 }).lean()).map(({ status }) => status);
 
-  it('processInbound keeps the order of events within a lane (an issue or a thread), runs lanes concurrently, and deletes the bodies of processed events', async () => {
+  it('events from other services are processed in order within one issue or thread and concurrently across them, and their stored bodies are deleted afterwards', async () => {
     const orgId = newId('org');
     for (const body of ['a1', 'a2', 'a3']) await stored(orgId, 'a', body);
     await stored(orgId, 'b', 'b1');
@@ -91,7 +91,7 @@ describe('processInbound', () => {
     expect(bodies.toSorted()).toEqual(stored);
   });
 
-  it('while a handler runs, processInbound processes events of other lanes (issues or threads), and events of the same lane wait', async () => {
+  it('while an inbound event is processed, events of other issues or threads are processed too, and those of the same issue or thread wait', async () => {
     const orgId = newId('org');
     now = start;
     await stored(orgId, 'a', 'a1');
@@ -110,7 +110,7 @@ describe('processInbound', () => {
     expect(seen).toEqual(['b1', 'a1', 'a2']);
   });
 
-  it('while processInbound processes one part of the lanes (issues or threads), other workers can process the other parts', async () => {
+  it('while one worker processes the inbound events of one part of the issues and threads, other workers can process the other parts', async () => {
     const orgId = newId('org');
     now = start;
     await stored(orgId, 'a', 'a1');
@@ -131,7 +131,7 @@ describe('processInbound', () => {
     expect(seen).toEqual(['b1', 'a1']);
   });
 
-  it('when as many events wait as one run may claim, processInbound for all parts processes these events and reports a backlog', async () => {
+  it('a run of processInbound that finds more inbound events than it may claim processes as many as it may, and reports a backlog', async () => {
     const orgId = newId('org');
     now = start;
     await Promise.all(Array.from({ length: 201 }, (_, n) => stored(orgId, `lane ${n}`, 'x')));
@@ -141,7 +141,7 @@ describe('processInbound', () => {
     expect(await process(orgId, done)).toEqual({});
   });
 
-  it('partOf spreads lanes (issues or threads) evenly over the four parts, and always gives a lane the same part', () => {
+  it('issues and threads are spread evenly over the four parts that workers process concurrently, and each of them always has the same part', () => {
     const counts = Map.groupBy(
       Array.from({ length: 400 }, (_, n) => partOf(`issue ${n}`)),
       (part) => part,
@@ -151,7 +151,7 @@ describe('processInbound', () => {
     expect(partOf('issue 1')).toBe(partOf('issue 1'));
   });
 
-  it('processInbound retries a failed event, delays only later events of the same issue or thread, and finally gives the event up', async () => {
+  it('a failed inbound event is retried and finally given up, and meanwhile only later events of the same issue or thread wait', async () => {
     const orgId = newId('org');
     now = start;
     await stored(orgId, 'a', 'bad');
@@ -178,7 +178,7 @@ describe('processInbound', () => {
     });
   });
 
-  it('processInbound ignores the result of an attempt that another attempt has overtaken', async () => {
+  it('the result of an attempt to process an inbound event is ignored when another worker has taken the event over meanwhile', async () => {
     const orgId = newId('org');
     now = start;
     const id = await stored(orgId, 'a', 'x');
@@ -332,7 +332,7 @@ describe('an API that takes the events of every service', () => {
       expect(second!.settled_at!.getTime()).toBeGreaterThanOrEqual(first!.settled_at!.getTime());
   });
 
-  it('hundreds of invalid requests to all routes are refused, store nothing, and never cause an internal error', async () => {
+  it('hundreds of invalid requests to all webhook routes are refused, store nothing, and never cause an internal error', async () => {
     const mongo = await openClient(env['MONGODB_URI']!);
     const stored = () => mongo.db().collection('inbound').countDocuments();
     const before = await stored();

@@ -107,7 +107,7 @@ describe('a conversation that is escalated', () => {
     expect(found.map(({ event_type }) => event_type)).toEqual(Array(3).fill('conversation_escalated'));
   });
 
-  it('an escalation by the agent at the customer’s request notifies in the app; in the sandbox, Slack and mail are only stored', async () => {
+  it('when the agent escalates at the customer’s request, members are notified in the app; in test mode the Slack message and the mail are only stored', async () => {
     const org = await newOrg();
     const convId = await (await customer(org)).say('I want to talk to a human');
     expect(await kinds(org.owner, 1)).toEqual(['conversation_escalated']);
@@ -224,7 +224,7 @@ describe('the notices of a member', () => {
   const notices = (user: TestUser, body?: object) =>
     api.request(body ? 'PUT' : 'GET', '/me/notices', { token: user.token, ...(body ? { body } : {}) });
 
-  it('a member reads and changes the notice settings, and settings that are left out keep their values', async () => {
+  it('a member reads and changes the notification settings, and settings that are left out keep their values', async () => {
     const user = await api.newUser();
     const initial = { browser: true, sound: false, mail: true, mail_after_minutes: 5, quiet_hours: null };
     expect((await notices(user)).body.data).toEqual(initial);
@@ -243,7 +243,7 @@ describe('the notices of a member', () => {
     [{ quiet_hours: { from: '22:00', until: '07:00', timezone: 'Mars/Olympus' } }, 'quiet_hours.timezone'],
     [{ mail_after_minutes: 1_441 }, 'mail_after_minutes'],
     [{ color: 'red' }, 'color'],
-  ])('invalid notice settings are refused with 400: %j', async (body, path) => {
+  ])('invalid notification settings are refused with 400: %j', async (body, path) => {
     const user = await api.newUser();
     const refused = await notices(user, body);
     expect([refused.status, JSON.stringify(refused.body)]).toEqual([
@@ -277,7 +277,7 @@ describe('the notices of a member', () => {
     expect(socket.faults).toEqual([]);
   });
 
-  it('a member who wants no mails gets none; a mail that is due in quiet hours waits until these end, and is dropped when the member reads the conversation first', async () => {
+  it('a mail that is due in a member’s quiet hours waits for their end, or is dropped when the member reads the conversation; a member who wants no mails gets none', async () => {
     const org = await newOrg({ slack_webhook_url: null });
     const [quiet, none] = [await joined(org), await joined(org)];
     const now = new Date();

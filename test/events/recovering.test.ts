@@ -64,7 +64,7 @@ async function failed(
 }
 
 describe('POST …/recover', () => {
-  it('recovering deliveries immediately starts one workflow for each ticket or line that has recovered deliveries', async () => {
+  it('a request to recover failed deliveries immediately starts one workflow for each ticket, and one for a delivery without a ticket', async () => {
     const tickets = Array.from({ length: 3 }, () => ({
       ticket_id: `tkt_${randomUUID()}`,
       conv_id: `conv_${randomUUID()}`,
@@ -102,7 +102,7 @@ describe('POST …/recover', () => {
     ).toBe(13);
   });
 
-  it('recovering deliveries skips those to a disabled Slack webhook, and sends the failed mails of the same kind again', async () => {
+  it('a request to recover failed deliveries skips notifications to a disabled Slack webhook, and sends failed notification mails again', async () => {
     const other = await api.newOrg();
     const { orgId } = other;
     const notification = { kind: 'notification', version: 0 } as const;

@@ -80,7 +80,7 @@ describe('a receiver that never accepts anything', () => {
 });
 
 describe('a receiver that accepts the fourth attempt', () => {
-  it('a receiver that accepts the fourth attempt gets the next event at once, and operators see the failures before it', async () => {
+  it('a receiver that accepts the fourth attempt gets the next event at once, and operators see the failed attempts in the workflow’s details', async () => {
     let times = 0;
     const receiver = await newReceiver((received, response) => {
       times += 1;
@@ -149,7 +149,7 @@ describe('a line of deliveries without a ticket', () => {
     for (const secret of [address, 'is busy', 'It is here']) expect(history.includes(secret)).toBe(false);
   });
 
-  it('the workflow sendLine makes eight attempts for each delivery of its line, on the same schedule', async () => {
+  it('the workflow sendLine, which sends the deliveries to one destination, makes eight attempts for each, on the same schedule as for ticket events', async () => {
     const receiver = await newReceiver(status(500));
     const ticket = await newTicket(await newOrg(receiver.url));
     await sendEvents(ticket);

@@ -133,7 +133,7 @@ describe('a ticket', () => {
     expect(new Set(messages.slice(1).map(({ thread_ts }) => thread_ts))).toEqual(new Set([messages[0]!.ts]));
   });
 
-  it('a ticket whose responses are lost gets no second issue, comment or message', async () => {
+  it('when responses of Linear or Slack are lost, a ticket gets no second issue, comment or message', async () => {
     // The emulated Linear ignores ids chosen by the client. So the request without an id is lost, and the retry finds
     // issue and comment by their marker.
     const lost = (path: string, has: RegExp) => ({
@@ -162,7 +162,7 @@ describe('a ticket', () => {
     expect(inputs[0]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  it('a ticket is resolved when its issue is moved in Linear, while webhooks about our own changes are ignored', async () => {
+  it('a ticket is resolved when its issue is moved to a completed state in Linear, while webhooks about changes that this system made are ignored', async () => {
     const { convId, ticketId, all } = await ticket(org);
     await all('linear', 'delivered', 2);
     const webhook = `${system.api().url}/v1/webhooks/linear`;

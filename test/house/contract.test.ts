@@ -1,8 +1,12 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { z } from 'zod';
 import { endpoints } from './endpoints.ts';
 import { system, until, type TestOrg } from '../kit/harness.ts';
+import type { Operation } from '../../api/base/contract/operation.ts';
 import { examples } from '../../api/examples.ts';
 import type { Context } from '../../api/context.ts';
 import { readiness } from '../../api/http/health.ts';
@@ -21,6 +25,25 @@ describe('the 71 endpoints of the specification', () => {
 
   it.each(endpoints)('the specified endpoint %s exists as a route', (endpoint) => {
     expect([...built]).toContain(endpoint);
+  });
+});
+
+describe('the operations of the contracts', () => {
+  const isOperation = (value: unknown): value is Operation =>
+    typeof value === 'object' && value !== null && 'head' in value;
+
+  it('every operation is exported under its own name and has a route of its name, method and path, and every route has an operation', async () => {
+    const api = fileURLToPath(new URL('../../api', import.meta.url));
+    const files = (await readdir(api, { recursive: true })).filter((file) => /^\w+\/contract\/\w+\.ts$/.test(file));
+    const exported: string[] = [];
+    for (const file of files) {
+      const contract = (await import(join(api, file))) as Record<string, unknown>;
+      for (const [name, value] of Object.entries(contract))
+        if (isOperation(value)) exported.push(`${name}: ${value.name} ${value.head}`);
+    }
+    expect(exported.toSorted()).toEqual(
+      routes.map(({ name, method, path }) => `${name}: ${name} ${method} ${path}`).toSorted(),
+    );
   });
 });
 

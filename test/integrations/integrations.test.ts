@@ -191,7 +191,7 @@ describe('PUT /orgs/{orgId}/integrations/linear', () => {
 });
 
 describe('the integrations commands of the command-line tool', () => {
-  it('the integrations commands connect with a key from stdin, test it, and disconnect', async () => {
+  it('the integrations commands of the command-line tool connect a provider with a key from stdin, test the connection, and disconnect the provider', async () => {
     const own = await system.api().newOrg();
     const folder = await mkdtemp(join(tmpdir(), 'support-integrations-'));
     const cli = async (args: string[], input?: string) => {
@@ -501,7 +501,7 @@ describe('the token of a disconnected Slack workspace', () => {
     expect(revoked('xoxb-away')).toBe(3);
   });
 
-  it('the token of a disconnected Slack workspace is revoked by the sweeper when the process died after disconnecting', async () => {
+  it('the token of a disconnected Slack workspace is still revoked when the process died right after disconnecting', async () => {
     const own = await connectAs('xoxb-died');
     await connectMongo(system.env()['MONGODB_URI']!);
     // Does only the first write of the request, as if the process had died after it.
@@ -525,7 +525,7 @@ describe('the token of a disconnected Slack workspace', () => {
 });
 
 describe('outbox_providers', () => {
-  it('outbox_providers accepts slack and linear once they are connected, and until then the error names the missing provider', async () => {
+  it('the setting outbox_providers accepts slack and linear once they are connected, and until then the error names the missing provider', async () => {
     const own = await system.api().newOrg();
     const refused = await outbox(own, ['slack', 'linear']);
     expect([refused.status, refused.body.code]).toEqual([400, 'PROVIDER_NOT_CONNECTED']);
@@ -538,7 +538,7 @@ describe('outbox_providers', () => {
     expect((await outbox(own, ['slack'])).status).toBe(400);
   });
 
-  it('outbox_providers names only connected providers: disconnecting removes a name, and reconnecting does not restore it', async () => {
+  it('the setting outbox_providers names only connected providers: disconnecting removes a name, and reconnecting does not restore it', async () => {
     const own = await system.api().newOrg();
     const path = `/support/config/orgs/${own.orgId}`;
     const names = async () =>
@@ -555,7 +555,7 @@ describe('outbox_providers', () => {
     expect(await names()).toEqual(['linear']);
   });
 
-  it('outbox_providers never names a provider that was disconnected while the setting was saved', async () => {
+  it('the setting outbox_providers never names a provider that was disconnected while the setting was saved', async () => {
     const own = await system.api().newOrg();
     await outbox(own, []);
     for (let n = 0; n < 10; n += 1) {

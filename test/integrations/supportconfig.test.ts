@@ -327,7 +327,7 @@ describe('GET|POST /orgs/{orgId}/go-live', () => {
     expect((await goLive({ copy: true })).status).toBe(400);
   });
 
-  it('going live is completed by the sweeper when the process died', async () => {
+  it('when the process dies after it has stored that an organization goes live, the test data are still copied to live', async () => {
     const { body } = await api.upload(org.orgId, key, { name: 'a.md', content: 'The gate is green.' });
     await api.processed(org.orgId, key, body.document.doc_id);
     const copyId = `copy_${org.orgId}`;

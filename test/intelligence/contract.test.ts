@@ -186,7 +186,7 @@ function watching() {
 
 const implementations: readonly [name: string, jobs: () => ModelJobs, by: string][] = [
   ['a model', () => modelAt(server.baseUrl), 'model'],
-  ['what runs here', () => offline, 'extractive'],
+  ['the built-in rules', () => offline, 'extractive'],
   ['the fallback of a model that fails', failing, 'extractive'],
 ];
 
@@ -298,7 +298,7 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
 
 describe('offers', () => {
   it.each([implementations[1]!, implementations[2]!])(
-    '%s offers no passages when `mayOffer` is false, and sets `withheld` instead',
+    'with %s, an answer offers no passages when `mayOffer` is false, and has `withheld` instead',
     async (_, jobsOf) => {
       expect(await jobsOf().answer(offering)).toMatchObject({ offers: [{ passage: 'gold' }] });
       const withheld = await jobsOf().answer({ ...offering, mayOffer: false });
@@ -306,7 +306,7 @@ describe('offers', () => {
     },
   );
 
-  it('the model answers from uncertain passages and makes no offers', async () => {
+  it('a model answers from passages of low confidence itself, and does not offer them to the customer', async () => {
     const { text, offers } = await modelAt(server.baseUrl).answer({ ...offering, mayOffer: false });
     expect([text, offers]).toEqual(['The gold card costs 49 EUR a year.', undefined]);
   });
@@ -352,7 +352,7 @@ describe('the fallback', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('the fallback recognizes an interview question that was asked without calling the model', async () => {
+  it('the fallback recognizes, without calling the model, which interview question was asked', async () => {
     const ask = { questions: [question], asked: [], text: question.body };
     expect(await intelligenceAt(server.baseUrl).recognizeQuestion(ask)).toBe(question.question_id);
     expect(server.requests).toEqual([]);

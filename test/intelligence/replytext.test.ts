@@ -56,9 +56,12 @@ const table: [name: string, written: string, shown: string][] = [
 ];
 
 describe('plainReply', () => {
-  it.each(table)('plainReply removes what may not be shown: %s', (_, written, shown) => {
-    expect(plainReply(written, grounds)).toBe(shown);
-  });
+  it.each(table)(
+    'plainReply leaves only plain text and addresses of the sources in a reply: %s',
+    (_, written, shown) => {
+      expect(plainReply(written, grounds)).toBe(shown);
+    },
+  );
 
   it('a reply shows at most 200 different addresses, and repeats of one do not count', () => {
     const many = Array.from({ length: 300 }, (_, at) => `https://a.example/${at}/x`);
@@ -85,7 +88,7 @@ describe('createReplyStream', () => {
   };
 
   it.each([1, 3, 7])(
-    'a reply streamed in pieces of %d characters shows the same text, and never shows text that it removes later',
+    'a reply streamed in pieces of %d characters shows the same text as a whole reply, and never shows text that is removed later',
     (size) => {
       for (const [name, text, shown] of table) {
         const pieces = written(text, () => size);

@@ -17,7 +17,7 @@ const without = (...fields: (keyof Reviewed)[]): Reviewed =>
 const today = '2026-11-18';
 
 describe('findingsOf', () => {
-  it('a complete task has no findings, and its suggestion has the same words', () => {
+  it('the review of a complete task finds nothing missing or vague, and suggests the same title and description', () => {
     expect(findingsOf(clear, today)).toEqual({
       missing: [],
       vague: [],
@@ -26,7 +26,7 @@ describe('findingsOf', () => {
   });
 
   it.each(['assigned_to', 'due_date', 'description'] as const)(
-    'a task without %s is reported as lacking this field',
+    'the review of a task without %s reports this field as missing',
     (field) => {
       const { missing, suggestion } = findingsOf(without(field), today);
       expect(missing.map((one) => one.field)).toEqual([field]);
@@ -45,7 +45,7 @@ describe('findingsOf', () => {
     ['Send the sheet asap', 'title', ['asap']],
     ['Maybe call the bank', 'title', ['maybe']],
     ['Invoices', 'title', ['Invoices']],
-  ] as const)('the title %j is vague', (title, field, words) => {
+  ] as const)('the review of a task reports the title %j as vague', (title, field, words) => {
     expect(
       findingsOf({ ...clear, title }, today).vague.flatMap((one) => (one.field === field ? one.words : [])),
     ).toEqual(words);
@@ -58,7 +58,7 @@ describe('findingsOf', () => {
     'Ask IT for access',
     'Sign the contract and send it',
     'Deploy version 2',
-  ])('the title %j is not vague', (title) => {
+  ])('the review of a task does not report the title %j as vague', (title) => {
     const { vague } = findingsOf({ ...clear, title }, today);
     expect(vague).toEqual([]);
   });
@@ -120,7 +120,7 @@ describe('executabilityOf', () => {
     expect([possible, reasons.join(' ')]).toEqual([false, expect.stringContaining(why)]);
   });
 
-  it('a step that has succeeded is not executed again', () => {
+  it('an execution step that has succeeded is not executed again', () => {
     const steps: Step[] = [{ integration: 'linear', status: 'succeeded', attempts: 1, tries: 1 }];
     const { possible, reasons } = executabilityOf({ ...task, steps }, linear);
     expect([possible, reasons[0]]).toEqual([false, 'It has succeeded already.']);

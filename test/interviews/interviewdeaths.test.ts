@@ -100,8 +100,8 @@ describe('a worker that is killed', () => {
   });
 
   it.each([
-    ['after a move was stored and before that is known', 'interview stored'],
-    ['after the scores were stored and before that is known', 'scores stored'],
+    ['after a status change was stored and before the workflow knows of it', 'interview stored'],
+    ['after the scores were stored and before the workflow knows of them', 'scores stored'],
   ])('when a worker dies %s, the next worker does not repeat the status change', async (_, FAULT) => {
     const first = await startWorker();
     const id = await mine.bring(FAULT === 'scores stored' ? 'evaluating' : 'draft');

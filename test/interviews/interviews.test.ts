@@ -434,7 +434,7 @@ describe('starting an interview', () => {
     expect((await mine.call('POST', `/${await mine.create()}/start`, { meeting_link: 'ftp://x' })).status).toBe(400);
   });
 
-  it('a meeting link given at the start reaches the workflow, which from then on knows the time at which to start the interview automatically', async () => {
+  it('when a scheduled interview is started with its first meeting link, its workflow also learns the scheduled time', async () => {
     const scheduled_at = future(2);
     const id = await mine.create({ scheduled_at });
     const body = { meeting_link: 'https://meet.example/4' };

@@ -148,7 +148,7 @@ describe('POST /meetings/{id}/transcript', () => {
     expect([meeting.participant_count, meeting.metadata.duration_seconds]).toEqual([4, 30]);
   });
 
-  it('a repeated transcript gives the meeting its start, when the process died after it had stored the segments', async () => {
+  it('a meeting gets its start time from a repeated transcript when the process died after it had stored the segments', async () => {
     const { meeting_id: id } = await create();
     const { timestamp, ...rest } = segments[0]!;
     const stored = { ...rest, _id: `${id}:${rest.id}`, stream: id, at: new Date(timestamp), is_ai: false, place: '0' };

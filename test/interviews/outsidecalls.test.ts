@@ -180,7 +180,7 @@ describe('DELETE /orgs/{orgId}/interviews/{interviewId}', () => {
     await until(async () => (await records(id)) === 0, 'the record to be forgotten');
   });
 
-  it('deleting an interview removes the last bot’s recording while the service does not yet let an earlier bot leave, and that bot’s recording later', async () => {
+  it('deleting an interview removes the last bot’s recording at once, and the recording of an earlier bot as soon as the service lets that bot leave', async () => {
     const { id, bot } = await called();
     await report(bot, 'in_call_recording');
     await mine.reached(id, 'in_progress');
@@ -230,7 +230,7 @@ describe('POST /webhooks/recall', () => {
     await mine.call('POST', `/${id}/cancel`);
   });
 
-  it('a webhook of Recall.ai takes effect once, under either header names, and is ignored for an unknown bot', async () => {
+  it('a webhook of Recall.ai takes effect once, however often it arrives, and is ignored for an unknown bot', async () => {
     const { id, bot } = await called();
     bot.changes.push({ code: 'in_call_recording' });
     const body = service.report(bot);

@@ -144,20 +144,21 @@ describe('a DOCX', () => {
 
 describe('detectResume', () => {
   const head = (text: string) => Buffer.from(text);
-  it('detectResume decides by content first, then by file name', () => {
+  it('the type of a resume file is decided by its content first, then by its file name', () => {
     expect(detectResume(head('%PDF-1.7'), 'resume.docx')).toBe('pdf');
     expect(detectResume(head('garbage'), 'Resume.PDF')).toBe('pdf');
     expect(detectResume(head('PK\u0003\u0004'), 'cv.docx', ['word/document.xml'])).toBe('docx');
   });
-  it.each(['cv.txt', 'cv', 'cv.docx'])('detectResume refuses plain text named %s', (name) => {
+  it.each(['cv.txt', 'cv', 'cv.docx'])('a resume that is plain text named %s is refused', (name) => {
     expect(() => detectResume(head('Ana Gomez'), name)).toThrow('PDF or a DOCX');
   });
-  it('detectResume refuses an empty file', () => expect(() => detectResume(head(''), 'cv.pdf')).toThrow('empty'));
+  it('a resume that is an empty file is refused', () =>
+    expect(() => detectResume(head(''), 'cv.pdf')).toThrow('empty'));
 });
 
 describe('readingOrder', () => {
   const at = (text: string, x: number, y: number) => ({ text, x, y, width: text.length * 6, height: 11 });
-  it('readingOrder keeps a date on the line of its heading', () => {
+  it('the text of a resume keeps a date on the line of its heading', () => {
     const pieces = [
       at('Senior Developer', 72, 700),
       at('2019 - 2023', 420, 700),
@@ -166,7 +167,7 @@ describe('readingOrder', () => {
     ];
     expect(readingOrder(pieces)).toEqual(['Senior Developer 2019 - 2023', 'Contoso Berlin']);
   });
-  it('readingOrder joins the letters of a word, and separates words', () => {
+  it('the text of a resume joins the letters of a word, and separates words', () => {
     expect(readingOrder([at('W', 72, 700), at('ork', 78, 700), at('done', 100, 700)])).toEqual(['Work done']);
   });
 });

@@ -98,7 +98,7 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
     ['encrypted', 'cv.pdf', () => encryptedPdf('x', 'password'), /password/],
     ['damaged', 'cv.pdf', () => Buffer.from('garbage'), /damaged/],
     ['a damaged DOCX', 'cv.docx', () => truncatedXlsx().subarray(0, 200), /damaged|incomplete/],
-    ['a bomb', 'cv.pdf', () => twiceDeflated(), /memory/],
+    ['a decompression bomb', 'cv.pdf', () => twiceDeflated(), /memory/],
   ])(
     'uploading a resume that is %s reports why it could not be read, and the interview can still be started',
     async (_, name, make, reason) => {

@@ -153,7 +153,7 @@ describe('an interview on the page', () => {
     await shows(page, 'The candidate ended the interview.');
   });
 
-  it('an interview on the room page is led by a person, to whom the AI makes private suggestions', async () => {
+  it('in copilot mode, a person leads the interview on the room page, and only that person sees the AI’s suggestions', async () => {
     const id = await mine.create({ role_title: 'Backend Engineer', questions, mode: 'copilot', candidate_name: 'Ada' });
     const { candidate_url, interviewer_url } = await linksOf(id);
     const [candidate, interviewer] = [await open(candidate_url, phone), await open(interviewer_url, wide)];

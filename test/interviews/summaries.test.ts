@@ -89,7 +89,7 @@ describe('a summary written by a model', () => {
     expect(await ask('long')).toMatchObject({ summary: text(30), generated_by: 'model' });
   });
 
-  it('a summary written by a model is requested with the transcript between fences that nobody can close', async () => {
+  it('a model that is asked for a summary gets the transcript as marked data, whose end mark no speaker can forge', async () => {
     server.script(reply(text(5)), found, reply(text(5)), found);
     await ask();
     const [rules, data] = server.requests[0]!.body.messages;

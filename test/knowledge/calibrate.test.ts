@@ -43,7 +43,7 @@ describe('thresholds', () => {
   const hundred = (set: string, scale: number) =>
     Array.from({ length: 100 }, (_, at) => outcome(set, 'unanswered', (scale * at) / 100));
 
-  it('thresholds are chosen on the set of questions whose unanswerable questions are hardest to refuse', () => {
+  it('the thresholds of relevance are chosen on the set of questions whose unanswerable questions are hardest to refuse', () => {
     const all = [...hundred('easy', 0.3), ...hundred('hard', 0.6)];
     const { answer, offer } = thresholdsOf(all);
     const share = (from: number): number =>
@@ -54,7 +54,7 @@ describe('thresholds', () => {
     expect(offer).toBeLessThan(answer);
   });
 
-  it('the choice of thresholds ignores questions that were answered right, that have an answer, or whose answer was removed for the test', () => {
+  it('the choice of relevance thresholds ignores questions that were answered right, that have an answer, or whose answer was removed for the test', () => {
     const high = [
       { ...outcome('a', 'unanswered', 0.9), right: true },
       outcome('a', 'answered', 0.9),
@@ -79,7 +79,7 @@ describe('thresholds', () => {
     expect(withThresholds(fitted, hundred('a', 0.5)).calibration.weights).toEqual(fitted.weights);
   });
 
-  it('the product’s thresholds lie between 0 and 1, and the threshold for answers is above the threshold for offers', () => {
+  it('the product’s relevance thresholds lie between 0 and 1, and a passage needs more relevance to answer than to be offered', () => {
     for (const { answer, offer, weights } of Object.values(calibrations)) {
       expect([0 < offer, offer < answer, answer < 1]).toEqual([true, true, true]);
       expect([weights.above > 0, weights.share > 0]).toEqual([true, true]);

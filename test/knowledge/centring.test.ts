@@ -9,13 +9,13 @@ const german = 'Wie lange dauert eine Überweisung in ein anderes Land?';
 const english = 'How long does a transfer to another country take?';
 
 describe('centring', () => {
-  it('the part of a vector that comes from the model me5 stays as it is for English text and for text in an unknown language', () => {
+  it('centring leaves the part of an embedding that the model me5 made unchanged for text in English or an unknown language', () => {
     const part = unit(width);
     expect(centredPart(part, { kind: 'question', text: english })).toBe(part);
     expect(centredPart(part, { kind: 'passage', text: '42' })).toBe(part);
   });
 
-  it('in a language other than English, the part of a vector that comes from the model me5 is shifted and has length 1; the other parts stay', () => {
+  it('for text in another language than English, centring shifts the part of an embedding that the model me5 made, and no other part', () => {
     const vector = unit(dimensions);
     const moved = centred(vector, { kind: 'passage', text: german });
     expect(Math.hypot(...moved.slice(0, width))).toBeCloseTo(1, 5);
@@ -23,7 +23,7 @@ describe('centring', () => {
     expect(moved.slice(width)).toEqual(vector.slice(width));
   });
 
-  it('the vector of a question is shifted differently from that of a passage in the same language', () => {
+  it('centring shifts the embedding of a question differently from that of a passage in the same language', () => {
     const [question, passage] = (['question', 'passage'] as const).map((kind) =>
       centredPart(unit(width), { kind, text: german }),
     );

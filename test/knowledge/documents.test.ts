@@ -205,7 +205,7 @@ describe('GET /orgs/{orgId}/documents', () => {
 });
 
 describe('PATCH /orgs/{orgId}/documents/{docId}/segments', () => {
-  it('a change of segments affects answers: removed ones at once, added ones when the index has been updated', async () => {
+  it('a document is hidden at once from questions in a segment that it lost, and found in a segment that it got once the index is updated', async () => {
     const { orgId, token } = await fresh();
     const { body } = await api.upload(orgId, token, text('The zebra tariff costs nine euros.'), {
       segments: 'personal',

@@ -281,7 +281,7 @@ describe('a document that changes while it is being embedded', () => {
 });
 
 describe('a document whose tags changed', () => {
-  it('a document whose tags changed during an attempt gets the new tags even when the attempt dies before it checks the tags again', async () => {
+  it('a document whose tags change while it is being embedded gets vectors with the new tags, even when the embedding attempt dies', async () => {
     const docId = await stored(
       Array.from({ length: 40 }, (_, n) => `Fact ${n}.`),
       { segments: ['personal'] },

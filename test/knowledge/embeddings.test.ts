@@ -52,7 +52,7 @@ describe('with the embedded models', () => {
     for (const part of [...parts, ...cut(passage!)]) expect(lengthOf(part)).toBeCloseTo(1, 3);
   });
 
-  it('messages are classified by the first two parts of the question’s vector', async () => {
+  it('a message is classified by the parts of its embedding that the models me5 and USE made', async () => {
     const [me5, use] = await shared.question('Where is my money?');
     expect(await shared.local!.reading('Where is my money?')).toEqual(Float32Array.from([...me5!, ...use!]));
   });
@@ -74,7 +74,7 @@ describe('with the embedded models', () => {
     expect(await embedding.question('hello')).toHaveLength(widths.length);
   });
 
-  it('the reason is reported when the models cannot be obtained', async () => {
+  it('when the embedding models cannot be obtained, the embedding state is `failed` with the reason', async () => {
     const states: unknown[] = [];
     const embedding = open({
       obtain: async () => Promise.reject(new Error('no route to host')),
@@ -86,7 +86,7 @@ describe('with the embedded models', () => {
     await expect(embedding.local!.sentences(['hello'])).rejects.toThrow('no route to host');
   });
 
-  it('after the models failed to load, loading is not retried for every question', async () => {
+  it('after the embedding models failed to load, loading is retried only after a while, and not for every question', async () => {
     let now = 0;
     const embedding = open({ obtain: async () => '/nowhere', now: () => now });
     await until(async () => embedding.state().state === 'ready', 'the folder');

@@ -75,7 +75,7 @@ it('any number of texts can be embedded: no call has more texts than a service t
   await close();
 });
 
-it('an API and a worker that have no models answer by the vectors of the embedding services', async () => {
+it('an API and a worker without embedding models of their own use the vectors of the embedding services', async () => {
   const system = systemEnv('remotemodels', { EMBEDDING: urls().join(',') });
   const [api, worker] = await Promise.all([
     startProcess('api/server.ts', system),

@@ -585,7 +585,7 @@ describe('XLSX', () => {
     ]);
   });
 
-  it('a workbook part under another name is found by its relationships', async () => {
+  it('the workbook of an XLSX is found by the relationships in the file when its part has an unusual name', async () => {
     const source = bad.renamedXlsx(sheetRow(1, { A: 'Plan', B: 'Fee' }) + sheetRow(2, { A: 'Basic', B: '4 EUR' }));
     const path = join(folder, 'renamed.xlsx');
     await writeFile(path, source);
@@ -755,7 +755,7 @@ describe('DOCX', () => {
     ['a text box of one version', versions(box('Boxed.'), ''), ['A  B', 'Boxed.']],
     ['a text box of old programs', versions('', oldBox('Boxed.')), ['A  B', 'Boxed.']],
     ['a text box in an unknown shape', `<w:r>${oldBox('Boxed.')}</w:r>`, ['A  B', 'Boxed.']],
-  ])('text inside %s is kept in its place', async (_label, content, expected) => {
+  ])('text in a DOCX that stands in %s is kept in its place', async (_label, content, expected) => {
     const found = await text(`<w:p>${run('A ')}${content}${run(' B')}</w:p>`);
     expect(found).toEqual(expected.map((line) => line.replace('  ', ' ')));
   });
@@ -775,7 +775,7 @@ describe('DOCX', () => {
     expect(await text(`<w:p>${run('See')}<w:r>${picture}</w:r>${run('of us.')}</w:p>`)).toEqual(['See the map of us.']);
   });
 
-  it('DOCX parts under other names are found by their relationships, in strict files too', async () => {
+  it('the parts of a DOCX are found by the relationships in the file when they have unusual names, also in strict OOXML', async () => {
     const strict = 'http://purl.oclc.org/ooxml/officeDocument/relationships';
     const relation = (type: string, target: string): string =>
       `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="${strict}/${type}" Target="${target}"/></Relationships>`;
@@ -896,7 +896,7 @@ describe('limits of the reader process', () => {
     await quick.close();
   });
 
-  it('a background file that waited long for a processor fails with a retryable error', async () => {
+  it('a file that is read in the background fails with a retryable error when it got too little processor time', async () => {
     const quick = createFiles({ program, timeoutMs: 100, spares: 0 });
     const reading = quick.extract(new PassThrough(), 'txt', { background: true });
     const error: unknown = await reading.catch((failure: unknown) => failure);
@@ -905,13 +905,16 @@ describe('limits of the reader process', () => {
     await quick.close();
   });
 
-  onLinux('a background file whose reading computes for too long is refused: timed_out', async () => {
-    const limits = { maxTextCharacters: 100_000_000 };
-    const quick = createFiles({ program, timeoutMs: 1_000, patience: 100, spares: 0, limits });
-    const deep = Array.from({ length: 4_500 }, (_, at) => `${'  '.repeat(at)}- item`).join('\n');
-    expect(await reasonOf(quick.extract(stream(Buffer.from(deep)), 'md', { background: true }))).toBe('timed_out');
-    await quick.close();
-  });
+  onLinux(
+    'a file that is read in the background is refused when reading it takes too much processor time: timed_out',
+    async () => {
+      const limits = { maxTextCharacters: 100_000_000 };
+      const quick = createFiles({ program, timeoutMs: 1_000, patience: 100, spares: 0, limits });
+      const deep = Array.from({ length: 4_500 }, (_, at) => `${'  '.repeat(at)}- item`).join('\n');
+      expect(await reasonOf(quick.extract(stream(Buffer.from(deep)), 'md', { background: true }))).toBe('timed_out');
+      await quick.close();
+    },
+  );
 
   it('the caller’s signal aborts reading with the signal’s reason', async () => {
     const abort = new AbortController();
@@ -969,32 +972,35 @@ describe('limits of the reader process', () => {
     expect(JSON.parse(await textOf(child.stdout))).toEqual([0, denied, denied, denied, denied, 'EvalError']);
   });
 
-  onLinux('a killed spare process is replaced, and a killed reader causes a retryable error', async () => {
-    const before = new Set(childrenOf(process.pid));
-    const own = createFiles({ program });
-    const [spare] = childrenOf(process.pid).filter((pid) => !before.has(pid));
-    if (spare === undefined) throw new Error('no spare was started');
-    process.kill(spare, 'SIGKILL');
-    // Waits until the parent has noticed the death, not only until the process is dead.
-    await until(() => !existsSync(`/proc/${spare}`));
-    expect(await own.extract(stream(Buffer.from('One.')), 'txt')).toHaveLength(1);
+  onLinux(
+    'a spare reader process that is killed is replaced, and killing one that reads a file causes a retryable error',
+    async () => {
+      const before = new Set(childrenOf(process.pid));
+      const own = createFiles({ program });
+      const [spare] = childrenOf(process.pid).filter((pid) => !before.has(pid));
+      if (spare === undefined) throw new Error('no spare was started');
+      process.kill(spare, 'SIGKILL');
+      // Waits until the parent has noticed the death, not only until the process is dead.
+      await until(() => !existsSync(`/proc/${spare}`));
+      expect(await own.extract(stream(Buffer.from('One.')), 'txt')).toHaveLength(1);
 
-    const endless = new PassThrough();
-    const known = new Set(childrenOf(process.pid));
-    const lone = createFiles({ program, spares: 0 });
-    const reading = lone.extract(endless, 'txt').catch((error: unknown) => error);
-    const [busy] = childrenOf(process.pid).filter((pid) => !known.has(pid));
-    if (busy === undefined) throw new Error('no reader was started');
-    process.kill(busy, 'SIGKILL');
-    const error = await reading;
-    expect(error).not.toBeInstanceOf(Unreadable);
-    expect(error).toMatchObject({ message: expect.stringContaining('SIGKILL') });
-    await own.close();
-    await lone.close();
-  });
+      const endless = new PassThrough();
+      const known = new Set(childrenOf(process.pid));
+      const lone = createFiles({ program, spares: 0 });
+      const reading = lone.extract(endless, 'txt').catch((error: unknown) => error);
+      const [busy] = childrenOf(process.pid).filter((pid) => !known.has(pid));
+      if (busy === undefined) throw new Error('no reader was started');
+      process.kill(busy, 'SIGKILL');
+      const error = await reading;
+      expect(error).not.toBeInstanceOf(Unreadable);
+      expect(error).toMatchObject({ message: expect.stringContaining('SIGKILL') });
+      await own.close();
+      await lone.close();
+    },
+  );
 
   onLinux(
-    'a background file is read at low priority in a new process, and leaves the spare one to others',
+    'a file that is read in the background gets a new process with low priority, and leaves the spare process to other files',
     async () => {
       const before = new Set(childrenOf(process.pid));
       const own = createFiles({ program, spares: 1 });
@@ -1067,19 +1073,24 @@ describe('sniffFile', () => {
   it.each<[string, string, () => Buffer | Promise<Buffer>, FileType]>([
     ['a DOCX', 'cards.docx', () => readFile(fixture('cards.docx')), 'docx'],
     ['an XLSX', 'fees.xlsx', () => readFile(fixture('fees.xlsx')), 'xlsx'],
-    ['a protected DOCX, to end with its reason', 'a.docx', () => readFile(fixture('encrypted.docx')), 'docx'],
-    ['a truncated XLSX, to end with its reason', 'a.xlsx', bad.truncatedXlsx, 'xlsx'],
+    ['a protected DOCX, which only reading refuses', 'a.docx', () => readFile(fixture('encrypted.docx')), 'docx'],
+    ['a truncated XLSX, which only reading refuses', 'a.xlsx', bad.truncatedXlsx, 'xlsx'],
     ['a bomb, without unpacking it', 'a.docx', bad.zipBombDocx, 'docx'],
     ['text', 'a.txt', () => Buffer.from('text'), 'txt'],
-    ['exactly 25 MiB', 'a.txt', () => bad.tooLargeText().subarray(0, maxFileBytes), 'txt'],
-    ['a character cut at the end of the head', 'a.txt', () => Buffer.from(`${'a'.repeat(headBytes - 1)}äöü`), 'txt'],
+    ['a file of exactly 25 MiB', 'a.txt', () => bad.tooLargeText().subarray(0, maxFileBytes), 'txt'],
+    [
+      'a text with a character cut where the first bytes end',
+      'a.txt',
+      () => Buffer.from(`${'a'.repeat(headBytes - 1)}äöü`),
+      'txt',
+    ],
   ])('sniffFile accepts %s', async (_label, filename, make, type) =>
     expect(await upload(await make(), filename)).toBe(type),
   );
 
   it.each<[string, string, () => Buffer, string, RegExp]>([
     ['an empty file', 'a.md', () => Buffer.alloc(0), 'VALIDATION', /empty/],
-    ['a byte more than 25 MiB', 'a.txt', bad.tooLargeText, 'TOO_LARGE', /25 MiB/],
+    ['a file one byte over 25 MiB', 'a.txt', bad.tooLargeText, 'TOO_LARGE', /25 MiB/],
     ['a renamed PDF', 'a.docx', bad.pdf, 'UNSUPPORTED_FILE_TYPE', /PDF/],
     ['a renamed DOCX', 'a.xlsx', () => bad.makeDocx(bad.wordDocument('')), 'UNSUPPORTED_FILE_TYPE', /Word/],
     [

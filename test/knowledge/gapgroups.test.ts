@@ -104,7 +104,7 @@ describe('unanswered questions', () => {
     ]);
   });
 
-  it('the list names at most 100 wordings of a group, and each of them sets the status of the whole group', async () => {
+  it('the list of unanswered questions names at most 100 wordings of a group, and resolving one wording resolves the whole group', async () => {
     const orgOf = newId('org');
     const ask = (question: string, group: string) =>
       recordGap(orgOf, 'test', { question, group, why: 'nothing_found', now: new Date() });
@@ -141,7 +141,7 @@ describe('unanswered questions', () => {
 });
 
 describe('a question that waits for vectors', () => {
-  it('a question that waited for vectors is asked again in its original segments, even when none of them is a valid tag', async () => {
+  it('a question that was asked before the passages had vectors is asked again in its original segments, even when none is a valid tag', async () => {
     const owner = { org_id: newId('org'), mode: 'test' } as const;
     const filters = new Map<string, SegmentFilter | undefined>();
     const deps = {

@@ -254,12 +254,15 @@ describe('a malformed HTTP request', () => {
     ['POST', 'publishable-keys/test/rotate', '', 200],
     ['POST', 'publishable-keys/test/rotate', 'Content-Type: application/json\r\n', 200],
     ['DELETE', 'keys/key_none', '', 404],
-  ])('%s %s with an empty chunked body (%j) counts as a request without a body', async (method, path, type, status) => {
-    const head = `Host: api\r\nConnection: close\r\nAuthorization: Bearer ${org.owner.token}\r\n${type}`;
-    const line = `${method} /v1/support/developer-keys/orgs/${org.orgId}/${path} HTTP/1.1\r\n`;
-    const reply = await exchange(`${line}${head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`);
-    expect(reply.status).toBe(status);
-  });
+  ])(
+    '%s %s with an empty chunked body and the further header %j counts as a request without a body',
+    async (method, path, type, status) => {
+      const head = `Host: api\r\nConnection: close\r\nAuthorization: Bearer ${org.owner.token}\r\n${type}`;
+      const line = `${method} /v1/support/developer-keys/orgs/${org.orgId}/${path} HTTP/1.1\r\n`;
+      const reply = await exchange(`${line}${head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`);
+      expect(reply.status).toBe(status);
+    },
+  );
 
   it('a request with a chunked body still needs a content type: 415', async () => {
     const head = 'POST /v1/auth/login HTTP/1.1\r\nHost: api\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n';
@@ -271,7 +274,7 @@ describe('a malformed HTTP request', () => {
     ['a body over the limit', '/v1/auth/login', 'application/json', 413],
     ['a path that is not there', '/v1/nothing', 'application/json', 404],
   ])(
-    '%s is answered before its body has arrived, and the rest of the body is discarded',
+    'a refused request is answered before its body has arrived, and the rest of the body is discarded: %s',
     async (_, path, type, status) => {
       const { hostname, port } = new URL(api.url);
       const socket = connect(Number(port), hostname);

@@ -94,7 +94,7 @@ describe('an API that is killed during uploads', () => {
 });
 
 describe('the index of stored bytes, missing because the process that created it was killed', () => {
-  it('a missing index of stored bytes is created by the next API that starts, and bytes can be read and deleted', async () => {
+  it('when the database index of the stored files is missing, the next API that starts creates it, and files can be read and deleted', async () => {
     const { orgId, token } = await fresh();
     const kept = (await api.upload(orgId, token, text(1))).body.document.doc_id as string;
     await api.processed(orgId, token, kept);

@@ -216,7 +216,7 @@ describe('GET and PATCH /orgs/{orgId}/kb/gaps', () => {
 });
 
 describe('a question by a member', () => {
-  it('a member’s question without an answer is not recorded as unanswered, while one with an API key is, because keys ask on behalf of customers', async () => {
+  it('a question without an answer is recorded as unanswered when it is asked with an API key, and not when a member asks it', async () => {
     const place = await knowing(system(), [{ name: 'a.md', content: 'The crane card is yellow.' }]);
     const tried = await system().request('POST', `/orgs/${place.orgId}/kb/query`, {
       token: place.org.owner.token,
@@ -312,7 +312,7 @@ describe('with a language model and an embedding model configured', () => {
     expect(without.body).not.toHaveProperty('confidence');
   });
 
-  it('passages are compared by embeddings, and candidates show their cosines', async () => {
+  it('a question is compared with passages by embeddings, and `explain` shows the cosines of each candidate', async () => {
     // When an embedding takes too long, this question and those of the next seconds are answered by words only.
     const body = await until(async () => {
       const reply = await place.ask('stork accounts monthly', { explain: true });

@@ -147,7 +147,7 @@ describe('an uploaded document', () => {
 });
 
 describe('a document of a few pages', () => {
-  it('a document of a few pages is found by its meaning as soon as it is indexed, and no earlier question is recorded as unanswered', async () => {
+  it('a document of a few pages is found by its meaning as soon as it is indexed, and no question asked before is recorded as unanswered', async () => {
     const here = await place();
     await whileEmbedding(async () => {
       // Once a first document has its vectors, the worker polls and its models are loaded.

@@ -62,7 +62,7 @@ it('both API processes find at once what any worker has indexed, and a killed wo
   for (const api of [one, other]) expect(await answers(api, 'gannet')).not.toContain('10 EUR');
 });
 
-it('the doctor reads the index in the object store of the deployment', async () => {
+it('the command `doctor` reads the index in the object store that the deployment uses', async () => {
   const { stdout } = await runCli(['doctor', '--json'], { HOME: folder, EMBEDDING: 'off', ...envs[0]! });
   const { findings } = JSON.parse(stdout) as { findings: Finding[] };
   expect(findings.find(({ check }) => check === 'index')).toMatchObject({ state: 'ok' });

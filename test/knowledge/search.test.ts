@@ -81,7 +81,7 @@ describe('adding and querying chunks', () => {
     expect(await ids('opened at what hour')).toEqual(['d1:1:1']);
   });
 
-  it('the search leaves out excluded versions (generations) of a source, also when it filters by a segment and a tier', async () => {
+  it('the search leaves out excluded versions (generations) of a source, also when it filters by segment and authority tier', async () => {
     await search.add(table, [
       row('d1', 0, 'gold card', { segments: ['a'] }),
       row('d1', 1, 'gold card', { id: 'd1:2:0', generation: '2', segments: ['a'] }),
@@ -104,7 +104,7 @@ describe('adding and querying chunks', () => {
     expect(await ids(question)).toEqual(['d1:1:0']);
   });
 
-  it('the search returns the candidates in the order of their scores, each with its tier', async () => {
+  it('the search returns passages in the order of their scores, each with the authority tier of its source', async () => {
     await search.add(table, [
       row('d1', 0, 'gold card card card', { authority: 'primary' }),
       row('d2', 0, 'a card among many other words of no interest'),
@@ -120,7 +120,7 @@ describe('adding and querying chunks', () => {
     });
   });
 
-  it('rows that are added again are stored once, and rows that are missing from the second addition are removed', async () => {
+  it('passages of a source that are indexed again are stored once, and those that are missing the second time are removed from the index', async () => {
     await search.add(table, [row('d1', 0, 'gold card'), row('d1', 1, 'silver card'), row('d2', 0, 'bronze card')]);
     await search.add(table, [row('d1', 0, 'gold card'), row('d1', 2, 'platinum card')]);
     expect(await ids('card')).toEqual(['d1:1:0', 'd1:1:2', 'd2:1:0']);
@@ -191,7 +191,7 @@ describe('filters of the search', () => {
     ]);
 
   it.each<[string, Partial<Query>, string[]]>([
-    ['everything', {}, ['both', 'business', 'none', 'personal', 'shared']],
+    ['nothing', {}, ['both', 'business', 'none', 'personal', 'shared']],
     ['a tag', { filter: { tags: ['business', 'all'], untagged: true } }, ['both', 'business', 'none', 'shared']],
     ['a tag, strictly', { filter: { tags: ['business', 'all'], untagged: false } }, ['both', 'business', 'shared']],
     ['an unknown tag, strictly', { filter: { tags: ['busi'], untagged: false } }, []],
@@ -210,14 +210,14 @@ describe('filters of the search', () => {
     expect(await ids('gold', query)).toEqual(wanted);
   });
 
-  it('the search reports which tiers have chunks, also after a source changes its tier', async () => {
+  it('the search reports which authority tiers (primary, normal, background) have passages, also after a source changes its tier', async () => {
     await fill();
     expect(await search.tiers(table)).toEqual(['primary', 'normal', 'background']);
     await search.retag(table, 'business', { segments: ['business'], authority: 'background' }, '1');
     expect(await search.tiers(table)).toEqual(['primary', 'background']);
   });
 
-  it('the search filters by the new tags and tier of a source', async () => {
+  it('after a source got new tags and a new authority tier, the search filters by the new ones', async () => {
     await fill();
     await search.retag(table, 'both', { segments: ['corporate'], authority: 'background' }, '1');
     expect(await ids('gold', { filter: { tags: ['corporate'], untagged: false }, authority: 'background' })).toEqual([
@@ -232,7 +232,7 @@ describe('filters of the search', () => {
 });
 
 describe('listSources', () => {
-  it('listSources lists each version (generation) of a source with tags and tier, and a change of tags is limited to one version', async () => {
+  it('listSources lists each version (generation) of a source with tags and authority tier, and a change of tags affects only one version', async () => {
     await search.add(table, [row('d1', 0, 'gold'), row('d1', 1, 'card')]);
     await search.add(table, [row('d1', 0, 'gold', { id: 'd1:2:0', generation: '2', segments: ['b', 'a'] })]);
     await search.retag(table, 'd1', { segments: ['c'], authority: 'primary' }, '1');
@@ -257,7 +257,7 @@ describe('a damaged table', () => {
     ['indexes cut short', /[/]_indices[/]/, cut],
     ['indexes of something else', /[/]_indices[/]/, garble],
     ['indexes missing', /[/]_indices[/]/, rmSync],
-  ] as const)('a table with %s fails its check, and can be replaced by a new one', async (_, part, harm) => {
+  ] as const)('an index table with %s fails its check, and can be replaced by a new one', async (_, part, harm) => {
     await search.add(table, [row('d1', 0, 'gold card')]);
     await search.maintain(table);
     const reader = anotherProcess();
@@ -341,7 +341,7 @@ describe('several processes', () => {
     expect(await ids('gold')).toEqual(['d3:1:0']);
   });
 
-  it('a process that has opened too many tables releases them all together, and still answers', async () => {
+  it('a process that opens more index tables than its limit still answers from each of them', async () => {
     const tablesOf = Array.from({ length: 7 }, (_, n): IndexTable => ({ ...table, org_id: `org_${n}` }));
     for (const key of tablesOf) await search.add(key, [row('d1', 0, `gold card of ${key.org_id}`)]);
     const reader = createSearch({ uri, exclusively, maxOpened: 3 });
@@ -401,7 +401,7 @@ describe('merging in the background', () => {
     await merged(100);
   });
 
-  it('the background merging merges enough rows after a quiet period, and leaves a few rows to the workflow', async () => {
+  it('after a quiet period, the background merging merges new index rows if there are enough, and leaves a few to the maintenance workflow', async () => {
     const few = { ...table, org_id: 'org_few' };
     search = withMerging(search, { quietMs: 20, worthRows: 30 });
     await search.add(few, [row('d', 0, 'card')]);

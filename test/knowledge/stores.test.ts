@@ -20,7 +20,7 @@ import { createSearch, type IndexTable, type Search } from '../../clients/knowle
 import { ChunkModel, chunksOf, listChunks, removeChunks, writeChunks } from '../../models/knowledge/chunk.ts';
 import { collectionOf } from '../../models/base/define.ts';
 import { claimDocument, DocumentModel, type Document } from '../../models/knowledge/document.ts';
-import { createLiveCopy } from '../../models/knowledge/livecopy.ts';
+import { createLiveCopy, finishLiveCopy } from '../../models/knowledge/livecopy.ts';
 import { newId } from '../../models/base/ids.ts';
 import { Unreadable, unreadableReasons } from '../../models/rules/base/unreadable.ts';
 import { generationOf } from '../../models/rules/knowledge/reconcile.ts';
@@ -235,7 +235,7 @@ describe('a fault in one organization’s index', () => {
     return { lines, log: pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) }) };
   };
 
-  it('a damaged table is repaired, and the other organizations’ tables are still maintained', async () => {
+  it('the damaged index of one organization is repaired, and the indexes of the other organizations are still maintained', async () => {
     const orgs = [newId('org'), newId('org'), newId('org')];
     const docs = await Promise.all(orgs.map((orgId) => unindexed(orgId)));
     await repair();
@@ -258,7 +258,7 @@ describe('a fault in one organization’s index', () => {
     });
   });
 
-  it('an inaccessible table is logged and left unchanged; the others are still repaired', async () => {
+  it('an organization’s index that cannot be accessed is logged and left unchanged, and the other organizations’ indexes are still repaired', async () => {
     const orgs = [newId('org'), newId('org'), newId('org')];
     const docs = await Promise.all(orgs.map((orgId) => unindexed(orgId)));
     await search.add(tableOf(orgs[1]!), [rowOf(docs[1]!), { ...rowOf(docs[1]!), id: `${docs[1]}:1:1` }]);
@@ -280,7 +280,7 @@ describe('a fault in one organization’s index', () => {
     ]);
   });
 
-  it('a fault of one source is logged, and the other sources are restored', async () => {
+  it('when one source cannot be written to the index, the error is logged, and the other sources are restored', async () => {
     const orgId = newId('org');
     const docs = [await unindexed(orgId), await unindexed(orgId), await unindexed(orgId)];
     const late: Search = {
@@ -327,9 +327,9 @@ describe('the index rows of one document', () => {
   });
 
   it.each([
-    ['under one name', ['1', '1']],
-    ['under a name that answers and one that does not', ['1', '1.1']],
-  ])('rows that are stored twice are found and deduplicated, %s', async (_, names) => {
+    ['under one batch name', ['1', '1']],
+    ['under the batch name in use and another one', ['1', '1.1']],
+  ])('index rows that are stored twice are found and deduplicated, %s', async (_, names) => {
     const orgId = newId('org');
     const docId = await unindexed(orgId);
     const rows = (generation: string) => [0, 1].map((n) => ({ ...rowOf(docId), id: `${docId}:1:${n}`, generation }));
@@ -348,7 +348,7 @@ describe('the index rows of one document', () => {
 
 describe('an attempt for a deleted document', () => {
   it.each(['readDocument', 'indexDocument'] as const)(
-    'a late attempt of %s for a deleted document removes the chunks and rows that earlier attempts left',
+    'a late attempt of the activity %s for a deleted document removes the chunks and index rows that earlier attempts left',
     async (name) => {
       const activities = createDocumentActivities({ files, search, embedding, clock, log });
       const orgId = newId('org');
@@ -374,7 +374,7 @@ describe('an attempt for a deleted document', () => {
   );
 });
 
-it('cleaning up after a published generation keeps the chunks of the next one, which is about to be published', async () => {
+it('removing the older versions of a document keeps the chunks of its next version, which is about to be published', async () => {
   const orgId = newId('org');
   const docId = await unindexed(orgId, { status: 'processing' });
   for (const generation of [1, 2, 3]) {
@@ -389,7 +389,7 @@ describe('a late attempt for a document', () => {
   it.each([
     ['without a model', embedding],
     ['with an embedding model', { ...unused, model: 'm' }],
-  ])('a late attempt for a document that has since been reprocessed leaves no data, %s', async (_, embedding) => {
+  ])('a late attempt to read a document that has since been reprocessed leaves no data, %s', async (_, embedding) => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { status: 'uploaded' });
     const slow = {
@@ -523,6 +523,21 @@ it('a document that is tagged while it is being read is published with the new t
     'indexed',
   ]);
   expect(await indexed(orgId)).toEqual([[docId, 1, 'staff']]);
+});
+
+it('while a copy to live mode runs, the repair of the index keeps the rows of a page that is not stored yet, and removes them once the copy has finished', async () => {
+  const orgId = newId('org');
+  const live: IndexTable = { org_id: orgId, mode: 'live' };
+  const asked = { org_id: orgId, mode: 'live' as const, requested_by: 'usr_1', requested_at: clock() };
+  const copy = { _id: newId('liveCopy'), ...asked, running: true as const };
+  await createLiveCopy(copy);
+  const pageId = newId('page');
+  await search.add(live, [rowOf(pageId)]);
+  await repair();
+  expect(await search.listSources(live)).toMatchObject([{ source_id: pageId }]);
+  await finishLiveCopy(orgId, copy._id, { documents: 0, pages: 0, left_out: [] }, clock());
+  await repair();
+  expect(await search.listSources(live)).toEqual([]);
 });
 
 it('a document that is restricted while others are copied to live mode is copied with its new segments', async () => {

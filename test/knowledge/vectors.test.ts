@@ -121,7 +121,7 @@ describe('the vector search', () => {
   });
 
   it.each<[string, Partial<Query>, string[]]>([
-    ['everything', {}, ['business', 'none', 'personal']],
+    ['nothing', {}, ['business', 'none', 'personal']],
     ['a tag', { filter: { tags: ['business'], untagged: true } }, ['business', 'none']],
     ['a tag, strictly', { filter: { tags: ['business'], untagged: false } }, ['business']],
     ['a tier', { authority: 'primary' }, ['none']],
@@ -180,7 +180,7 @@ describe('the background sample of cosines', () => {
   const background = async () =>
     (await search.query(table, { text: '', meaning: meaning([0]), filter: undefined, limit: 1 })).background;
 
-  it('the background sample of cosines covers all passages of a small table, and at most 256 evenly spread ones of a large table', async () => {
+  it('the sample of an index’s usual cosines covers all passages of a small index, and at most 256 evenly spread ones of a large index', async () => {
     expect(await background()).toEqual([]);
     await search.addVectors(vectors, [vectorOf('a', [0]), vectorOf('b', [180])]);
     expect(await background()).toEqual([[1], [-1]]);
@@ -192,7 +192,7 @@ describe('the background sample of cosines', () => {
     expect(await background()).toEqual(sample);
   });
 
-  it('the background sample of cosines stays the same while little changes, and is renewed after a while', async () => {
+  it('the sample of an index’s usual cosines stays the same while few passages change, and is renewed after a while', async () => {
     const many = Array.from({ length: 100 }, (_, at) => vectorOf(`m${at}`, [at]));
     await search.addVectors(vectors, many);
     expect(await background()).toHaveLength(100);
@@ -209,7 +209,7 @@ describe('the background sample of cosines', () => {
 });
 
 describe('vectors of a source', () => {
-  it('new tags of a source reach its vectors in the tables of every model, together with its words', async () => {
+  it('new tags of a source reach its vectors of every embedding model', async () => {
     const former = { ...table, model: 'former' };
     await search.add(table, [wordsOf('a', 'gold'), wordsOf('a', 'gold', {}, 2)]);
     for (const key of [vectors, former]) await search.addVectors(key, [vectorOf('a', [0]), vectorOf('a', [0], {}, 2)]);
@@ -227,7 +227,7 @@ describe('vectors of a source', () => {
     );
   });
 
-  it('vectors are removed with their source, or with all versions of the source but the current batch', async () => {
+  it('vectors are removed with their source, or with all versions of the source but the current one', async () => {
     const rows = ['a', 'b', 'c'].flatMap((source) => [1, 2].map((at) => vectorOf(source, [0], {}, at)));
     await search.addVectors(vectors, rows);
     const reader = anotherProcess();

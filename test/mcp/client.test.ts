@@ -171,14 +171,14 @@ describe('a tool server of revision 2026-07-28', () => {
     expect(await mcp.callTool(at(server.url), { ...ask, definition: unusable })).toMatchObject({ isError: false });
   });
 
-  it('an endless list of pages is given up after 64 pages', async () => {
+  it('reading an endless list of tools is given up after 64 pages', async () => {
     let count = 0;
     const pages = inPages(() => ({ tools: [], nextCursor: String((count += 1)) }));
     expect(await failureOf(mcp.listTools(at(server.url)))).toBeInstanceOf(ServerFailure);
     expect(pages()).toBe(64);
   });
 
-  it('an endless list of slow pages is given up after the total time limit', async () => {
+  it('reading an endless list of tools in slow pages is given up after the total time limit', async () => {
     const hasty = createMcp({ http, egressAllow: ['127.0.0.1'], listTimeoutMs: 5_000, allPagesMs: 500 });
     let count = 0;
     const pages = inPages(() => ({ tools: [], nextCursor: String((count += 1)) }), 100);

@@ -94,7 +94,7 @@ describe.each(['auto', 'legacy'] as const)('the official client in mode %s', (mo
 });
 
 describe('our own client', () => {
-  it('our own client discovers and calls our server like any tool server', async () => {
+  it('the product’s MCP client lists and calls the tools of the product’s MCP server like those of any other server', async () => {
     const http = createHttp({ userAgent: 'test', egressAllow: ['127.0.0.1'] });
     const mcp = createMcp({ http, egressAllow: ['127.0.0.1'] });
     const address = { key: 'own', url: `${api.url}/v1/mcp`, auth: { token: async () => key } };
@@ -175,17 +175,17 @@ describe('POST /v1/mcp', () => {
     });
   });
 
-  it('a web page of another origin is refused', async () => {
+  it('a request from a web page of another origin is refused', async () => {
     const reply = await post({ jsonrpc: '2.0', id: 1, method: 'tools/list' }, { origin: 'https://evil.example' });
     expect(reply.status).toBe(403);
     expect(reply.headers.get('access-control-allow-origin')).toBeNull();
   });
 
   it.each([
-    ['what is no message', 400, { hello: 'there' }],
+    ['a body that is no message', 400, { hello: 'there' }],
     ['an empty batch', 400, []],
     ['a long batch', 400, Array.from({ length: 51 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'tools/list' }))],
-    ['what asks for two answers at once that are none', 400, [1, 2]],
+    ['a batch of two items that are no messages', 400, [1, 2]],
   ])('a request with %s gets %i', async (_, status, body) => {
     const reply = await post(body);
     expect(reply.status).toBe(status);

@@ -10,6 +10,7 @@ import { checkPin } from '../../activities/chat/toolcall/policy.ts';
 import { createConnections, type ConnectionDeps } from '../../activities/mcp/connection.ts';
 import type { Context } from '../../api/context.ts';
 import { mcpRoutes } from '../../api/mcp/routes/mcp.ts';
+import { viewServer } from '../../api/mcp/server.ts';
 import type { OAuthState } from '../../clients/mcp/oauth.ts';
 import { listNotifications } from '../../models/access/notification.ts';
 import { createOrganization, newOrganization } from '../../models/access/organization.ts';
@@ -143,7 +144,7 @@ describe('the audit log', () => {
     expect([new Set(all.map(({ seq }) => seq)).size, (await verifyAudit(orgId, secrets)).checked]).toEqual([1, 1]);
   });
 
-  it('an organization’s audit log does not delay that of another', async () => {
+  it('events of two organizations that are written at the same time go to a separate audit log each', async () => {
     const write = auditWriter({ clock: () => now, secrets });
     const other = newId('org');
     await Promise.all([write(entry(0)), write({ ...entry(1), org_id: other }), write(entry(2))]);
@@ -418,6 +419,24 @@ describe('the record of a tool server', () => {
     expect([standing.version, standing.tools]).toEqual([1, [tool]]);
     const again = await Promise.all(times(4, () => saveToolServer(standing, 1)));
     expect(tally(again)).toBe(1);
+  });
+
+  it('the view of a tool server says which secrets the record has, and contains none of them', () => {
+    const oauth = { grant_type: 'client_credentials' as const, client_id: 'shop', client_secret: 'sealed-secret' };
+    const shown = viewServer({ ...server(), access_token: 'sealed-token', oauth, oauth_state: 'sealed-state' });
+    expect(shown).toMatchObject({
+      has_access_token: true,
+      has_client_secret: true,
+      signed_in: true,
+      oauth: { grant_type: 'client_credentials', client_id: 'shop' },
+    });
+    expect(JSON.stringify(shown)).not.toContain('sealed');
+    expect(viewServer(server())).toMatchObject({
+      has_access_token: false,
+      has_client_secret: false,
+      signed_in: false,
+      oauth: null,
+    });
   });
 
   it('suspendTool suspends a tool once, but not when another definition of the tool has since been approved', async () => {

@@ -39,10 +39,10 @@ describe('schemaCheck', () => {
   });
 
   it.each<[string, Record<string, unknown>]>([
-    ['is none', { type: 'nonsense' }],
-    ['loads another one', { $ref: 'https://evil.example/schema.json' }],
-    ['names a version that nobody knows', { $schema: 'https://evil.example/schema' }],
-    ['is one of another version than it says', { minimum: 3, exclusiveMinimum: true }],
+    ['is invalid', { type: 'nonsense' }],
+    ['refers to another document', { $ref: 'https://evil.example/schema.json' }],
+    ['names an unknown JSON Schema version', { $schema: 'https://evil.example/schema' }],
+    ['is invalid in the version that it names', { minimum: 3, exclusiveMinimum: true }],
     ['is very long', { description: 'x'.repeat(100_000) }],
     ['is nested deeply', JSON.parse('{"not":'.repeat(60) + '{}' + '}'.repeat(60)) as Record<string, unknown>],
   ])('schemaCheck refuses a schema that %s, and checkOf returns undefined for such a schema', (_what, schema) => {

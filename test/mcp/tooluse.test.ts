@@ -126,7 +126,7 @@ describe('what the customer is told after tool calls', () => {
   });
 
   it.each(['suspended', 'rate_limited'] as const)(
-    'when somebody was asked to decide about a call that was then dropped as %s, the customer is told that the call failed, which does not count as an answer',
+    'when a tool call that a person had to decide on is dropped as %s, the customer is told that it failed, which does not count as an answer',
     async (outcome) => {
       const deps = agentChoosing(undefined);
       deps.intelligence.chooseTool = () => Promise.reject(new Error('The model was asked.'));

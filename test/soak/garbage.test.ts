@@ -13,7 +13,7 @@ import { watched } from '../../bench/heap.ts';
 /** The growth that compiled code and filled caches may cause. 500 bytes left by each request would exceed it. */
 const growthBytes = 5 * 1024 * 1024;
 
-it('10,000 invalid requests are refused, store nothing and leave nothing in memory', async () => {
+it('10,000 invalid webhook requests are refused, store nothing and leave nothing in memory', async () => {
   const microsoft = await startBotFramework();
   const { settings, alive } = watched('api/server.ts');
   const env = systemEnv('longgarbage', { ...verifyingEnv(microsoft), ...settings, LOG_LEVEL: 'warn' });

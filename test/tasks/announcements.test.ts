@@ -156,7 +156,7 @@ describe('a change of a task', () => {
     expect(taskId).toBeDefined();
   });
 
-  it('a change caused by the assignee leaving notifies the creator, and nobody who has left', async () => {
+  it('a change of a task because its assignee leaves notifies the creator, and nobody who has left', async () => {
     const org = await newOrg({ notify_on: [] });
     const bob = await joined(org);
     const taskId = await create(org, { assigned_to: bob.userId });
@@ -170,7 +170,7 @@ describe('a change of a task', () => {
     expect((await told(bob)).notifications).toEqual([]);
   });
 
-  it('a change in the sandbox sends nothing: deliveries are stored as suppressed, and members are notified in the app', async () => {
+  it('a change of a task in the sandbox sends nothing: deliveries are stored as suppressed, and members are notified in the app', async () => {
     const org = await newOrg({ email_notifications: true, notify_on: ['task_assigned'] }, false);
     const title = `Sandbox ${org.orgId}`;
     await create(org, { title, assigned_to: org.owner.userId });

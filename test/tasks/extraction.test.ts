@@ -181,7 +181,7 @@ describe('a task extracted from a meeting', () => {
     expect(kept.body.data.history.at(-1)).toMatchObject({ changed: ['session_id'], note: 'Its meeting was deleted.' });
   });
 
-  it('a task extracted from a meeting is deleted by the meeting’s workflow at the end of the retention period', async () => {
+  it('a task extracted from a meeting is deleted when the meeting’s workflow deletes the meeting', async () => {
     const id = await meetingOf(lines());
     await extract(id);
     const handle = new Client({ connection }).workflow.getHandle(`meeting:${id}`);

@@ -101,7 +101,7 @@ describe('tasks found by a model', () => {
     expect(tasks).toMatchObject([{ title: 'Send the sheet', assignee: { userId: 'bob' }, priority: 'urgent' }]);
   });
 
-  it('tasks found by a model are requested with the transcript between fences, without the assistant’s segments', async () => {
+  it('a model that is asked for tasks gets the transcript as marked data, without the assistant’s segments', async () => {
     server.script(reply());
     await find();
     const [rules, data] = server.requests[0]!.body.messages;

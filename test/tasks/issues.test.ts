@@ -115,7 +115,7 @@ const arrived = (number: number, type: string) =>
   }, `${type} to be processed`);
 
 describe('a change of a task', () => {
-  it('a change of a task changes the issues field by field, and the resulting webhooks change nothing', async () => {
+  it('a change of a task is made field by field in its linked issues, and the webhooks about that change nothing', async () => {
     const { taskId, issue } = await executed({ priority: 'low' });
     const number = await numberOf(taskId);
     await change(taskId, { title: 'Call the bank again', priority: 'urgent', due_date: '2026-12-31' });

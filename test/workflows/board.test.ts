@@ -21,7 +21,7 @@ const anything: unknown = new Proxy(() => undefined, {
 });
 
 describe('the descriptions that operators see', () => {
-  it('every workflow has an entry in the table `kinds`, and no removed workflow has one', () => {
+  it('every workflow has a description for operators in the table `kinds`, and no removed workflow has one', () => {
     expect(Object.keys(kinds).toSorted()).toEqual(Object.keys(workflows).toSorted());
   });
 

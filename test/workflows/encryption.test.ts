@@ -35,7 +35,7 @@ describe('the payload codec', () => {
     expect(await codec.decode([payload])).toEqual([payload]);
   });
 
-  it('after a key change, payloads that the former key encrypted are still decrypted with it; when the former key is not configured, the error names its id', async () => {
+  it('payloads that a former key encrypted are still decrypted; when that key is not configured, the error names its id', async () => {
     const [sealed] = await createPayloadCodec([oldKey]).encode([payload]);
     const [opened] = await createPayloadCodec([newKey, oldKey]).decode([sealed!]);
     expect(bytes(opened!.data)).toBe('"secret words"');

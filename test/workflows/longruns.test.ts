@@ -139,7 +139,7 @@ describe('the conversation workflow', () => {
 });
 
 describe('the inbound workflow', () => {
-  it('the inbound workflow continues in a new run while failed items are retried', async () => {
+  it('the inbound workflow continues in a new run while failed events are retried', async () => {
     let looks = 0;
     const processInbound = async () => ((looks += 1) < 20 ? { againInMs: 1 } : {});
     expectRenewed(await runsOf(inbound, [{ orgId: 'org_1' }], { processInbound }, async () => undefined));

@@ -74,8 +74,8 @@ const link: Link = openLink({
 });
 
 /**
- * Whether an error of the server is about something that waits and may succeed when it is sent again, on a new socket.
- * If the error has `retry_after`, the server itself closes the connection.
+ * Whether an error concerns an unacknowledged message, consent or end of the interview, and the page should send this
+ * again on a new socket. If the error has `retry_after`, the server itself closes the connection.
  */
 function passes(error: Extract<RoomServerFrame, { type: 'error' }>): boolean {
   const { code, refused, client_message_id: named, retry_after: retryAfter } = error;

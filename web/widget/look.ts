@@ -53,7 +53,7 @@ export function readLook(given: unknown, locale: Locale, base: string): Look {
   };
 }
 
-/** A look that was stored at an earlier visit, without its hours, because these may be over. */
+/** A look that was stored at an earlier visit, without its hours, because these may be out of date. */
 export const withoutHours = (stored: unknown): unknown => ({
   ...recordOf(stored),
   open: undefined,

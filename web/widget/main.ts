@@ -80,7 +80,7 @@ export function start(
   let visitorId: string | undefined;
   /** The look of the widget; undefined until the server has sent it, now or at an earlier visit. */
   let look: Look | undefined;
-  /** The server's reply that the widget shows, in JSON. */
+  /** The JSON of the look that the widget shows, as the server sent it. */
   let dressed: string | undefined;
   /** Whether the server is being asked for the look. */
   let finding = false;

@@ -1,4 +1,4 @@
-/** Worker declarations of crawls and crawl schedules. */
+/** Declares to the workers the activities for crawls and crawl schedules. */
 import { launchable, type Slice } from './slice.ts';
 import { createCrawlActivities } from '../../activities/crawl/crawl.ts';
 import { createRecrawlActivities } from '../../activities/crawl/recrawl.ts';

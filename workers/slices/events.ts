@@ -1,4 +1,4 @@
-/** Worker declarations of deliveries to other services and of events from them. */
+/** Declares to the workers the activities for deliveries to other services and for events from other services. */
 import { launchable, type Slice } from './slice.ts';
 import { createDeliveryActivities } from '../../activities/events/deliver.ts';
 import { createNoticeActivities } from '../../activities/events/notices.ts';

@@ -1,4 +1,7 @@
-/** All slices. The fleets of worker processes and the sweeper's models are collected from this list. */
+/**
+ * All slices (parts of the platform, such as chat and crawl). The fleets of worker processes and the sweeper's models
+ * are collected from this list.
+ */
 import { chat } from './chat.ts';
 import { crawl } from './crawl.ts';
 import { events } from './events.ts';

@@ -1,4 +1,4 @@
-/** Worker declarations of documents, sources, embeddings, and the maintenance of the stores. */
+/** Declares to the workers the activities for documents, sources, embeddings, and the maintenance of the stores. */
 import { launchable, type Slice } from './slice.ts';
 import { createDocumentActivities } from '../../activities/knowledge/document.ts';
 import { createEmbeddingActivities } from '../../activities/knowledge/embedding.ts';

@@ -1,4 +1,4 @@
-/** Worker declarations of tool servers: discovery, sign-in, and calls of tools. */
+/** Declares to the workers the activities for tool servers: discovery, sign-in, and calls of tools. */
 import { launchable, type Slice } from './slice.ts';
 import { createToolCallActivities } from '../../activities/chat/toolcall.ts';
 import { createToolServerActivities } from '../../activities/mcp/server.ts';

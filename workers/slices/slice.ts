@@ -1,4 +1,7 @@
-/** The declarations of a slice for the worker processes. Each slice has them in the file of its name in this folder. */
+/**
+ * What a slice (a part of the platform, such as chat or crawl) declares for the worker processes. Each slice has a file
+ * of its name in this folder.
+ */
 import type { Logger } from 'pino';
 import type { openClients, settingsOf } from '../clients.ts';
 import type { Model } from '../../models/base/define.ts';
@@ -18,7 +21,7 @@ export type WorkerDeps = Starter &
      */
     startNear: Starter['start'];
     clock: () => Date;
-    /** Aborted when this process stops; running work is abandoned. */
+    /** This signal is aborted when the process stops; running work is then abandoned. */
     stopping: AbortSignal;
     log: Logger;
   };

@@ -1,6 +1,6 @@
 /**
- * Worker declarations of tasks: the activities that announce tasks, execute them, and, when a member leaves the
- * organization, unassign the member's tasks and end the member's API keys and invitations.
+ * Declares to the workers the activities for tasks. They announce and execute tasks. When a member leaves the
+ * organization, they unassign the member's tasks, and end the member's API keys and invitations.
  */
 import { launchable, type Slice } from './slice.ts';
 import { createCopyActivities } from '../../activities/base/copies.ts';

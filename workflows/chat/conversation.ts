@@ -50,7 +50,7 @@ function startIdleTimer(since: number): IdleTimer {
   return timer;
 }
 
-/** Shows operators that the model failed, and later that the model answers again. */
+/** The failure of the model that operators are shown at present; false while the model answers. */
 let modelFailed: string | false = false;
 function noteModel(failed: string | false): void {
   if (failed === modelFailed) return;
@@ -68,7 +68,7 @@ function noteModel(failed: string | false): void {
 export async function conversation(ref: ConversationRef): Promise<void> {
   const news = newsOf(attend);
 
-  // One timer serves all messages of its minute, because Temporal stores each start and each end of a timer.
+  // All messages within a minute share one timer, because Temporal stores each start and each end of a timer.
   let timer: IdleTimer | undefined;
   /** Waits for a signal. Returns false when a timer has ended and no signal came while it ran. */
   async function hasNews(seen: number): Promise<boolean> {

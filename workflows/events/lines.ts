@@ -34,7 +34,10 @@ const sendSlowly = (): DeliveryActivities['sendSome'] =>
 export const tryNow = defineSignal(tryNowSignal);
 
 function carryLines(orgId: string) {
-  /** `again`: whether a delivery was stored for the line while an activity was sending the line. */
+  /**
+   * The lines that are being sent, by name. `again`: whether a delivery was stored for the line while an activity was
+   * sending the line.
+   */
   const lines = new Map<string, { again: boolean }>();
   const waits = new Map<string, Shown>();
   const failures = new Set<string>();
@@ -62,7 +65,8 @@ function carryLines(orgId: string) {
         if (stopping && nudges !== before) urgent = true;
       }
       if (stopping || (left.kind === 'done' && !state.again)) break;
-      // The next activity finds all deliveries that were stored up to now, so no further look is needed for them.
+      // The next activity finds all deliveries that were stored up to now, so the line need not be sent once more for
+      // them.
       state.again = false;
       before = nudges;
       const slow = left.kind !== 'done' && left.slow;

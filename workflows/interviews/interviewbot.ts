@@ -15,8 +15,8 @@ const { deployBot, eraseRecordings } = proxyActivities<InterviewActivities>({
 const { lookAtBot } = proxyActivities<InterviewActivities>({
   ...throughOutages,
   startToCloseTimeout: '2 minutes',
-  // A service may refuse every look, for example after its key was revoked. While a look is retried, the workflow
-  // notices no time limit of the interview, so each look ends soon.
+  // A service may refuse every request for the bot's state, for example after its key was revoked. While the activity
+  // is retried, the workflow notices no time limit of the interview, so the activity gives up soon.
   scheduleToCloseTimeout: '5 minutes',
 });
 const { readRoom } = proxyActivities<InterviewActivities>({
@@ -198,8 +198,8 @@ export async function follow(run: Run): Promise<void> {
   }
   const seen = await look(run);
   const { bot } = state();
-  // A bot that has not left needs no replacement. While its service does not answer, the request for a replacement is
-  // kept.
+  // A bot that has not left needs no replacement, so the request for one (`rejoin`) is dropped. While the bot's service
+  // does not answer, the request is kept.
   if (bot !== undefined && (seen ? !isOver(seen) : bot.kind === 'room')) forget('rejoin');
   if (seen && isOver(seen)) await left(run, seen);
 }

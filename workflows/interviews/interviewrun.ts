@@ -154,8 +154,8 @@ export function openRun(ref: { orgId: string; interviewId: string }, carried: In
   }
 
   /**
-   * Reads the configuration from the record; the first call also reads the state. Returns whether the interview has a
-   * time.
+   * Reads the configuration from the record; the first call also reads the state. Returns whether a time is set for the
+   * interview.
    */
   async function load(): Promise<boolean> {
     const record = await loadInterview(ref);
@@ -213,8 +213,8 @@ export function openRun(ref: { orgId: string; interviewId: string }, carried: In
     /** Resolves when all writes so far are done. */
     stored: () => writing,
     /**
-     * The state and the status changes that are not stored yet, for a caller that stores them too; `confirm` marks them
-     * as stored.
+     * The state and the status changes that are not stored yet. The caller stores them itself, and then marks them as
+     * stored with `confirm`.
      */
     unstored: (): Unstored => ({ state: state(), moves: [...unstored] }),
     confirm,

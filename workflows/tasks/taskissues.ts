@@ -1,6 +1,6 @@
 /**
- * Updates the issues of a task in other services (Linear, GitHub) after each change of the task. The state is stored in
- * MongoDB. The workflow only waits between retries, and ends when all issues are up to date.
+ * Updates the issues of a task in other services (Linear, GitHub) after each change of the task. The last known content
+ * of each issue is stored in MongoDB. The workflow only waits between retries, and ends when all issues are up to date.
  */
 import { condition, continueAsNew, defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { show } from '../base/board.ts';

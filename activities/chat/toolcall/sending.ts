@@ -23,12 +23,16 @@ import { defined } from '../../../models/rules/base/defined.ts';
 /** How soon a running call notices that its server was disconnected. */
 const watchEveryMs = 500;
 
-/** A sender that has not renewed its claim for `lifeMs` counts as dead; it renews the claim every `signEveryMs`. */
+/**
+ * A sender that has not renewed its claim for `lifeMs` counts as dead. A living sender renews its claim every
+ * `signEveryMs`.
+ */
 const lifeMs = 6_000;
 const signEveryMs = 1_500;
 
 /**
- * Sends an approved call, or one that needs no approval. Returns how long the rate limit holds the call back, in ms.
+ * Sends an approved call, or one that needs no approval. Returns how long the rate limit holds the call back, in ms;
+ * undefined when it does not.
  */
 export async function send(deps: CallDeps, call: ToolCall, sending: Sending): Promise<number | undefined> {
   const { server, tool, signal } = sending;

@@ -164,9 +164,9 @@ export function createInboundActivities(deps: InboundDeps, by: Handlers = handle
       else if (isBehind) return { isBehind };
       else if (isOver) return { againInMs: minWaitMs };
       else if (taken === 0) return waitOf(of);
-      // A full batch means that one worker does not keep up, so the work is handed over to several workers, unless it
-      // is already split into parts. If a slow handler still runs after `handOverMs`, this worker goes on with the
-      // other lanes and hands nothing over.
+      // A full batch means that one worker does not keep up, so the work is handed over to several workers. Work that
+      // is already split into parts (`of.part`) is not handed over again. If a slow handler still runs after
+      // `handOverMs`, this worker goes on with the other lanes and hands nothing over.
       isBehind = taken === batch ? of.part === undefined : isBehind && run.lanes.size === 0;
       if (taken >= busyFrom) await sleep(Math.max(0, began + paceMs - performance.now()));
     }

@@ -134,7 +134,7 @@ export const authRoutes = [
   route(contract.loginBrowser, {
     summary: 'Sign the page `/app` in: its browser gets a cookie that no script can read.',
     auth: open,
-    // A reply that is stored for an `Idempotency-Key` would be repeated without its cookie.
+    // The reply is not stored for an `Idempotency-Key`, because a stored reply would be repeated without its cookie.
     asksOnly: true,
     limit: 'none',
     errors: ['BAD_LOGIN', 'RATE_LIMITED', 'ORIGIN_NOT_ALLOWED'],

@@ -26,8 +26,8 @@ import { Problem, sought } from '../../../models/rules/base/errors.ts';
 
 /**
  * Makes the user who accepted an invitation a member, if the inviter may still add people. Otherwise the invitation is
- * used up, so that it does not count again when the inviter regains the role. While the organization is full, the
- * invitation stays open. A user who already is a member keeps their role.
+ * revoked, so that it does not become valid again when the inviter regains the role. When the organization is full, the
+ * invitation becomes pending again. A user who already is a member keeps their role.
  */
 async function join(ctx: Context, { _id, org_id, role, invited_by }: Invitation, user: User) {
   const now = ctx.clock();

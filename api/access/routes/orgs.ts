@@ -24,8 +24,16 @@ import { findUser, findUserByEmail, listUsers, type User } from '../../../models
 
 const view = (org: Organization, role: Role) => ({ ...org, org_id: org._id, role });
 
-/** A member for a reply, whose schema drops the other fields of the account. */
-const memberView = (user: User, { role, joined_at }: Member) => ({ ...user, userId: user._id, role, joined_at });
+/** A member for a reply. The fields are named one by one, because an account also has secrets, such as hashes. */
+const memberView = ({ _id, email, email_verified, name, picture }: User, { role, joined_at }: Member) => ({
+  userId: _id,
+  email,
+  email_verified,
+  name,
+  picture,
+  role,
+  joined_at,
+});
 
 /** A member's position in the list: when they joined, and their id. */
 const placeOf = ({ joined_at, user_id }: Member): string => `${joined_at.getTime()} ${user_id}`;
@@ -94,8 +102,8 @@ export const orgRoutes = [
       // about the account.
       checkAdding(principal.role, body.role);
       const user = await findUserByEmail(normalizeEmail(body.email));
-      // Anybody can register any address with a password, so an unverified address identifies nobody. Its account is
-      // invited instead of added.
+      // Anybody can register any address with a password, so an unverified address identifies nobody. The owner of such
+      // an address is invited instead of added.
       if (!user?.email_verified) {
         const { invitation, ...rest } = await invite(ctx, principal, body);
         return withStatus(202, { invitation: viewInvitation(invitation, ctx.clock()), ...rest });

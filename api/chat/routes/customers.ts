@@ -11,7 +11,7 @@ import { createErasure, ErasureModel, findErasure, shutOut, type Erasure } from 
 import { noSuch, sought } from '../../../models/rules/base/errors.ts';
 import { eraseCustomerWork } from '../../../models/rules/chat/work.ts';
 
-/** Records on a page of the export; large, because programs read it. */
+/** The maximum number of records on a page of the export. It is large, because programs read the export. */
 const exportLimit = 100;
 
 /**

@@ -20,7 +20,9 @@ export const crawlBody = z.strictObject({
         .min(maxPages.min)
         .max(maxPages.max)
         .optional()
-        .meta({ description: '50 unless told.' }),
+        .meta({
+          description: `The most pages that are read, ${maxPages.min} to ${maxPages.max.toLocaleString('en')}; ${maxPages.default} unless told.`,
+        }),
       segments: segments
         .optional()
         .meta({ description: 'For every page of this crawl; else refreshed pages keep theirs.' }),
@@ -29,10 +31,15 @@ export const crawlBody = z.strictObject({
         description:
           'Build a new set of pages; it takes the place of all crawled pages when it is whole. Pages of before that the site no longer links to, but still has, are part of it.',
       }),
-      every_hours: z.number().int().min(everyHours.min).max(everyHours.max).optional().meta({
-        description:
-          'Crawl it again at this interval in hours, with these options, until the schedule is removed. Not with `replace`.',
-      }),
+      every_hours: z
+        .number()
+        .int()
+        .min(everyHours.min)
+        .max(everyHours.max)
+        .optional()
+        .meta({
+          description: `Crawl it again at this interval, ${everyHours.min} to ${everyHours.max} hours, with these options, until the schedule is removed (\`crawl unschedule\` of the CLI). Not with \`replace\`.`,
+        }),
     })
     .optional(),
 });

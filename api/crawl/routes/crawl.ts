@@ -112,7 +112,7 @@ export const crawlRoutes = [
       try {
         await command(ctx, crawlSiteWorkflowId(crawl._id), cancelCrawl, { id: `cancel:${crawl._id}`, args: [] });
       } catch (error) {
-        // A workflow that is gone was terminated by an operator. Nothing else would mark the crawl as ended, and no
+        // A workflow that is gone was terminated by an operator. So the crawl is marked as ended here; otherwise no
         // other crawl could start.
         if (crawl.pending?.length || !isGone(error)) throw error;
         await endCrawl(orgId, crawl._id, { status: 'cancelled', error: 'Its workflow was terminated.' }, ctx.clock());

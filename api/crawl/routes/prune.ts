@@ -13,8 +13,8 @@ export const pruneRoutes = [
     errors: ['CRAWL_RUNNING'],
     async handle({ params: { orgId }, body, principal: { mode } }, ctx) {
       const { orphaned, live } = await findOrphans(ctx.search, orgId, mode);
-      // Chunks that a running crawl is writing belong to no page yet. If a crawl starts after this check, the removal
-      // skips everything that has changed.
+      // Chunks that a running crawl is writing belong to no page yet, so pruning is refused while a crawl runs. If a
+      // crawl starts after this check, the removal skips everything that has changed.
       if ((await latestCrawl(orgId, [mode]))?.status === 'crawling') throw new Problem('CRAWL_RUNNING');
       const deleted = body.apply ? await launchPruning(ctx, orgId, mode, orphaned) : 0;
       return { orphaned, live, deleted };

@@ -91,7 +91,7 @@ export const articleRoutes = [
         throw conflict('Somebody has changed this text meanwhile; read it again and put your change into it.');
       await textOf(found);
       const { text, size, sha256 } = sizedText(body.text);
-      // The file type follows the name, because the file type decides how the text is read.
+      // With a new name, the file type is derived from this name, because the file type decides how the text is read.
       const to = { text, file_size: size, sha256, ...(body.name === undefined ? {} : namedFile(body.name)) };
       const generation = found.generation + 1;
       const work = processDocumentWork(orgId, docId, generation, { crowded: await isCrowded(found) });

@@ -62,7 +62,8 @@ export const knowledgeRoutes = [
     summary: 'Ask the knowledge base; the answer comes with its sources, or says that there are none.',
     auth: key('support:read'),
     limit: 'queries',
-    // A stored reply would still be returned after its source documents were deleted.
+    // The reply is not stored for an `Idempotency-Key`, because a stored reply would still be returned after its source
+    // documents were deleted.
     asksOnly: true,
     async handle({ params: { orgId }, body, principal: { mode, kind } }, ctx) {
       const answer = await answerQuestion(ctx, {

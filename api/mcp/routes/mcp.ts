@@ -96,8 +96,8 @@ export const mcpRoutes = [
       const server = await findToolServer(orgId);
       if (server) {
         // The event is appended before the removal, so that a process that dies in between leaves no removal without
-        // its event. A request that finds the server still there appends its own event, because another actor may have
-        // sent it.
+        // its event. Two concurrent requests may both find the server. Each appends its own event, because they may
+        // come from different actors.
         await audit(ctx, principal, { kind: 'config', action: 'server_disconnected' });
       }
       const removed = server !== null && (await removeToolServer(orgId));

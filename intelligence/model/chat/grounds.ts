@@ -79,8 +79,8 @@ function isBorne(value: unknown, given: unknown, root: JsonSchema, sources: Sour
   if (variants.some((schema) => isOfSchema(value, schema))) return true;
   if (typeof value === 'number') return sources.numbers.has(String(value)) || hasToken(String(value), sources.text);
   if (typeof value === 'string') return isBorneText(value, sources);
-  // With several variants of the schema, it is unknown which one the model means. So under one variant the whole value
-  // must be supported.
+  // With several variants of the schema, it is unknown which one the model means. So the whole value must be supported
+  // under at least one of them.
   const among = variants.length > 0 ? variants : [{}];
   if (Array.isArray(value))
     return among.some((schema) => value.every((one) => isBorne(one, schema['items'], root, sources)));

@@ -54,7 +54,7 @@ export async function chooseByModel(
   const tool = toolOf(reply.call.name);
   const { arguments: given, missing } = borneArguments(reply.call.arguments, tool, grounds);
   if (missing.length > 0) return { missing };
-  // The same call again would give the same result.
+  // A call that was made for this message is not made again, because it would give the same result.
   const again = made.some((call) => call.tool_name === tool.tool_name && isSame(call.arguments, given));
   return again ? undefined : { call: { tool, arguments: given } };
 }

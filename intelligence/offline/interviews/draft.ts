@@ -145,7 +145,9 @@ function listedIn(text: string, cue: RegExp): string[] {
 
 const capital = (name: string): string => name.replace(/^\p{Ll}/u, (letter) => letter.toUpperCase());
 
-/** A skill that `skillsIn` knows gets its spelling. */
+/**
+ * The name in the spelling of the vocabulary that `skillsIn` uses; a name that the vocabulary lacks stays unchanged.
+ */
 const spelled = (name: string): string =>
   skillsIn(name).find((skill) => skill.toLowerCase() === name.toLowerCase()) ?? name;
 const namesOf = (names: readonly string[]): string[] =>

@@ -3,13 +3,13 @@
 type FollowUps = {
   /** Asks for an example after a very short answer. */
   example: string;
-  /** `{quote}`: a figure in the answer. */
+  /** Asks how a figure in the answer (`{quote}`) was measured. */
   measured: string;
   /** Asks for the candidate's own part after an answer that contains `we` but not `I`. */
   ownPart: string;
-  /** `{quote}`: a skill in the answer. */
+  /** Asks why the candidate used a skill that the answer names (`{quote}`). */
   skill: string;
-  /** `{quote}`: a sentence of the answer. */
+  /** Quotes a sentence of the answer (`{quote}`), and asks what happened then. */
   next: string;
   result: string;
   /** `we` matches words for `we`; `own` matches words for `I`. */

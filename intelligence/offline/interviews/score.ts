@@ -185,7 +185,7 @@ const share = (likeness: number): number => Math.min(1, Math.max(0, (likeness - 
 
 /**
  * For each criterion and each answer, the mean of two similarities: of the answer to the criterion, and of the answer
- * to its own question. Without embeddings every answer gets the full similarity.
+ * to the question that it answers. Without embeddings, every answer gets the full similarity.
  */
 async function concernOf(
   { role, criteria }: Asked,

@@ -26,7 +26,7 @@ export type Unit = {
   quote: string;
   form: Form;
   doer: Doer;
-  /** The person who is to do it, as the transcript names them. */
+  /** The person who is to do the task, as the transcript names them. */
   owner?: string;
   deed: string;
   weak: boolean;

@@ -93,7 +93,7 @@ export function readOutboundUrl(text: string, base?: URL): URL {
 
 function withoutCredentials(url: URL | null, text: string): string {
   const longest = 2_000;
-  // A URL that cannot be parsed may still contain a password before an @.
+  // A URL that cannot be parsed may still contain a password before an @, which is removed.
   if (url === null) return text.replace(/\/\/[^/?#]*@/, '//').slice(0, longest);
   url.username = '';
   url.password = '';

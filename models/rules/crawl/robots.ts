@@ -179,8 +179,8 @@ function addTo(verdicts: Map<string, Verdict>, text: string, { allow, octets }: 
 }
 
 /**
- * Returns a function that applies the rules to a path. Wildcard rules are tried one by one. All other rules are looked
- * up: the path's beginning is cut at each length that a rule has.
+ * Returns a function that applies the rules to a path. Wildcard rules are tried one by one. All other rules are found
+ * in a map: for each length that a rule has, the beginning of the path with this length is looked up.
  */
 function judgeBy(rules: readonly Rule[]): (path: string) => Verdict | undefined {
   const exact = new Map<string, Verdict>();

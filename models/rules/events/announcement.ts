@@ -50,8 +50,8 @@ export type Audience = { slack: boolean; mailed: string[]; notified: string[] };
 /**
  * The receivers of an event. An assignment concerns the new assignee; any other event concerns the assignee and the
  * creator of the task or meeting. Only current members count. `notify_on` selects the events for Slack and mail. In-app
- * notifications do not depend on `notify_on`. A created task causes no in-app notification, and neither does a task
- * update without `note`, because a member made it.
+ * notifications do not depend on `notify_on`. `task_created` causes no in-app notification. Neither does `task_updated`
+ * without `note`, because a member made that change.
  */
 export function audienceOf(
   { slack, email, notify_on }: Chosen,

@@ -91,8 +91,8 @@ export const outsideRefusals: Readonly<Record<OutsideRefusal, string>> = {
 export const isSendersLimit = (refusal: OutsideRefusal): boolean => refusal === 'account' || refusal === 'organization';
 
 /**
- * Adds the footer of a mail to outsiders, in the mail's language: only replies have another one than English. `link`:
- * the URL of the page to unsubscribe.
+ * Adds the footer of a mail to outsiders, in the mail's language. Only replies may have a language other than English.
+ * `link`: the URL of the page to unsubscribe.
  */
 export function framed(
   text: string,

@@ -7,7 +7,10 @@ export type Trial = {
   orgId: string;
   provider: IntegrationProvider;
   what: 'connect' | 'test';
-  /** The id of the errand with the credentials, and then the result. The workflow's history contains neither. */
+  /**
+   * The id of the errand, which holds the credentials, and after the test the result. The workflow's history contains
+   * neither.
+   */
   candidateId: string;
 };
 

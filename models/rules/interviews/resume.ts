@@ -20,7 +20,7 @@ export function detectResume(
   if (head.length === 0) {
     throw invalid(['body', 'file'], 'is empty; choose a file with content');
   }
-  // Some programs write other bytes before the PDF signature.
+  // Some programs write other bytes before the PDF signature, so it is searched for in the first 1,024 bytes.
   if (String.fromCharCode(...head.subarray(0, 1_024)).includes('%PDF-')) return 'pdf';
   const named = resumeTypes.find((type) => filename.trim().toLowerCase().endsWith(`.${type}`));
   if (named === 'pdf') return 'pdf';

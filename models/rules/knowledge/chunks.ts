@@ -143,7 +143,8 @@ function rowParts(cells: readonly [column: string, value: string][]): string[] {
   const first = filled[0] ? cellText(filled[0]) : '';
   const label = countWords(first) <= 25 && first.length <= 300 ? first : '';
   const room = { words: maxWords - countWords(label) - 1, characters: maxCharacters - label.length - 2 };
-  // Half of the room, so that the first piece of a long cell stands beside the cell before it.
+  // A long sentence is split into pieces of at most half the room, so that the first piece fits into the chunk of the
+  // cell before it.
   const half = { words: Math.floor(room.words / 2), characters: Math.floor(room.characters / 2) };
   const units = filled.flatMap((cell) =>
     sentences(cellText(cell)).flatMap((sentence, index) => {

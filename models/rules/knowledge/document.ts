@@ -170,7 +170,8 @@ const officePart: Record<'docx' | 'xlsx', RegExp> = {
 };
 
 /**
- * The content type of the main part in `[Content_Types].xml`, which does not depend on the part's path in the archive.
+ * Matches the content type of an archive's main part in `[Content_Types].xml`. The main part may have any path in the
+ * archive.
  */
 const officeContent: Record<'docx' | 'xlsx', RegExp> = {
   docx: /wordprocessingml\.(?:document|template)\.main\+xml/i,

@@ -36,9 +36,12 @@ export type Candidate = {
 };
 
 export type QuestionVector = {
-  /** The name of the embedding model. Vectors of different models are never compared. */
+  /**
+   * The name of the embedding model, or of the platform's set of models. Vectors under different names are never
+   * compared.
+   */
   model: string;
-  /** One unit-length vector for each embedding model. */
+  /** One unit-length vector for each embedding model of the set. */
   parts: readonly Float32Array[];
 };
 

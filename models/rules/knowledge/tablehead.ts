@@ -109,7 +109,8 @@ function measuresOthers(cell: string, corner: string, values: Row): boolean {
   // A bare number may count anything, so `corner` must name what is counted, as in `Size | 36 | 38`.
   if (form !== 'measure' && form !== 'date' && !(form === 'number' && isCommon(corner))) return false;
   const forms = values.map(formOf);
-  // When each row holds its own kind of value, the rows are properties and the first row is one of them, not a header.
+  // The values below must be of one kind. When they differ in kind, each row states another property, and the first row
+  // is one of these rows and not a header.
   const alike = (['money', 'number', 'measure'] as const).some((other) =>
     mostly(values, (value) => [other, 'flag'].includes(formOf(value) ?? '')),
   );

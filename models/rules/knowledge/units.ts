@@ -17,7 +17,7 @@ export type Unit = {
 /** Matches `name: value`. A column name has at most 80 characters, or at most 200 when it is a question. */
 const named = /^([^:;]{1,80}|[^:;]{1,200}\?): (.*)$/u;
 const sentenceEnd = /[.!?。！？]\s/u;
-/** A first cell without a column name that is longer than this, in characters, is prose. */
+/** A line is prose and not a row when its first cell has no column name and more characters than this. */
 const maxBareValue = 80;
 
 /**

@@ -108,7 +108,7 @@ const second = 1_000;
 const minute = 60 * second;
 /** The backoff after each failed attempt of an execution, in ms; a step has one attempt more than there are waits. */
 const waits: Readonly<Record<StepIntegration, readonly number[]>> = {
-  // An attempt may need several requests, each of which may fail.
+  // An attempt for Linear may need several requests, each of which may fail, so many attempts are made.
   linear: [1, 5, 15, 30, 60, 120, 300, 600].map((seconds) => seconds * second),
   // GitHub asks clients to wait a minute when it limits content creation.
   github: [1, 5, 15, 30, 60, 120, 300, 600].map((seconds) => seconds * second),

@@ -21,7 +21,7 @@ export const taskIssuesWork = (orgId: string, taskId: string) =>
 /** The workflow that erases the copies of a removed task's content, such as the text of notifications. */
 export const eraseTaskWork = (taskId: string) => workOf('eraseTask', 'tasks', `task:${taskId}:erase`, [{ taskId }]);
 
-/** A change of a task that is decided but not stored yet; no removal. */
+/** A change of a task that is decided but not stored yet. The removal of a task is no such change. */
 type TaskMove = {
   orgId: string;
   taskId: string;

@@ -160,12 +160,14 @@ describe('score', () => {
     'I raised our conversion rate by 10 points and the customers scored us better.',
     'We evaluated three databases by criteria such as cost and speed.',
     'Our team got the best result of the year after I changed the instructions for new colleagues.',
-  ])('the sentence “%s” is about work and counts for the score', (text) => expect(isAboutJudging(text)).toBe(false));
+  ])('the sentence “%s” is about work and is not taken for a request for points', (text) =>
+    expect(isAboutJudging(text)).toBe(false),
+  );
 });
 
 describe('scoresProblem', () => {
   const scores = criteria.map((criterion) => ({ criterion, score: 7, quote: good[0]! }));
-  it('quotes from the transcript are accepted, whatever their white space', () => {
+  it('the quotes of an evaluation may differ from the transcript in white space', () => {
     expect(scoresProblem(scores, whole)).toBeUndefined();
     expect(
       scoresProblem([scores[0]!, { ...scores[1]!, quote: ` ${good[1]!.replaceAll(' ', '\n ')}` }], whole),

@@ -75,7 +75,7 @@ const speech: Record<InterviewLanguage, { quoted: (text: string) => string; requ
   },
 };
 
-it('a row of a question bank must have a path of the bank', () => {
+it('reading a question bank fails when a row names no place of the bank', () => {
   const rows = ['opening named', 'opening plain', 'aboutQuote skill', 'aboutQuote missing'].map(
     (path) => `${path} | ?`,
   );

@@ -55,14 +55,14 @@ function watched() {
 }
 
 describe('sentences compared with a question by meaning', () => {
-  it('the sentence whose stored vector is nearest is quoted, and no sentence is embedded', async () => {
+  it('an answer quotes the sentence whose stored vector is nearest to the question, and no sentence is embedded anew', async () => {
     const { deps, embedded } = watched();
     const { text, degraded } = await answerFromSources(deps, asked([passage('gold', prose)], ['gold']));
     expect(text).toContain('49 EUR');
     expect([embedded, degraded]).toEqual([[], undefined]);
   });
 
-  it('the first sentences of passages without stored vectors are embedded', async () => {
+  it('the first sentences of passages without stored vectors are embedded to compare them with the question', async () => {
     const { deps, embedded } = watched();
     const { text } = await answerFromSources(deps, asked([passage('gold', prose)], []));
     expect(text).toContain('49 EUR');
@@ -73,7 +73,7 @@ describe('sentences compared with a question by meaning', () => {
     expect(some.embedded).toEqual(comparedTexts(long).slice(0, 8));
   });
 
-  it('an answer whose sentences could not be compared says that it is degraded', async () => {
+  it('an answer is marked as degraded when its sentences could not be compared with the question by embeddings', async () => {
     const gone = async () => Promise.reject(new Error('gone'));
     const { deps } = watched();
     const failing = { embedding: { model: 'm', local: { ...deps.embedding.local, asked: gone } } };

@@ -253,7 +253,7 @@ describe('extract', () => {
       // One row answers, whatever else the table has.
       expect(answer('When is Harbour open on Saturday?', 6)).toBe('Harbour – Saturday: 9:00');
     });
-    it('a row is given with all columns when the question names none', () => {
+    it('an answer gives a table row with all its columns when the question names no column', () => {
       expect(extract('Start plan', [{ ...plans, text: plans.text.replaceAll('Plan:', 'Kind:') }])?.text).toBe(
         'Start – Price: 0.00 EUR; Charged: per month; Valid from: 2025-01-01',
       );
@@ -266,7 +266,7 @@ describe('extract', () => {
         'Close match – Meaning: The name is nearly right; the app shows it: always',
       );
     });
-    it('the column is found by embeddings when the question is in another language', () => {
+    it('the column of a table is found by embeddings when the question is in another language', () => {
       const closeness = new Map([
         ['Price', 0.6],
         ['Charged', 0.3],
@@ -417,7 +417,7 @@ describe('extract', () => {
       const closeness = new Map([['Our branches open at nine.', 0.6]]);
       expect(extract(question, [transfers], { closeness })?.text).toContain('Our branches open at nine.');
     });
-    it('the answer is the start of the passage when its sentences have no vectors', () => {
+    it('a passage is quoted even when its sentences have no vectors and share no word with the question', () => {
       expect(extract(question, [transfers], { closeness: new Map() })?.used).toEqual(['transfers']);
     });
     const first: Source = { id: 'first', heading: 'Times', text: 'We are there from nine to four.' };

@@ -29,7 +29,7 @@ describe('sentences that are kept', () => {
     'Certainly! Here is what I found:',
     '1. Lock the card.\n2. Call us.',
     'Sie brauchen dafür das Formular und Ihre Kontonummer.',
-  ])('a sentence whose numbers and names occur in the passages is kept: %s', (text) => {
+  ])('a sentence of a model’s answer is kept when its numbers and names occur in the passages: %s', (text) => {
     expect(held(text)).toEqual({ text, dropped: [] });
   });
 });
@@ -44,13 +44,13 @@ describe('sentences that are dropped', () => {
     ['with a code that nobody said', 'Send the form X-900.'],
     ['with an abbreviation that nobody said', 'You need your SWIFT for it.'],
     ['in German with a code that nobody said', 'Senden Sie das Formular X-900.'],
-  ])('an unsupported sentence is dropped: one %s', (_label, text) => {
+  ])('a sentence of a model’s answer is dropped when the passages do not support it: one %s', (_label, text) => {
     expect(held(text, ['Does it cost 30 EUR?'])).toEqual({ text: '', dropped: [text] });
   });
 });
 
 describe('the remaining text', () => {
-  it('after a sentence is dropped, the other sentences keep their lines', () => {
+  it('after a sentence of a model’s answer is dropped, the other sentences keep their lines', () => {
     const text =
       'The gold card costs 59 EUR. It has a bonus of 1,000 EUR. It arrives soon.\n\n- Call us.\n- Win 5,555 EUR.';
     expect(held(text)).toEqual({
@@ -59,13 +59,13 @@ describe('the remaining text', () => {
     });
   });
 
-  it('an answer may repeat a name from the customer’s message, but repeats the customer’s number only beside a number of the documents', () => {
+  it('an answer may repeat a name that the customer wrote, but a number only in a sentence that also has a number of the documents', () => {
     const told = ['My Samsung shows 30 EUR for the gold card, why?'];
     expect(held('On your Samsung the card costs 59 EUR, not 30 EUR.', told).dropped).toEqual([]);
     expect(held('On your Samsung the card costs 59 EUR.').dropped).toHaveLength(1);
   });
 
-  it('names of things may be translated when the passage is in another language', () => {
+  it('an answer may translate the names of things when the passage is in another language', () => {
     expect(held('Vous trouvez la carte sous Paramètres dans l’appli.').dropped).toEqual([]);
   });
 });

@@ -83,7 +83,9 @@ describe('canBeAsked', () => {
     [false, { a: number, b: number }],
     [false, { email: words }],
     [false, { items: { type: 'array' } }],
-  ])('canBeAsked returns %s for the missing arguments %j', (expected, properties) =>
-    expect(canBeAsked(Object.keys(properties), { type: 'object', properties }, { reads: true })).toBe(expected),
+  ])(
+    'canBeAsked returns %s: whether one reply of the customer can give the missing arguments %j',
+    (expected, properties) =>
+      expect(canBeAsked(Object.keys(properties), { type: 'object', properties }, { reads: true })).toBe(expected),
   );
 });

@@ -36,7 +36,7 @@ describe('arguments that the customer said', () => {
     ['a day in German', 'am 4. März 2027', '2027-03-04'],
     ['a name', 'send it to Ada Lovelace', 'Ada Lovelace'],
     ['a value that the schema names', 'the bigger one', 'large'],
-    ['things inside', 'two of B-77, as a gift', [{ sku: 'B-77', gift: true }]],
+    ['values inside a list', 'two of B-77, as a gift', [{ sku: 'B-77', gift: true }]],
     ['an address', 'my page is https://ada.example/me', 'https://ada.example/me'],
   ])('an argument that the customer said is accepted: %s', (_, told, value) => {
     const name = value === 'large' ? 'size' : Array.isArray(value) ? 'items' : 'value';
@@ -57,10 +57,10 @@ describe('arguments that nobody said', () => {
     ['a number', 'refund it', 500],
     ['a day', 'some time next year', '2027-03-04'],
     ['a day of another month', 'on 4 March 2027', '2027-05-04'],
-    ['a name, for what nobody sees before it counts', 'send it to my friend', 'Mallory'],
+    ['a name, for a tool that acts without confirmation', 'send it to my friend', 'Mallory'],
     ['an address', 'look at my page', 'https://evil.example/x'],
     ['an e-mail', 'what did bob order?', 'bob@customers.example'],
-    ['something inside', 'two of them', [{ sku: 'B-77', gift: true }]],
+    ['a value inside a list', 'two of them', [{ sku: 'B-77', gift: true }]],
   ])('an argument that nobody said is removed, and asked for when required: %s', (_, told, value) => {
     const name = Array.isArray(value) ? 'items' : 'value';
     expect(borne({ [name]: value }, said(told))).toEqual({ arguments: {}, missing: [name] });
@@ -97,18 +97,23 @@ describe('an e-mail', () => {
     ['the address that a backend vouched for, in other letters', 'read_private', 'Ada@Customers.example', true],
     ['another address that the customer wrote, for a read', 'read_private', 'bob@customers.example', false],
     [
-      'another address that the customer wrote, for a write that nobody sees',
+      'another address that the customer wrote, for a write without confirmation',
       'safe_write',
       'bob@customers.example',
       false,
     ],
     [
-      'another address that the customer wrote, where somebody agrees',
+      'another address that the customer wrote, for a tool that a person confirms',
       'customer_confirm',
       'bob@customers.example',
       true,
     ],
-    ['an address that nobody wrote, where somebody agrees', 'customer_confirm', 'eve@customers.example', false],
+    [
+      'an address that nobody wrote, for a tool that a person confirms',
+      'customer_confirm',
+      'eve@customers.example',
+      false,
+    ],
   ])(
     'the origin of an e-mail argument and the tool’s risk tier decide whether it is accepted: %s (%s, %s): %s',
     (_, tier, value, stands) => {

@@ -47,22 +47,25 @@ const normal = (text: string): string =>
 describe('a short summary', () => {
   it.each([
     ['of a meeting', budget],
-    ['of a German one', german],
+    ['of a German meeting', german],
     ['of two sentences', budget.slice(3, 5)],
     ['of a single word', [{ ...budget[0]!, text: 'Yes' }]],
     ['of nothing but small talk', [budget[0]!, budget[1]!, budget.at(-1)!]],
     ['of one endless sentence', [{ ...budget[0]!, text: 'and then we went on '.repeat(400) }]],
-    ['of signs', [{ ...budget[0]!, text: '… ??? !!!' }]],
+    ['of punctuation marks alone', [{ ...budget[0]!, text: '… ??? !!!' }]],
     ['of a speaker with full stops', [{ ...budget[0]!, speaker: 'Dr. A. B. Smith' }]],
-    ['of hours', Array.from({ length: 400 }, () => budget).flat()],
-  ])('a transcript %s gets a short summary of 4 to 6 sentences, even if every full stop ends one', (_, said) => {
-    const { short } = summarizeMeeting(said, meeting);
-    expect(summaryProblem('short', { summary: short })).toBeUndefined();
-    const counted = short.split(/[.!?…]+["'”)]*\s+/u).length;
-    expect(counted).toBeGreaterThanOrEqual(4);
-    expect(counted).toBeLessThanOrEqual(6);
-    expect(short.split(/\s+/u).length).toBeLessThanOrEqual(shortWords);
-  });
+    ['of several hours', Array.from({ length: 400 }, () => budget).flat()],
+  ])(
+    'a transcript %s gets a short summary of 4 to 6 sentences, even when every full stop counts as the end of a sentence',
+    (_, said) => {
+      const { short } = summarizeMeeting(said, meeting);
+      expect(summaryProblem('short', { summary: short })).toBeUndefined();
+      const counted = short.split(/[.!?…]+["'”)]*\s+/u).length;
+      expect(counted).toBeGreaterThanOrEqual(4);
+      expect(counted).toBeLessThanOrEqual(6);
+      expect(short.split(/\s+/u).length).toBeLessThanOrEqual(shortWords);
+    },
+  );
 
   it('a short summary quotes the most informative speakers, and quotes no greeting when there is more to quote', () => {
     for (const said of [budget, german]) {
@@ -110,7 +113,7 @@ describe('a short summary', () => {
 describe('summaryProblem', () => {
   const of = (summary: string) => summaryProblem('short', { summary });
 
-  it('summaryProblem counts the sentences of a short summary', () => {
+  it('summaryProblem accepts a short summary of four sentences, and refuses one of three, of seven and an empty one', () => {
     expect(of('One. Two. Three.')).toContain('3 sentences');
     expect(of('One. Two. Three. Four.')).toBeUndefined();
     expect(of('One. Two. Three. Four. Five. Six. Seven.')).toContain('7 sentences');

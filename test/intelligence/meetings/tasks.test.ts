@@ -80,7 +80,7 @@ describe('a request and its answer', () => {
       [['Proofread the flyer', 'Bob', undefined]],
     ],
     [
-      'is the task of whoever takes on what nobody was asked for, until the day they say',
+      'to nobody in particular is the task of the person who takes it on, due on the day that this person names',
       ['Ada: Somebody has to renew the certificate.', "Carol: I'll do that by Friday.", 'Bob: Good.'],
       [['Renew the certificate', 'Carol', '2026-11-20']],
     ],
@@ -95,12 +95,12 @@ describe('a request and its answer', () => {
       [['Call the plumber', 'Bob', '2026-11-23']],
     ],
     [
-      'goes to whom it is handed',
+      'is the task of the person to whom the first one passes it on',
       ['Ada: Carol, can you translate the manual?', "Carol: I'm swamped. Maybe Bob?", 'Bob: Okay, by Friday.'],
       [['Translate the manual', 'Bob', '2026-11-20']],
     ],
     [
-      'goes to whom it is given later on',
+      'is the task of another person when it is given to that person later',
       [
         'Ada: Bob, please prepare the audit folder by Friday.',
         'Bob: Okay.',
@@ -130,7 +130,7 @@ describe('a request and its answer', () => {
       ],
     ],
     [
-      'says what “it” is, from what was named before',
+      'has a title in which “it” is replaced by what was named before',
       ['Ada: The brochure has a wrong number.', "Bob: My fault. I'll correct it this evening."],
       [['Correct the brochure', 'Bob', '2026-11-18']],
     ],

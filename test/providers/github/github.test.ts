@@ -68,13 +68,37 @@ describe('issues', () => {
 
 describe('a refusal', () => {
   it.each<[string, number, Record<string, string>, string, Partial<GithubError>]>([
-    ['of the token', 401, {}, 'Bad credentials', { unauthorized: true, permanent: false }],
-    ['for lack of rights', 403, {}, 'Resource not accessible', { unauthorized: false, permanent: true }],
-    ['for the moment', 429, { 'retry-after': '7' }, 'Slow down', { permanent: false, retryAfterMs: 7_000 }],
-    ['for the moment, by 403', 403, { 'retry-after': '3' }, 'x', { permanent: false, retryAfterMs: 3_000 }],
-    ['by a second limit', 403, {}, 'You have exceeded a secondary rate limit', { permanent: false }],
     [
-      'until a time',
+      'of the token is temporary and counts as a refused token',
+      401,
+      {},
+      'Bad credentials',
+      { unauthorized: true, permanent: false },
+    ],
+    ['for lack of rights is permanent', 403, {}, 'Resource not accessible', { unauthorized: false, permanent: true }],
+    [
+      'with status 429 is temporary, until the time in Retry-After',
+      429,
+      { 'retry-after': '7' },
+      'Slow down',
+      { permanent: false, retryAfterMs: 7_000 },
+    ],
+    [
+      'with status 403 and Retry-After is temporary',
+      403,
+      { 'retry-after': '3' },
+      'x',
+      { permanent: false, retryAfterMs: 3_000 },
+    ],
+    [
+      'by the secondary rate limit is temporary',
+      403,
+      {},
+      'You have exceeded a secondary rate limit',
+      { permanent: false },
+    ],
+    [
+      'by the rate limit is temporary, until the limit is reset',
       403,
       {
         'x-ratelimit-remaining': '0',
@@ -84,19 +108,16 @@ describe('a refusal', () => {
       'API rate limit exceeded',
       { permanent: false, retryAfterMs: 60_000 },
     ],
-    ['of the content', 422, {}, 'Validation Failed', { permanent: true }],
-    ['by an outage', 502, {}, 'Server Error', { permanent: false, unauthorized: false }],
-  ])(
-    'a refusal by GitHub %s is classified as permanent or temporary',
-    async (_, status, headers, message, expected) => {
-      service.fault({ status, headers, body: { message } });
-      const error = await failure(ask());
-      expect(error).toMatchObject({ status, ...expected });
-      expect(error.message).toBe(`GitHub says: ${message}`);
-    },
-  );
+    ['of the content is permanent', 422, {}, 'Validation Failed', { permanent: true }],
+    ['by an outage is temporary', 502, {}, 'Server Error', { permanent: false, unauthorized: false }],
+  ])('a refusal by GitHub %s', async (_, status, headers, message, expected) => {
+    service.fault({ status, headers, body: { message } });
+    const error = await failure(ask());
+    expect(error).toMatchObject({ status, ...expected });
+    expect(error.message).toBe(`GitHub says: ${message}`);
+  });
 
-  it('an error that is not JSON is reported by its status alone, and a lost response as an unreachable service', async () => {
+  it('an error of GitHub that is not JSON is reported by its status alone, and a lost response as an unreachable service', async () => {
     service.fault({ status: 500, body: 'plain' });
     expect(await failure(ask())).toMatchObject({ message: 'GitHub says: status 500', permanent: false });
     service.fault({ lose: true });
@@ -106,7 +127,7 @@ describe('a refusal', () => {
 
 describe('an event of an issue', () => {
   const following = { stands: async () => ({ outcome: 'The task follows.' }) } as unknown as GithubPort;
-  it('an event of a repository that is no longer connected does not cause a read of the same issue number in the repository that is connected now', async () => {
+  it('an event of a formerly connected repository is not applied to the issue with the same number in the repository that is connected now', async () => {
     const orgId = newId('org');
     const now = new Date();
     const external = githubIssueExternal('4711', 7);

@@ -71,11 +71,15 @@ describe('POST /webhooks/linear', () => {
     ['without a signature', body, {}],
     ['with the signature of another body', body, { 'linear-signature': hmac(linearSecret, `${body} `) }],
     ['signed with another secret', body, { 'linear-signature': hmac('another', body) }],
-    ['with upper-case digits', body, { 'linear-signature': right.toUpperCase() }],
+    ['with a signature in upper-case letters', body, { 'linear-signature': right.toUpperCase() }],
     ['with a shortened signature', body, { 'linear-signature': right.slice(0, 62) }],
     ['with an empty signature', body, { 'linear-signature': '' }],
-    ['when both headers disagree', body, { 'linear-signature': right, 'x-linear-signature': hmac('b', body) }],
-    ['when the other header is empty', body, { 'linear-signature': right, 'x-linear-signature': '' }],
+    [
+      'whose two signature headers disagree',
+      body,
+      { 'linear-signature': right, 'x-linear-signature': hmac('b', body) },
+    ],
+    ['with two signature headers of which one is empty', body, { 'linear-signature': right, 'x-linear-signature': '' }],
     ...[null, 'now', String(Date.now()), [], {}].map((at): [string, string, Record<string, string>] => [
       `whose time is ${JSON.stringify(at)}`,
       linearEvent({ type: 'Issue', webhookTimestamp: at }),
@@ -232,7 +236,7 @@ describe('Issue.update', () => {
     },
   );
 
-  it('a resolution is announced to the customer in the customer’s language, and the status is shown', async () => {
+  it('a resolution in Linear is announced to the customer in the customer’s language, and the chat then shows the new status', async () => {
     const { issue, convId, conversation, messages, frames, settled } = await ticket(org, 'Hallo, wo ist meine Karte?');
     await sendLinear(api, linearEvent(issueEvent(issue, 'completed')));
     await settledIn(convId, 'resolved', conversation);
@@ -247,11 +251,7 @@ describe('Issue.update', () => {
   it.each<[string, Record<string, unknown>, string]>([
     ['to another state', {}, 'does not change a ticket'],
     ['of other fields', { updatedFrom: { title: 'Old' } }, 'did not change'],
-    [
-      'whose former values are all there, the state unchanged',
-      { updatedFrom: { stateId: 's-started' } },
-      'did not change',
-    ],
+    ['whose old and new state are the same', { updatedFrom: { stateId: 's-started' } }, 'did not change'],
   ])('an issue update %s leaves the ticket unchanged, and stores the reason', async (_, more, reason) => {
     const { issue, conversation } = await ticket();
     const delivery = randomUUID();

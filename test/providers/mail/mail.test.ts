@@ -354,7 +354,7 @@ describe('a member’s reply to a customer who has left', () => {
     );
   });
 
-  it('a customer without an address gets replies at the address given in the chat, with a link to stop the mails, unless the owner of the address objected to mails', async () => {
+  it('replies to a customer without a known address go to the address given in the chat, with a link to stop them, unless the address has objected to mails', async () => {
     const [mine, objecting] = [`${randomUUID()}@customer.example`, `${randomUUID()}@customer.example`];
     await objectToMails(box, objectionToken(box, org.orgId, objecting), 'organization', new Date());
     const nameless = async (address: string) => {
@@ -397,7 +397,7 @@ describe('a member’s reply to a customer who has left', () => {
     expect(await deliveriesOf((await nameless(objecting)).convId)).toEqual([]);
   });
 
-  it('in test mode a reply is not mailed, and the suppressed mail can be seen', async () => {
+  it('in test mode a reply is not mailed, but stored as a suppressed delivery that members can see', async () => {
     const { convId, mail } = await mailed({ mode: 'test' });
     const { body } = await api.request('GET', `/support/outbox/orgs/${org.orgId}/deliveries?mode=test`, {
       token: org.owner.token,
@@ -425,7 +425,7 @@ describe('a customer’s mail', () => {
     }
   });
 
-  it('a customer’s mail is stored with its quotes and attachments', async () => {
+  it('a customer’s mail is stored with its quotes and a list of its attachments', async () => {
     const { convId, email, mail } = await mailed();
     const parts = [
       'Content-Type: text/html; charset=iso-8859-1\r\n\r\n<p>Sch\u00f6ne Gr\u00fc\u00dfe</p><blockquote type="cite">old</blockquote>',
@@ -455,7 +455,7 @@ describe('a customer’s mail', () => {
     expect((await messagesOf(convId)).filter(({ body }) => body === 'Only once.')).toHaveLength(1);
   });
 
-  it('a mail gets the product of the customer’s last message, even when the mail begins a new conversation', async () => {
+  it('a mail is stored with the product type of the customer’s last message, even when the mail begins a new conversation', async () => {
     const { convId, email, mail } = await mailed();
     // An embed stores its product with each message, and the conversation has no session context.
     await MessageModel.updateOne({ conv_id: convId, role: 'customer' }, { $set: { product_type: 'personal' } });
@@ -574,7 +574,7 @@ describe('a customer’s mail', () => {
 });
 
 describe('the removal of a customer', () => {
-  it('the removal of a customer deletes deliveries, received mails, mail threads and the address', async () => {
+  it('the removal of a customer deletes the customer’s deliveries, received mails, mail threads and address', async () => {
     const { mail, email, customerId, convId } = await mailed();
     expect((await arrives(answering(mail, email, 'The teal one.'))).status).toBe('processed');
     const spam = { ...answering(mail, email, 'The teal one again.'), verdicts: { spam: 'FAIL' } };
@@ -638,36 +638,42 @@ describe('POST /webhooks/email/inbound', () => {
     ['of another topic', () => topic.message({ TopicArn: 'arn:aws:sns:eu-central-1:1:other' })],
     ['two hours old', () => topic.message({ Timestamp: hours(-2) })],
     ['from the future', () => topic.message({ Timestamp: hours(2) })],
-    ['of no time', () => topic.message({ Timestamp: 'now' })],
+    ['without a valid time', () => topic.message({ Timestamp: 'now' })],
     ['with a certificate of another host', () => topic.message({ SigningCertURL: 'https://evil.example/a.pem' })],
     [
-      'with one of a host that looks like Amazon’s',
+      'with a certificate of a host that looks like Amazon’s',
       () => topic.message({ SigningCertURL: 'https://sns.eu.amazonaws.com.evil.example/a.pem' }),
     ],
     [
-      'with one of a bucket at Amazon',
+      'with a certificate of a bucket at Amazon',
       () => topic.message({ SigningCertURL: 'https://sns.s3.amazonaws.com.evil/a.pem' }),
     ],
     [
-      'with one on another port of Amazon',
+      'with a certificate on another port of Amazon',
       () => topic.message({ SigningCertURL: 'https://sns.us-east-1.amazonaws.com:8443/a.pem' }),
     ],
-    ['with one of a user', () => topic.message({ SigningCertURL: 'https://u@sns.us-east-1.amazonaws.com/a.pem' })],
+    [
+      'with a certificate address that contains a user name',
+      () => topic.message({ SigningCertURL: 'https://u@sns.us-east-1.amazonaws.com/a.pem' }),
+    ],
     [
       'with a certificate that is no .pem',
       () => topic.message({ SigningCertURL: `${topic.url}/SimpleNotificationService.crt` }),
     ],
     ['with an expired certificate', () => topic.message({ SigningCertURL: `${topic.url}/expired.pem` })],
-    ['with another’s certificate', () => topic.message({ SigningCertURL: `${topic.url}/foreign.pem` })],
-    ['with what is no certificate', () => topic.message({ SigningCertURL: `${topic.url}/nothing.pem` })],
+    ['with a certificate of another signer', () => topic.message({ SigningCertURL: `${topic.url}/foreign.pem` })],
+    [
+      'whose certificate address returns no certificate',
+      () => topic.message({ SigningCertURL: `${topic.url}/nothing.pem` }),
+    ],
     ['with a certificate that is too long', () => topic.message({ SigningCertURL: `${topic.url}/long.pem` })],
-    ['without its certificate', () => topic.message({ SigningCertURL: `${topic.url}/missing.pem` })],
+    ['whose certificate is missing', () => topic.message({ SigningCertURL: `${topic.url}/missing.pem` })],
     [
       'with a SubscribeURL elsewhere',
       () => topic.message({ Type: 'SubscriptionConfirmation', SubscribeURL: 'https://evil.example/' }),
     ],
-    ['with version 3', () => topic.message({}, { SignatureVersion: '3' })],
-    ['signed in version 2 that says 1', () => topic.message({}, { SignatureVersion: '1' })],
+    ['with signature version 3', () => topic.message({}, { SignatureVersion: '3' })],
+    ['with a signature of version 2 that is declared as version 1', () => topic.message({}, { SignatureVersion: '1' })],
     ['without a signature', () => topic.message({}, { Signature: undefined })],
     ['with an empty signature', () => topic.message({}, { Signature: '' })],
     ['delivered raw', () => topic.message({}), { 'x-amz-sns-rawdelivery': 'true' }],
@@ -676,25 +682,25 @@ describe('POST /webhooks/email/inbound', () => {
       () => topic.message({}),
       { 'x-amz-sns-message-type': 'SubscriptionConfirmation' },
     ],
-  ])('a message %s is refused with 401', async (_, make, headers = {}) => {
+  ])('an SNS message %s is refused with 401', async (_, make, headers = {}) => {
     const { status, body } = await post(make(), headers);
     expect([status, body.code]).toEqual([401, 'UNAUTHENTICATED']);
   });
 
   it.each(['', 'null', '[]', '{}', '"text"', '{"Type":"Notification"}', '\u0000', '{'.repeat(1000)])(
-    'the body %j is refused with 401',
+    'an SNS request with the body %j is refused with 401',
     async (raw) => {
       const headers = { 'content-type': 'text/plain' };
       expect((await api.request('POST', '/webhooks/email/inbound', { raw, headers })).status).toBe(401);
     },
   );
 
-  it('a message over a mebibyte is refused with 413', async () => {
+  it('an SNS message over a mebibyte is refused with 413', async () => {
     expect((await post(topic.message({ Message: 'x'.repeat(1024 * 1024) }))).status).toBe(413);
   });
 
   it.each(['1', '2'] as const)(
-    'a message with signature version %s is accepted, it is processed once even when it is repeated, and the certificate is fetched once',
+    'an SNS message with signature version %s is accepted and, even when repeated, processed once, and its certificate is fetched once',
     async (SignatureVersion) => {
       const body = topic.message({ SignatureVersion, Subject: 'Ünïcode – 日本', Message: '{"größe":"ß"}' });
       expect((await post(body)).body).toEqual({ received: true, repeated: false });
@@ -703,7 +709,7 @@ describe('POST /webhooks/email/inbound', () => {
     },
   );
 
-  it('a subscription is confirmed once, even when the request for it arrives several times', async () => {
+  it('an SNS subscription is confirmed once, even when the request for it arrives several times', async () => {
     const body = topic.message({ Type: 'SubscriptionConfirmation' });
     const confirmed = () => topic.asked.filter((path) => path.includes('ConfirmSubscription'));
     await Promise.all([post(body), post(body)]);
@@ -804,8 +810,8 @@ describe('a mail server that sends a line now and then, and never finishes a rep
     headers: {},
   };
   const calls: [string, (mailer: Mailer, signal?: AbortSignal) => Promise<unknown>][] = [
-    ['check', (mailer, signal) => mailer.check(route, signal)],
-    ['mail', (mailer, signal) => mailer.send(route, mail, signal)],
+    ['session to check the connection', (mailer, signal) => mailer.check(route, signal)],
+    ['session to send a mail', (mailer, signal) => mailer.send(route, mail, signal)],
   ];
 
   it.each(calls)('a %s with a mail server that never finishes a reply ends after the time limit', async (_, call) => {

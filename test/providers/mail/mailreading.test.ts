@@ -138,8 +138,8 @@ describe('a postscript', () => {
   it.each([
     ['of a quoted mail', `My answer\n\nKind regards,\nAlice\n\n${quotation}`],
     ['of a quoted mail of Outlook', `My answer\n\nKind regards,\nAlice\n\n${outlook}`],
-    ['that is a company', 'My answer\n\nKind regards,\nAlice\nPS Consulting'],
-    ['that is a title', 'My answer\n\nViele Grüße\n\nPD Dr. Anna Müller'],
+    ['that is only part of a company’s name (“PS Consulting”)', 'My answer\n\nKind regards,\nAlice\nPS Consulting'],
+    ['that is only a title (“PD Dr.”)', 'My answer\n\nViele Grüße\n\nPD Dr. Anna Müller'],
   ])('the author’s words do not include a postscript %s', async (_, body) =>
     expect((await read(plain, utf8(body))).text).toBe('My answer'),
   );
@@ -163,7 +163,10 @@ describe('lines that look like a closing', () => {
 
 describe('a mail in HTML', () => {
   it.each([
-    ['a line that lists show', '<div style="color:#fff; DISPLAY : none !important">Preview</div><p>My answer</p>'],
+    [
+      'a preview line with display:none',
+      '<div style="color:#fff; DISPLAY : none !important">Preview</div><p>My answer</p>',
+    ],
     ['what is marked as hidden', '<p hidden>Preview</p><p>My answer</p>'],
     ['what Outlook hides', '<span style="mso-hide:all">Preview</span><p>My answer</p>'],
     ['what is not visible', '<p style="visibility:hidden">Preview</p><p>My answer</p>'],
@@ -179,29 +182,29 @@ describe('a mail in HTML', () => {
 
 describe('the signing domain of a mail', () => {
   it.each<[string, string[], string]>([
-    ['its own', [found(own), signature('customer.example')], 'customer.example'],
+    ['the author’s domain', [found(own), signature('customer.example')], 'customer.example'],
     [
-      'one of a subdomain',
+      'a subdomain of the author’s domain',
       [found('dkim=pass header.i=@m.customer.example'), signature('m.customer.example')],
       'm.customer.example',
     ],
     [
-      'one that names the domain',
+      'the domain that the DKIM result names in header.d',
       [found('dkim=pass header.d=customer.example'), signature('Customer.Example')],
       'customer.example',
     ],
     [
-      'one whose identity is a person',
+      'the domain of a signature whose identity is a person',
       [found('dkim=pass header.i=alice@customer.example'), signature('customer.example', ' i=alice@customer.example;')],
       'customer.example',
     ],
     [
-      'its own beside that of its provider',
+      'the author’s domain beside that of the mail provider',
       [found(`dkim=pass header.i=@esp.example;\r\n ${own}`), signature('esp.example'), signature('customer.example')],
       'customer.example',
     ],
     [
-      'its own beside one that broke on the way',
+      'the author’s domain beside a signature that broke on the way',
       [
         found(`dkim=fail header.i=@customer.example; ${own}`),
         signature('customer.example'),
@@ -209,32 +212,32 @@ describe('the signing domain of a mail', () => {
       ],
       'customer.example',
     ],
-  ])('the accepted signing domain of a mail is %s', async (_, lines, signer) =>
+  ])('the accepted DKIM signing domain of a mail is %s', async (_, lines, signer) =>
     expect(await signedBy(lines)).toBe(signer),
   );
 
   it.each<[string, string[]]>([
     ['a mail that nobody signed', [found('dkim=none')]],
-    ['a signature that nobody looked at', [signature('customer.example')]],
+    ['a signature that no mail server has checked', [signature('customer.example')]],
     [
-      'findings of another service',
+      'DKIM results of another mail service',
       [found(own).replace('amazonses.com', 'mx.evil.example'), signature('customer.example')],
     ],
     [
-      'a service of that name behind another',
+      'DKIM results whose service name stands behind another name',
       [`Authentication-Results: x=y; amazonses.com; ${own}`, signature('customer.example')],
     ],
     [
-      'findings that the sender brought along',
+      'DKIM results that the sender wrote into the mail',
       [found(evil), signature('evil.example'), found(own), signature('customer.example')],
     ],
-    ['a signature of another', [found(evil), signature('evil.example')]],
+    ['a signature of another domain', [found(evil), signature('evil.example')]],
     [
-      'one of a domain that ends alike',
+      'a signature of a domain with the same ending',
       [found('dkim=pass header.i=@evilcustomer.example'), signature('evilcustomer.example')],
     ],
     [
-      'one that failed beside another’s',
+      'a failed signature beside a valid one of another domain',
       [
         found(`dkim=fail header.i=@customer.example; ${evil}`),
         signature('customer.example'),
@@ -242,11 +245,11 @@ describe('the signing domain of a mail', () => {
       ],
     ],
     [
-      'a finding in the envelope’s quotes',
+      'a DKIM result in a quoted envelope address',
       [found(evil, '"dkim=pass header.i=@customer.example"@evil.example'), signature('evil.example')],
     ],
     [
-      'a quote with a semicolon',
+      'a DKIM result in a quoted envelope address with a semicolon',
       [
         found(evil, '"; dkim=pass header.i=@customer.example; x="@evil.example'),
         signature('evil.example'),
@@ -254,44 +257,46 @@ describe('the signing domain of a mail', () => {
       ],
     ],
     [
-      'a finding in a comment',
+      'a DKIM result in a comment',
       [
         found(`${evil} (; dkim=pass header.i=@customer.example;)`),
         signature('evil.example'),
         signature('customer.example'),
       ],
     ],
-    ['a finding in the name of HELO', [found(evil, 'x@evil.example', `x; ${own}`), signature('evil.example')]],
+    ['a DKIM result in the HELO name', [found(evil, 'x@evil.example', `x; ${own}`), signature('evil.example')]],
     [
-      'the same with a forged signature',
+      'a DKIM result in the HELO name with a forged signature',
       [
         found(`dkim=fail header.i=@customer.example; ${evil}`, 'x@evil.example', `x; ${own}`),
         signature('customer.example'),
         signature('evil.example'),
       ],
     ],
-    ['a finding that names no signature', [found('dkim=pass'), signature('customer.example')]],
+    ['a DKIM result that names no signature', [found('dkim=pass'), signature('customer.example')]],
     ['a signature that names two domains', [found(own), signature('evil.example', ' d=customer.example;')]],
-    ['one of a public suffix', [found('dkim=pass header.i=@example'), signature('example')]],
-    ['findings without end', [`${found(own)} ${'x=y;'.repeat(3_000)}`, signature('customer.example')]],
+    ['a signature of a public suffix', [found('dkim=pass header.i=@example'), signature('example')]],
+    ['an endless list of DKIM results', [`${found(own)} ${'x=y;'.repeat(3_000)}`, signature('customer.example')]],
     [
-      'a mail of a hundred signatures',
+      'a mail with a hundred signatures',
       [found(own), ...Array.from({ length: 100 }, () => signature('customer.example'))],
     ],
-  ])('no signing domain is accepted for %s', async (_, lines) => expect(await signedBy(lines)).toBe(''));
+  ])('no DKIM signing domain is accepted for %s', async (_, lines) => expect(await signedBy(lines)).toBe(''));
 
   it.each<[string, string, boolean]>([
     ['alice@a.co.uk', 'b.co.uk', false],
     ['alice@shop.a.co.uk', 'mail.a.co.uk', true],
     ['alice@one.github.io', 'two.github.io', false],
     ['alice@bücher.example', 'xn--bcher-kva.example', true],
-  ])('the signing domain must belong to the organization of the author: %s and %s', async (from, domain, aligned) =>
-    expect(await signedBy([found(`dkim=pass header.i=@${domain}`), signature(domain)], from)).toBe(
-      aligned ? domain : '',
-    ),
+  ])(
+    'the DKIM signing domain of a mail must belong to the organization of the author: author %s, signing domain %s',
+    async (from, domain, aligned) =>
+      expect(await signedBy([found(`dkim=pass header.i=@${domain}`), signature(domain)], from)).toBe(
+        aligned ? domain : '',
+      ),
   );
 
-  it('no signing domain is accepted for a mail with several authors', async () =>
+  it('no DKIM signing domain is accepted for a mail with several authors', async () =>
     expect(await signedBy([found(own), signature('customer.example')], 'alice@customer.example, b@evil.example')).toBe(
       '',
     ));

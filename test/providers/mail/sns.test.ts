@@ -130,7 +130,7 @@ function post({ headers, body }: Received, sent = body) {
 
 describe('POST /webhooks/email/inbound, called by SNS', () => {
   it.each(names)(
-    'a subscription is confirmed, and a mail contained in a message is accepted (topic %s)',
+    'a subscription to an SNS topic is confirmed, and a mail contained in one of its messages is accepted (topic %s)',
     async (topic) => {
       const subscription = await until(async () => {
         const arn = await subscriptionOf(topic, webhook());
@@ -159,7 +159,7 @@ describe('POST /webhooks/email/inbound, called by SNS', () => {
     expect(await said(convId)).toEqual(['Hello', 'Die grüne Karte, bitte.']);
   });
 
-  it('a message that was changed on the way, or delivered raw, is refused', async () => {
+  it('an SNS message that was changed on the way, or delivered raw, is refused', async () => {
     // The other subscriber shows what the topic sends.
     await subscribe('two', other.url);
     const { body: asking } = await until(async () => other.received[0], 'the subscriber to be asked');
@@ -201,7 +201,7 @@ describe('POST /webhooks/email/inbound, called by SNS', () => {
     expect([refused.status, refused.body.error]).toEqual([401, expect.stringContaining('Raw delivery')]);
   });
 
-  it('a subscription to a topic that the settings do not name is not confirmed', async () => {
+  it('a subscription to an SNS topic that the settings do not name is not confirmed', async () => {
     await aws.sns('CreateTopic', { Name: 'foreign' });
     const answers: number[] = [];
     const onTheWay = await startReceiver(async (asked, response) => {

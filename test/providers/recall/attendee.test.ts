@@ -46,7 +46,7 @@ async function called(member = mine): Promise<{ id: string; bot: FakeBot }> {
 }
 
 describe('an interview in a call of Attendee', () => {
-  it('an interview in a call is joined and ended by Attendee’s reports, and scored from Attendee’s transcript', async () => {
+  it('an interview in an external call is started and ended by the reports of the meeting-bot service Attendee, and scored from its transcript', async () => {
     const { id, bot } = await called();
     const { questions } = await mine.get(id);
     await report(bot, 'waiting_room');
@@ -73,7 +73,7 @@ describe('an interview in a call of Attendee', () => {
 });
 
 describe('POST /webhooks/attendee', () => {
-  it('a report that is altered, wrongly signed, unsigned or old is refused with 401 and has no effect', async () => {
+  it('a report of Attendee that is altered, wrongly signed, unsigned or old is refused with 401 and has no effect', async () => {
     const { id, bot } = await called();
     move(bot, 'joined_recording');
     const body = service.attendeeReport(bot);

@@ -55,7 +55,7 @@ const words = {
 describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
   const word = words[kind];
 
-  it('a bot is sent with its name, a notice and the ids of the interview', async () => {
+  it('a meeting bot is sent to the call with its name and the ids of the organization and the interview', async () => {
     const bot = await open(kind).schedule(order());
     expect(bot).toEqual({ kind, id: only().id });
     expect(only()).toMatchObject({
@@ -80,15 +80,18 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     [503, 'service'],
     [507, 'service'],
     [429, 'service'],
-  ])('a response with status %i is reported as a refusal with the reason %s', async (status, reason) => {
-    service.refusals.push(status);
-    const refused = await open(kind)
-      .schedule(order())
-      .catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(BotRefused);
-    expect((refused as BotRefused).reason).toBe(reason);
-    expect(service.bots.size).toBe(0);
-  });
+  ])(
+    'when the meeting-bot service answers %i, the request for a bot fails with the reason %s',
+    async (status, reason) => {
+      service.refusals.push(status);
+      const refused = await open(kind)
+        .schedule(order())
+        .catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(BotRefused);
+      expect((refused as BotRefused).reason).toBe(reason);
+      expect(service.bots.size).toBe(0);
+    },
+  );
 
   it('the state of a bot says where the bot is, and why it is not in the call', async () => {
     const bot = open(kind);
@@ -135,7 +138,7 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     await bot.cancel(id);
   });
 
-  it('with a wrong API key, requests about a bot fail, so that the bot does not count as removed and its transcript does not count as empty', async () => {
+  it('with a wrong API key, requests about a bot fail, so that the bot does not count as removed nor its transcript as empty', async () => {
     const { id } = await open(kind).schedule(order());
     only().changes.push({ code: word.ready });
     const wrong = open(kind, 'wrong');
@@ -197,15 +200,15 @@ describe('verifiedId', () => {
   const check = (headers: Record<string, string>, text = body) =>
     verifiedId(headers, Buffer.from(text), service.secret, now);
 
-  it.each(['webhook', 'svix'])('verifiedId accepts a valid signature in headers %s-*', (prefix) => {
+  it.each(['webhook', 'svix'])('a webhook request with a valid signature in the headers %s-* is accepted', (prefix) => {
     expect(check(service.signed(body, { id: 'msg_1', at, prefix }))).toBe('msg_1');
   });
-  it('verifiedId accepts one valid signature among several', () => {
+  it('a webhook request with one valid signature among several is accepted', () => {
     const headers = service.signed(body, { id: 'msg_1', at });
     const several = { ...headers, 'webhook-signature': `v1a,abc v1,AAAA ${headers['webhook-signature']}` };
     expect(check(several)).toBe('msg_1');
   });
-  it('verifiedId refuses a request that was changed, is dated more than five minutes off, or lacks a header', () => {
+  it('a webhook request that was changed, is dated more than five minutes off, or lacks a header is refused', () => {
     const good = service.signed(body, { id: 'msg_1', at });
     expect(check(good, `${body} `)).toBeUndefined();
     expect(check({ ...good, 'webhook-id': 'msg_2' })).toBeUndefined();
@@ -229,7 +232,9 @@ describe('readReport', () => {
     ['{"event":"account.note","data":{}}', undefined],
     ['[]', undefined],
     ['not json', undefined],
-  ])('readReport parses %s', (text, expected) => expect(readReport(Buffer.from(text))).toEqual(expected));
+  ])('a report of Recall.ai names its bot, or is ignored when it is about no bot: %s', (text, expected) =>
+    expect(readReport(Buffer.from(text))).toEqual(expected),
+  );
 });
 
 describe('canonicalJson', () => {
@@ -262,11 +267,11 @@ describe('attendeeId', () => {
   const check = (text: string, headers = signedByAttendee(body), secret = attendeeSecret) =>
     attendeeId(headers, Buffer.from(text), secret, now);
 
-  it('attendeeId accepts a signed report however its JSON is formatted', () => {
+  it('a signed report of Attendee is accepted however its JSON is formatted', () => {
     expect(check(body)).toBe('k1');
     expect(check(body.replaceAll(',', ', ').replace('é', '\\u00e9'))).toBe('k1');
   });
-  it('attendeeId refuses a report with any changed part', () => {
+  it('a report of Attendee with any changed part is refused', () => {
     expect(check(body.replace('ended', 'joining'))).toBeUndefined();
     expect(check(body.replace('2.0', '2.1'))).toBeUndefined();
     expect(check(body.replace('2.0', '2'))).toBeUndefined();
@@ -274,7 +279,7 @@ describe('attendeeId', () => {
     expect(check(`${body}{}`)).toBeUndefined();
     expect(check('')).toBeUndefined();
   });
-  it('attendeeId refuses a report without a signature or with that of another secret', () => {
+  it('a report of Attendee without a signature or with that of another secret is refused', () => {
     expect(check(body, {} as never)).toBeUndefined();
     expect(check(body, { 'x-webhook-signature': '' } as never)).toBeUndefined();
     expect(check(body, { 'x-webhook-signature': 'AAAA' } as never)).toBeUndefined();
@@ -282,13 +287,13 @@ describe('attendeeId', () => {
       check(body, signedByAttendee(body), Buffer.from('another secret of ours').toString('base64')),
     ).toBeUndefined();
   });
-  it('attendeeId refuses a report that is older than a day or has no id', () => {
+  it('a report of Attendee that is older than a day or has no id is refused', () => {
     const later = new Date(now.getTime() + 86_400_001);
     expect(attendeeId(signedByAttendee(body), Buffer.from(body), attendeeSecret, later)).toBeUndefined();
     const nameless = '{"bot_id":"bot_1","data":{}}';
     expect(check(nameless, signedByAttendee(nameless))).toBeUndefined();
   });
-  it('attendeeId refuses endless nesting without a stack overflow', () => {
+  it('a report of Attendee with endless nesting is refused without a stack overflow', () => {
     expect(check('['.repeat(200_000))).toBeUndefined();
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     expect(check(deep)).toBeUndefined();
@@ -305,7 +310,8 @@ describe('readAttendeeReport', () => {
     ['{"trigger":"transcript.update","bot_id":"b1","data":{}}', undefined],
     ['{"trigger":"calendar.state_change","calendar_id":"c1","data":{}}', undefined],
     ['null', undefined],
-  ])('readAttendeeReport parses %s', (text, expected) =>
-    expect(readAttendeeReport(Buffer.from(text))).toEqual(expected),
+  ])(
+    'a report of Attendee about the state of a bot names the bot, and any other report is ignored: %s',
+    (text, expected) => expect(readAttendeeReport(Buffer.from(text))).toEqual(expected),
   );
 });

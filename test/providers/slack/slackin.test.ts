@@ -129,8 +129,8 @@ describe('POST /webhooks/slack', () => {
     ['without headers', () => ({ headers: {} })],
     ['signed with another secret', () => ({ secret: 'another' })],
     ['six minutes old', () => ({ at: now() - 360 })],
-    ['of in six minutes', () => ({ at: now() + 360 })],
-    ['of the far future', () => ({ at: now() + 10 ** 9 })],
+    ['dated six minutes ahead', () => ({ at: now() + 360 })],
+    ['dated in the far future', () => ({ at: now() + 10 ** 9 })],
     ['whose time is no number', () => ({ at: 'abc' })],
     ['whose time has a fraction', () => ({ at: `${now()}.5` })],
     ['whose body was altered', () => ({ sent: event({ type: 'message' }) })],
@@ -142,7 +142,7 @@ describe('POST /webhooks/slack', () => {
       },
     ],
     [
-      'without the version',
+      'whose signature lacks its version',
       () => ({ headers: { 'x-slack-request-timestamp': String(now()), 'x-slack-signature': 'ab' } }),
     ],
   ])('a request %s is refused with 401', async (_, options) => {
@@ -422,7 +422,7 @@ describe('the thread of a ticket', () => {
     await until(async () => (await threadOf(head)).at(-1)!.text.startsWith('Resolved.'), 'the end in the thread');
   });
 
-  it('a person’s message in the thread reaches the customer once, under the person’s name', async () => {
+  it('a person’s message in the Slack thread of a ticket reaches the customer once, under the person’s name', async () => {
     const { head, history } = await ticket();
     const [at, id] = [ts(), `Ev${randomUUID()}`];
     const text = 'Hello &amp; welcome, see <https://example.com/a|our page>.';
@@ -456,11 +456,11 @@ describe('the thread of a ticket', () => {
   it.each<[string, () => Record<string, unknown>, string]>([
     ['the bot’s own message', () => ({ user: bot, text: 'me' }), 'bots'],
     ['a message of another bot', () => ({ user: 'U0OTHER', bot_id: 'B1', text: 'beep' }), 'bots'],
-    ['an edit', () => ({ subtype: 'message_changed', message: { text: 'changed' } }), 'edits'],
-    ['a removal', () => ({ subtype: 'message_deleted', deleted_ts: '1.1' }), 'removals'],
+    ['the edit of a message', () => ({ subtype: 'message_changed', message: { text: 'changed' } }), 'edits'],
+    ['the removal of a message', () => ({ subtype: 'message_deleted', deleted_ts: '1.1' }), 'removals'],
     ['a message to the bot', () => ({ user: members['kim'], text: `<@${bot}> what now?` }), 'speaks to the bot'],
     ['an empty message', () => ({ user: members['kim'], text: '' }), 'no text'],
-  ])('the thread does not pass %s on to the customer', async (_, inner, reason) => {
+  ])('the Slack thread of a ticket does not pass %s on to the customer', async (_, inner, reason) => {
     const { head, history } = await ticket();
     const id = `Ev${randomUUID()}`;
     await send(event({ type: 'message', ts: ts(), thread_ts: head, ...inner() }, { event_id: id }));
@@ -523,7 +523,7 @@ describe('test mode', () => {
 });
 
 describe('the removal of a customer', () => {
-  it('the removal of a customer deletes thread links and received events', async () => {
+  it('the removal of a customer deletes the links to the customer’s Slack threads and the events received from them', async () => {
     const { head, customerId } = await ticket();
     const id = `Ev${randomUUID()}`;
     await send(

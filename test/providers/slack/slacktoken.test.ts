@@ -180,9 +180,9 @@ describe('a message that is posted again', () => {
   const mine: SlackMessage = { ts: '1.5', user: 'U0BOT', text: 'Write your question.' };
   const markOf = (event_id: string) => ({ event_type: 'support_delivery', event_payload: { event_id } });
   it.each<[string, SlackMessage, string]>([
-    ['the same mark is found', { ...mine, metadata: markOf('e2') }, '1.5'],
-    ['the same text without a mark is found', mine, '1.5'],
-    ['the same text with the mark of another event is not found', { ...mine, metadata: markOf('e1') }, '2.0'],
+    ['a post that is marked with the same event is found', { ...mine, metadata: markOf('e2') }, '1.5'],
+    ['an unmarked post with the same text is found', mine, '1.5'],
+    ['the same text marked with another event is not found', { ...mine, metadata: markOf('e1') }, '2.0'],
     ['the same text of another person is not found', { ...mine, user: 'U1' }, '2.0'],
   ])('when a retry looks for the earlier post, %s', async (_, earlier, ts) => {
     const slack = {
@@ -212,13 +212,21 @@ describe('a refusal of Slack', () => {
       { body: 'maintenance' },
       { message: 'Slack answered 200.', permanent: false },
     ],
-    ['a code is permanent', saying('not_in_channel'), { message: 'Slack says: not_in_channel', permanent: true }],
     [
-      'a code for a passing failure is temporary',
+      'an error code is permanent',
+      saying('not_in_channel'),
+      { message: 'Slack says: not_in_channel', permanent: true },
+    ],
+    [
+      'an error code for a passing failure is temporary',
       saying('internal_error'),
       { code: 'internal_error', permanent: false },
     ],
-    ['a code can refuse the token', saying('token_revoked'), { code: 'token_revoked', unauthorized: true }],
+    [
+      'the error code token_revoked counts as a refused token',
+      saying('token_revoked'),
+      { code: 'token_revoked', unauthorized: true },
+    ],
   ])('refusals by Slack are classified: %s', async (_, fault, refusal) => {
     service.fault(fault);
     const slack = createSlack({ http, url: `${service.url}/api/` });

@@ -337,7 +337,7 @@ describe('POST /support/outbox/orgs/{orgId}/test', () => {
 });
 
 describe('POST …/deliveries/{id}/redeliver', () => {
-  it('redeliver sends a delivered event again with the same id and body and a new signature', async () => {
+  it('a request to redeliver sends a delivered event again with the same id and body and a new signature', async () => {
     const receiver = await newReceiver();
     const org = await newOrg(receiver.url);
     await newTicket(org);
@@ -357,7 +357,7 @@ describe('POST …/deliveries/{id}/redeliver', () => {
 });
 
 describe('POST …/recover', () => {
-  it('recover omits deliveries that are older than `since` or did not fail', async () => {
+  it('a request to recover deliveries omits those that are older than `since` or did not fail', async () => {
     const receiver = await newReceiver(first(status(410)));
     const org = await newOrg(receiver.url);
     await newTicket(org);

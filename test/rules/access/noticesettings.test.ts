@@ -9,7 +9,7 @@ const due = (now: string, { here = false, minutes = 5, quiet = undefined as [str
 const night: [string, string, string] = ['22:00', '07:00', 'Europe/Berlin'];
 
 describe('mailDueAt', () => {
-  it('a member who is present is mailed after the set minutes, and an absent member at once', () => {
+  it('a notification is mailed to a member who is online after the set number of minutes, and to one who is offline at once', () => {
     expect(due('2026-01-01T12:00:00.000Z', { here: true })).toBe('2026-01-01T12:05:00.000Z');
     expect(due('2026-01-01T12:00:00.000Z', { here: false })).toBe('2026-01-01T12:00:00.000Z');
   });

@@ -53,9 +53,12 @@ const everyMove = acts.flatMap((act) =>
 const everyTicketMove = acts.flatMap((act) => ticketStatuses.map((from, i) => [act, from, tickets[act][i]!] as const));
 
 describe('a conversation', () => {
-  it.each(everyMove)('the act %s in a conversation with status %s leads to status %s', (act, from, to) => {
-    expect(conversationMoves[act][from]).toBe(to);
-  });
+  it.each(everyMove)(
+    'the act %s in a conversation with status %s leads to status %s (undefined: it is refused)',
+    (act, from, to) => {
+      expect(conversationMoves[act][from]).toBe(to);
+    },
+  );
 
   it('the agent answers a conversation only while no person is in charge of it', () => {
     expect(conversationStatuses.map((status) => [status, agentAnswers(status)])).toEqual([
@@ -66,7 +69,7 @@ describe('a conversation', () => {
     ]);
   });
 
-  it('after the agent’s own escalation, the agent gives only certain answers, and none once a person takes over', () => {
+  it('after the agent has escalated a conversation itself, it gives only answers that it is sure of, and none once a person takes over', () => {
     const reasons = Object.keys(escalationReasons) as EscalationReason[];
     const sure = conversationStatuses.flatMap((status) => [
       ...(answersIfSure(status, undefined) ? [[status]] : []),
@@ -128,11 +131,11 @@ describe('the preview of a message', () => {
 
 describe('searchedSegments', () => {
   it.each([
-    ['the signed product, whatever a page says later', 'retail', 'business', ['retail']],
-    ['what the page says, when the session names nothing', undefined, 'business', ['business']],
-    ['what the page says, when the session’s is blank', ' ', 'business', ['business']],
-    ['everything, when nobody names anything', undefined, undefined, []],
-    ['the signed product, when the page says nothing', 'retail', '', ['retail']],
+    ['the product in the signed session, whatever the page names later', 'retail', 'business', ['retail']],
+    ['the product that the page names, when the session names none', undefined, 'business', ['business']],
+    ['the product that the page names, when the session’s is blank', ' ', 'business', ['business']],
+    ['all products, when neither session nor page names one', undefined, undefined, []],
+    ['the product in the signed session, when the page names none', 'retail', '', ['retail']],
   ])('a question searches the segments of %s', (_, pinned, refined, searched) => {
     expect(searchedSegments(pinned, refined)).toEqual(searched);
   });
@@ -141,25 +144,37 @@ describe('searchedSegments', () => {
 describe('situationOf', () => {
   const session = { productType: 'retail', plan: 'gold', desk: 7 };
   it.each([
-    ['nothing, when nobody said anything', undefined, undefined, undefined, undefined],
-    ['nothing, when what was said is empty', {}, {}, ' ', undefined],
-    ['what the session was minted with', session, undefined, 'retail', session],
-    ['what the page told', undefined, { url: '/fees' }, undefined, { url: '/fees' }],
-    ['both, and of equal names the page’s', session, { plan: 'none' }, 'retail', { ...session, plan: 'none' }],
-    ['the product that is searched, whatever the page says', session, { productType: 'business' }, 'retail', session],
+    ['nothing, when neither session nor page has a context', undefined, undefined, undefined, undefined],
+    ['nothing, when both contexts are empty', {}, {}, ' ', undefined],
+    ['the context of the session', session, undefined, 'retail', session],
+    ['the context that the page sent', undefined, { url: '/fees' }, undefined, { url: '/fees' }],
     [
-      'the page’s product, when none is signed',
+      'both contexts, with the page’s value where both have a field',
+      session,
+      { plan: 'none' },
+      'retail',
+      { ...session, plan: 'none' },
+    ],
+    [
+      'the one with the product that is searched, whatever the page names',
+      session,
+      { productType: 'business' },
+      'retail',
+      session,
+    ],
+    [
+      'the one with the page’s product, when the session names none',
       { plan: 'gold' },
       { productType: 'x' },
       undefined,
       { plan: 'gold', productType: 'x' },
     ],
-    ['the product of a page that told no more', undefined, undefined, 'retail', { productType: 'retail' }],
-  ])('the situation given to the agent is %s', (_, minted, page, pinned, told) => {
+    ['only the product, when the page sent nothing else', undefined, undefined, 'retail', { productType: 'retail' }],
+  ])('the context that the agent is given about the customer is %s', (_, minted, page, pinned, told) => {
     expect(situationOf(minted, page, pinned)).toEqual(told);
   });
 
-  it('the situation given to the agent is a copy, and the page and session stay unchanged', () => {
+  it('the context that the agent is given is a copy, and the contexts of page and session stay unchanged', () => {
     const page = { plan: 'none' };
     expect(situationOf(session, page, undefined)).not.toBe(page);
     expect(session.plan).toBe('gold');

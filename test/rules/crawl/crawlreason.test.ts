@@ -33,7 +33,7 @@ describe('reasons', () => {
     ['emptied', ['not_html', 'empty']],
     ['elsewhere', ['canonical', 'moved']],
   ] as const)(
-    'a page that an earlier crawl indexed gets the standing %s for exactly these crawl reasons: %j',
+    'a page that an earlier crawl indexed counts as “%s” for exactly these reasons not to index it again: %j',
     (standing, reasons) => {
       expect(all.filter((reason) => reasonRow(reason).standing === standing)).toEqual(reasons);
     },

@@ -16,24 +16,24 @@ const shown = (groups: ProblemGroup[], room: number): Record<string, number> => 
 
 describe('the problems that a crawl shows', () => {
   it.each([
-    ['all when there is room', { robots: 3, not_found: 2 }, 10, { not_found: 2, robots: 3 }],
-    ['of many of one reason as many as there is room for', { robots: 900 }, 200, { robots: 200 }],
-    ['an equal share of each reason', { robots: 900, not_found: 900 }, 200, { not_found: 100, robots: 100 }],
-    ['what a rare reason leaves free goes to the others', { robots: 900, gone: 1 }, 200, { gone: 1, robots: 199 }],
+    ['all of them when there is room', { robots: 3, not_found: 2 }, 10, { not_found: 2, robots: 3 }],
+    ['as many as there is room for when all have one reason', { robots: 900 }, 200, { robots: 200 }],
+    ['equally many of each reason', { robots: 900, not_found: 900 }, 200, { not_found: 100, robots: 100 }],
+    ['all of a rare reason, and more of the others', { robots: 900, gone: 1 }, 200, { gone: 1, robots: 199 }],
     [
-      'first what failed, then broken links, limits last',
+      'first failures, then broken links, and limits last',
       { limit: 9, robots: 9, not_found: 9, server_error: 9 },
       8,
       { server_error: 2, not_found: 2, robots: 2, limit: 2 },
     ],
     [
-      'at least one of each while there is room',
+      'at least one of each reason while there is room',
       { robots: 9, not_found: 9, timed_out: 9 },
       2,
       { timed_out: 1, not_found: 1 },
     ],
     ['none without room', { robots: 9 }, 0, {}],
-  ] as const)('the problems that a crawl shows are %s', (_, counts, room, expected) => {
+  ] as const)('the problems that a crawl shows in its limited list are %s', (_, counts, room, expected) => {
     const groups = Object.entries(counts).map(([why, count]) => group(why as CrawlReason, count));
     expect(Object.entries(shown(groups, room))).toEqual(Object.entries(expected));
   });

@@ -200,7 +200,7 @@ describe('scope', () => {
     ['https://example.com/docs/v1.2', '/docs/v1.2'],
     ['https://example.com/', '/'],
     ['https://example.com/index.php', '/'],
-  ])('a crawl that starts at %s has the prefix %s', (start, prefix) =>
+  ])('a crawl that starts at %s is limited to paths that begin with %s', (start, prefix) =>
     expect(scopeOf(start)).toEqual({ site: 'example.com', prefix }),
   );
 

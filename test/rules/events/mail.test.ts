@@ -56,7 +56,7 @@ describe('readMailbox', () => {
 describe('reply addresses', () => {
   const key = createSecretBox([Buffer.alloc(32, 1)]);
 
-  it('a reply token is recognized in any case and fits into the local part of an address', () => {
+  it('a reply token in a mail address is recognized in upper and lower case, and is short enough to stand before the @', () => {
     for (let at = 0; at < 100; at += 1) {
       const id = newTokenId();
       const token = tokenOf(key, id);

@@ -22,12 +22,15 @@ describe('the schedule', () => {
   );
 
   it.each([
-    ['longer than the wait', 1, hour, hour],
-    ['shorter than the wait', 3, 1_000, 30 * minute],
+    ['longer than the usual wait', 1, hour, hour],
+    ['shorter than the usual wait', 3, 1_000, 30 * minute],
     ['a year', 1, 365 * 24 * hour, 10 * hour],
-  ])('a wait is at least as long as a Retry-After that is %s, up to ten hours', (_, tries, asked, waits) => {
-    expect(nextWaitMs(tries, asked, 0)).toBe(waits);
-  });
+  ])(
+    'the wait before the next delivery attempt is at least as long as a Retry-After that is %s, up to ten hours',
+    (_, tries, asked, waits) => {
+      expect(nextWaitMs(tries, asked, 0)).toBe(waits);
+    },
+  );
 
   it('a Retry-After header does not add an attempt after the last one', () => {
     expect(nextWaitMs(8, hour, 0)).toBeUndefined();

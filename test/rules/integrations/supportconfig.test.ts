@@ -146,7 +146,7 @@ describe('applySettings', () => {
     [provider, { integrations: ['slack', 'linear'] as OutboxProvider[], url }, true] as const,
   ]);
   it.each(selections)(
-    'whether %s may be selected to receive tickets while %j are connected: %s',
+    '%s may be selected to receive tickets while the connected integrations and the webhook address are %j: %s',
     (provider, connected, allowed) => {
       const select = () =>
         apply(

@@ -46,12 +46,15 @@ describe('an offer of a passage to the customer', () => {
     ['a heading', passage(), undefined],
     ['a row', table, row],
     ['a long heading', passage({ heading: `All about ${'very long matters '.repeat(12)}` }), undefined],
-  ])('the question of an offer names its own passage and no other: %s', (_label, offered, nearest) => {
-    const { question } = offerOf(offered, nearest);
-    expect(isNamed(question, offered)).toBe(true);
-    expect(isNamed(` ${question.toUpperCase()} `, offered)).toBe(true);
-    expect(isNamed(question, passage({ heading: 'Another' }))).toBe(false);
-  });
+  ])(
+    'the question with which a customer accepts an offer names the offered passage and no other: %s',
+    (_label, offered, nearest) => {
+      const { question } = offerOf(offered, nearest);
+      expect(isNamed(question, offered)).toBe(true);
+      expect(isNamed(` ${question.toUpperCase()} `, offered)).toBe(true);
+      expect(isNamed(question, passage({ heading: 'Another' }))).toBe(false);
+    },
+  );
 
   it('an offer shows in one line what its nearest sentence or row says', () => {
     expect(offerOf(passage()).says).toBe('Three withdrawals a month are free.');

@@ -99,9 +99,12 @@ describe('compareIndex', () => {
       [row(3, { segments: [] })],
       {},
     ],
-  ])('compareIndex reports exactly what is outdated, retagged or miscounted: %s', (_, standing, rows, expected) => {
-    expect(compareIndex(standing, rows)).toEqual({ ...nothing, ...expected });
-  });
+  ])(
+    'compareIndex reports exactly the index rows that are outdated, have other tags or are miscounted: %s',
+    (_, standing, rows, expected) => {
+      expect(compareIndex(standing, rows)).toEqual({ ...nothing, ...expected });
+    },
+  );
 });
 
 describe('isCurrent', () => {

@@ -70,7 +70,7 @@ describe('tiers', () => {
     },
   );
 
-  it('a longer passage of a higher tier answers although shorter passages of lower tiers rank before it', () => {
+  it('a longer passage of a higher authority tier answers although shorter passages of lower tiers rank before it', () => {
     const long = `${strong} ${'Further conditions apply to other products. '.repeat(10)}`;
     expect(
       selectTier(
@@ -114,7 +114,7 @@ describe('judge', () => {
     expect(judge(['How much is it?'], found([[strong, 'normal', 10]])).some(({ relevant }) => relevant)).toBe(false);
   });
 
-  it('all scores are between 0 and 1 and independent of the scale of the search scores', () => {
+  it('the relevance of a passage is between 0 and 1 and independent of the scale of the search scores', () => {
     const texts: [string, Authority, number][] = [
       [strong, 'normal', 9],
       [marginal, 'normal', 4],
@@ -187,7 +187,7 @@ describe('with embeddings', () => {
     expect(scored!.relevance).toBeGreaterThan(plain!.relevance);
   });
 
-  it('a passage of a higher tier answers when it is only a little worse than the best passage of a lower tier', () => {
+  it('a passage of a higher authority tier answers when it is only a little worse than the best passage of a lower tier', () => {
     const tier = (cosine: number) =>
       selectTier(judge([question], [near('n', 0.6), near('p', cosine, { authority: 'primary' })], scale));
     expect(ids(tier(0.51).hits)).toEqual(['p']);
@@ -234,7 +234,7 @@ describe('with embeddings', () => {
     expect(best.authority).toBe(hits.length > 0 ? 'normal' : undefined);
   });
 
-  it('worthReading selects the nearest candidates of each tier, and candidates without a vector that match by words', () => {
+  it('worthReading selects the nearest passages of each authority tier, and passages without a vector that match by words', () => {
     const many = Array.from({ length: 12 }, (_, at) => near(`n${at}`, 0.5 - at / 100).candidate);
     const primary = near('p', 0.1, { authority: 'primary' }).candidate;
     const words = [near('w', undefined, { score: 9 }).candidate, near('weak', undefined, { score: 1 }).candidate];
@@ -242,7 +242,7 @@ describe('with embeddings', () => {
     expect(read).toEqual(['p', ...many.slice(0, 8).map(({ id }) => id), 'w']);
   });
 
-  it('a higher tier is searched a second time only when the limit may have cut off a candidate that is near enough', () => {
+  it('a higher authority tier is searched a second time only when the limit of the search may have cut off a passage that is near enough', () => {
     const full = (last: number) => [0.9, 0.85, last].map((cosine, at) => near(String(at), cosine).candidate);
     expect(crowdedOut(full(0.82), 3, scale)).toEqual(['primary']);
     expect(crowdedOut(full(0.6), 3, scale)).toEqual([]);
@@ -318,9 +318,12 @@ describe('crowdedOut', () => {
       [...list(4, 'background'), candidate('p', 5, { authority: 'primary', text_score: 10 })],
       ['normal'],
     ],
-  ])('the tiers that a search may have cut off at its limit are %s', (_, candidates, expected) => {
-    expect(crowdedOut(candidates, 5)).toEqual(expected);
-  });
+  ])(
+    'the authority tiers of which a search may have cut off passages at its limit are %s',
+    (_, candidates, expected) => {
+      expect(crowdedOut(candidates, 5)).toEqual(expected);
+    },
+  );
 });
 
 describe('retrieve', () => {
@@ -347,7 +350,7 @@ describe('retrieve', () => {
   }
   const ids = (list: readonly { passage: Passage }[]): string[] => list.map((item) => item.passage.id);
 
-  it('the database, and not the index, decides whether a passage exists and which segment and tier the passage has', async () => {
+  it('the database, and not the index, decides whether a passage exists and which segments and authority tier it has', async () => {
     const deps = store(
       [
         passage('kept', strong),
@@ -446,7 +449,7 @@ describe('retrieve', () => {
     expect(many.asked.map(({ without }) => without)).toEqual([[], ['a:1'], ['a:1', 'b:1']]);
   });
 
-  it('a higher tier that a search may have cut off is searched once more, unless the tier is empty', async () => {
+  it('a higher authority tier that a search may have cut off is searched once more, unless the tier is empty', async () => {
     const crowd = Array.from({ length: 5 }, (_, index) => candidate(`n${index}`, index + 1, { text_score: 10 }));
     const deps = store(
       [...crowd.map(({ id }) => passage(id, strong)), passage('p', strong, { authority: 'primary' })],
@@ -473,23 +476,23 @@ describe('retrieve', () => {
   });
 
   it.each<[string, string, string[], string | undefined]>([
-    ['one sentence once', question, [question], question],
-    ['one sentence once, also in vain', 'Do you rent submarines?', ['Do you rent submarines?'], undefined],
-    ['what asks enough once, when that is answered', `I am in Rome. ${question}`, [question], question],
+    ['its only sentence, once', question, [question], question],
+    ['its only sentence, once, even in vain', 'Do you rent submarines?', ['Do you rent submarines?'], undefined],
+    ['its full question alone, when that is answered', `I am in Rome. ${question}`, [question], question],
     [
-      'what asks enough, and then all that is said',
+      'its full question, and then the whole message, when nothing answers',
       'I am in Rome. Do you rent submarines?',
       ['Do you rent submarines?', 'I am in Rome. Do you rent submarines?'],
       undefined,
     ],
     [
-      'what asks little, and all that is said',
+      'its short question and the whole message',
       'I have the annual gold card. Is there a fee?',
       ['Is there a fee?', 'I have the annual gold card. Is there a fee?'],
       'I have the annual gold card. Is there a fee?',
     ],
     [
-      'the last sentence and all where none asks, and takes the one that is answered',
+      'its last sentence and the whole message, when no sentence asks',
       'My gold card has an annual fee. I am in Rome.',
       ['I am in Rome.', 'My gold card has an annual fee. I am in Rome.'],
       'My gold card has an annual fee.',

@@ -103,7 +103,7 @@ const written: Record<Language, readonly string[]> = {
 
 describe('languageOf', () => {
   it.each(languages.flatMap((language) => written[language].map((text) => [language, text] as const)))(
-    'a message in %s is recognized: %s',
+    'the language of a message in %s is recognized: %s',
     (language, text) => {
       expect(languageOf(text)).toBe(language);
       // Decomposed letters (NFD) are recognized like composed ones.
@@ -142,14 +142,14 @@ describe('languageOf', () => {
 
 describe('languageOfFirst', () => {
   it.each<[string, readonly string[], Language]>([
-    ['the message’s own', ['Verkaufen Sie Schirme?', 'Do you sell umbrellas?'], 'de'],
+    ['that of the last message', ['Verkaufen Sie Schirme?', 'Do you sell umbrellas?'], 'de'],
     [
-      'that of the newest before which tells, when it says too little',
+      'that of the newest earlier message that shows one, when the last message is too short',
       ['IBAN?', '👍', '¿Venden paraguas?', 'Hello'],
       'es',
     ],
-    ['English, when none tells', ['IBAN?', 'هل تبيعون المظلات؟'], 'en'],
-    ['English, when there is nothing', [], 'en'],
+    ['English, when no message shows a known language', ['IBAN?', 'هل تبيعون المظلات؟'], 'en'],
+    ['English, when there is no message', [], 'en'],
   ])('the language of a conversation is %s', (_, texts, language) => {
     expect(languageOfFirst(texts)).toBe(language);
   });

@@ -13,7 +13,7 @@ it('no regular expression has modifiers such as `(?i:…)`, because V8 ignores s
   expect(modified.test('const best = /^(?i:best)$/u;')).toBe(true);
 });
 
-it('a pattern in any case matches the words in upper and lower case, and its alternatives', () => {
+it('inAnyCase makes a pattern that matches each of its alternatives in upper and lower case', () => {
   const pattern = new RegExp(`^(?:${inAnyCase('über uns|go')})$`, 'u');
   expect(['Über Uns', 'GO', 'go', 'gone', 'üb'].map((text) => pattern.test(text))).toEqual([
     true,

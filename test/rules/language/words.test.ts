@@ -82,7 +82,7 @@ describe('matcher', () => {
     expect(matcher(['.*', '('])('anything (')).toEqual(new Set());
   });
 
-  it('fold normalizes text as the index does', () => {
+  it('fold writes text in lower case, without accents, ligatures and ß', () => {
     expect(fold('ÜBERWEISUNG ﬁne Straße')).toBe('uberweisung fine strasse');
   });
 });

@@ -39,11 +39,14 @@ describe('the transitions of a call', () => {
   const rows = (Object.keys(table) as CallMove[]).flatMap((move) =>
     callStates.map((state) => [move, state, table[move][state]] as const),
   );
-  it.each(rows)('the transition %s of a tool call from %s leads to %s', (move, state, to) => {
-    expect((callMoves[move] as Partial<Record<CallState, CallState>>)[state]).toBe(to);
-    expect(movableFrom(move).includes(state)).toBe(to !== undefined);
-    if (to !== undefined) expect(leadsTo(move)).toBe(to);
-  });
+  it.each(rows)(
+    'the transition %s of a tool call from %s leads to %s (undefined: it is not allowed)',
+    (move, state, to) => {
+      expect((callMoves[move] as Partial<Record<CallState, CallState>>)[state]).toBe(to);
+      expect(movableFrom(move).includes(state)).toBe(to !== undefined);
+      if (to !== undefined) expect(leadsTo(move)).toBe(to);
+    },
+  );
 
   it('an ended tool call never changes again, and no tool call is sent twice', () => {
     for (const move of Object.keys(callMoves) as CallMove[]) {

@@ -46,11 +46,11 @@ describe('the pin (hash) of a tool', () => {
     ['a bound of an argument', { input_schema: { ...refund.input_schema, properties: { order: { type: 'string' } } } }],
     ['an output schema', { output_schema: { type: 'object' } }],
   ];
-  it.each(changes)('the pin of a tool changes when %s changes', (_what, change) => {
+  it.each(changes)('the pin (hash) of a tool’s definition changes when %s changes', (_what, change) => {
     expect(pinOf({ ...refund, ...change })).not.toBe(pinOf(refund));
   });
 
-  it('the pin of a tool does not depend on the order of object members', () => {
+  it('the pin (hash) of a tool’s definition does not depend on the order of object members', () => {
     const { type, properties, required } = refund.input_schema as Record<string, unknown>;
     expect(pinOf({ ...refund, input_schema: { required, properties, type } })).toBe(pinOf(refund));
   });

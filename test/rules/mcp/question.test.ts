@@ -47,7 +47,7 @@ describe('questionsOf', () => {
       { type: 'array', items: { anyOf: [{ const: 'a', title: 'An A' }] }, default: ['x'] },
       { kind: 'choices', options: [{ value: 'a', label: 'An A' }] },
     ],
-  ])('a form field is made from %s', (_what, schema, field) => {
+  ])('the form for a tool server’s question gets a field from a schema of %s', (_what, schema, field) => {
     expect(fieldsOf({ the_one: schema })).toEqual([{ name: 'the_one', label: 'the one', required: false, ...field }]);
   });
 
@@ -105,7 +105,7 @@ describe('questionsOf', () => {
 describe('answers', () => {
   const two = questionsOf({ one: asking({}), other: asking({}) }, 'state')!;
 
-  it('questions are answered one after the other, and the replies keep the ids that the server gave', () => {
+  it('the questions of a tool server are answered one after the other, and the replies keep the ids that the server gave', () => {
     expect(openQuestion(two)).toMatchObject({ number: 1, asked: { id: 'one' } });
     const next = withReply(two, 'one', { action: 'accept', content: {} });
     expect(openQuestion(next)).toMatchObject({ number: 2, asked: { id: 'other' } });

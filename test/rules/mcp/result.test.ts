@@ -41,7 +41,7 @@ describe('harmlessText', () => {
     ['<a', '<a'.repeat(100_000)],
     ['blanks', ' '.repeat(1_000_000)],
     ['line ends', '\n'.repeat(1_000_000)],
-  ])('a long run of %s is cleaned in linear time', (_what, text) => {
+  ])('a tool result with a long run of %s is cleaned in linear time', (_what, text) => {
     expect(harmlessText(text).length).toBeLessThanOrEqual(maxResultLength);
   });
 });
@@ -73,7 +73,7 @@ describe('resultOf', () => {
     ]);
   });
 
-  it('structured content is cleaned, and shown as text when there is no text', () => {
+  it('the structured content of a tool result is cleaned, and shown as text when the result has no text', () => {
     const structured = { status: '<script>x</script>sent', items: [1, { $where: 'x', a: 'b' }] };
     expect(resultOf({ content: [], structured })).toEqual({
       text: '{"status":"sent","items":[1,{"a":"b"}]}',
@@ -92,12 +92,18 @@ describe('resultOf', () => {
 
 describe('progressText', () => {
   it.each([
-    ['its sentence, harmless', { progress: 1, total: 2, message: '<b>Half</b>\nway' }, 'Cancel order: Half way'],
-    ['its share', { progress: 1, total: 3 }, 'Cancel order: 33 %'],
-    ['no more than all', { progress: 9, total: 3 }, 'Cancel order: 100 %'],
+    [
+      'the sentence of the tool server, without markup',
+      { progress: 1, total: 2, message: '<b>Half</b>\nway' },
+      'Cancel order: Half way',
+    ],
+    ['the finished share in percent', { progress: 1, total: 3 }, 'Cancel order: 33 %'],
+    ['at most 100 percent', { progress: 9, total: 3 }, 'Cancel order: 100 %'],
     ['nothing without a total', { progress: 1 }, undefined],
-    ['nothing of nothing', { progress: Number.NaN, total: 0 }, undefined],
-  ])('the progress text says %s', (_what, said, text) => expect(progressText('Cancel order', said)).toBe(text));
+    ['nothing for invalid numbers', { progress: Number.NaN, total: 0 }, undefined],
+  ])('the progress text of a tool call says %s', (_what, said, text) =>
+    expect(progressText('Cancel order', said)).toBe(text),
+  );
 
   it('the progress text has at most some 200 characters, however long the message of the tool’s server is', () =>
     expect(progressText('A', { progress: 1, message: 'x'.repeat(100_000) })!.length).toBeLessThanOrEqual(203));

@@ -114,7 +114,7 @@ describe('wait times', () => {
       expect(made).toEqual(made.toSorted((a, b) => a - b));
     },
   );
-  it('a wait is at least as long as Retry-After, up to an hour, and at least 10 s after an unanswered attempt', () => {
+  it('the wait before a step’s next attempt is at least as long as Retry-After, up to an hour, and at least 10 s after an unanswered attempt', () => {
     expect(stepWaitMs('github', 1, { ...usual, retryAfterMs: 42_000 })).toBe(42_000);
     expect(stepWaitMs('github', 1, { ...usual, retryAfterMs: 86_400_000 })).toBe(3_600_000);
     expect(stepWaitMs('github', 1, { ...usual, unanswered: true })).toBe(unsettledMs);
@@ -141,7 +141,7 @@ describe('the text of a task in other services', () => {
     priority: 'high' as const,
     due_date: '2026-12-24',
   };
-  it('an issue names the task and the fields that the service does not have', () => {
+  it('the text of an issue names the task and those of its fields that issues of the service do not have', () => {
     expect(issueText(told, { fields: true })).toBe('Priority high · Due 2026-12-24 · Task task_1');
     expect(issueText({ ...told, description: 'A *list*', assignee: '@ada [x](y)' }, { fields: false })).toBe(
       'A *list*\n\nAssigned to ada  x (y) · Task task_1',

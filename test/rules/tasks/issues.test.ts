@@ -52,7 +52,7 @@ describe('differing', () => {
 describe('noteOf', () => {
   const lost = { ...facts, sending: { status: 'completed' as const, title: 'Sent' } };
 
-  it('when another value is sent, the earlier sent value without a reply is stored as the issue’s known value', () => {
+  it('when another value is sent to an issue, an earlier sent value without a reply is stored as the value that the issue has', () => {
     const known = { ...lost, ...noteOf({ status: 'pending' }, lost) };
     expect(known).toEqual({ ...facts, status: 'completed', sending: { status: 'pending' } });
     expect(changeByGithub({ title: facts.title, state: 'closed' }, known).moves).toBe(false);

@@ -8,7 +8,7 @@ import { memberDeparted } from '../../../workflows/access/departure.ts';
 
 const { tell, now } = stories();
 
-it('a departed member loses grants and tasks at once, and five minutes later also those that requests still running at the departure have added', async () => {
+it('a member who leaves loses access grants and tasks at once, and five minutes later also those that requests still running have added meanwhile', async () => {
   const begun = await now();
   const at: number[] = [];
   const { calls } = await tell(memberDeparted, [{ orgId: 'org_1', userId: 'usr_1', leftAt: '2030-01-01' }], {

@@ -63,7 +63,7 @@ describe('toolCall', () => {
   });
 
   it.each(['customer', 'step_up', 'member'] as const)(
-    'the tool call workflow waits until the deadline of the awaited “%s”, and then checks the outcome',
+    'the tool call workflow waits for a decision of the kind “%s” until its deadline, and then checks the outcome',
     async (awaited) => {
       const waiting: CallStep = { kind: 'waiting', awaited, withinMs: waitMs[awaited], about };
       let timers: unknown;

@@ -70,7 +70,7 @@ describe('recrawlSite', () => {
 });
 
 describe('arrangeRecrawl', () => {
-  it('the workflow arrangeRecrawl runs one activity, and retries it until it succeeds', async () => {
+  it('the workflow arrangeRecrawl, which updates a crawl schedule in Temporal, retries its activity until it succeeds', async () => {
     let failures = 3;
     const { calls } = await tell(arrangeRecrawl, [ref], {
       arrangeRecrawl: async () => {

@@ -72,7 +72,7 @@ describe('ticketEvents', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(5 * hour);
   });
 
-  it('the ticket events workflow plans deliveries of new events while a line waits, and tells the planning which lines are in progress', async () => {
+  it('while deliveries to one destination wait, the ticket events workflow plans the deliveries of new events, and does not send the waiting ones earlier', async () => {
     const [planned, again] = [gate(), gate()];
     const carried: string[][] = [];
     let tries = 0;
@@ -103,7 +103,7 @@ describe('ticketEvents', () => {
     expect(tries).toBe(1);
   });
 
-  it('the ticket events workflow sends a delivery line once more when another delivery was planned for the line while it was being sent', async () => {
+  it('when a delivery is planned while others to the same destination are being sent, the ticket events workflow sends to that destination once more', async () => {
     const [sending, planned] = [gate(), gate()];
     let [plans, sent] = [0, 0];
     await tell(
@@ -273,7 +273,7 @@ describe('ticketEvents', () => {
 });
 
 describe('sendLine', () => {
-  it('the workflow of a delivery line sends the outstanding deliveries, and then those stored meanwhile', async () => {
+  it('the workflow sendLine sends the outstanding deliveries to one destination, and then those stored meanwhile', async () => {
     const [sending, told] = [gate(), gate()];
     let sent = 0;
     await tell(

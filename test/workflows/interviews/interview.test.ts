@@ -76,7 +76,7 @@ const minutes = (history: readonly Move[]) =>
   history.map(({ at }) => Math.round((Date.parse(at) - Date.parse(history[0]!.at)) / minute));
 
 describe('interview', () => {
-  it('the interview workflow notifies the candidate when it is scheduled, rescheduled and cancelled', async () => {
+  it('the interview workflow notifies the candidate when the interview is scheduled, rescheduled and cancelled', async () => {
     const { invited, activities } = world({ dueAt: new Date(Date.now() + 30 * dayMs).toISOString(), invites: true });
     await tell(interview, [ref], activities, async (handle) => {
       await until(() => invited.length === 1);

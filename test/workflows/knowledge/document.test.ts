@@ -20,18 +20,21 @@ describe('processDocument', () => {
     expect([calls, result]).toEqual([['readDocument', 'indexDocument'], 'indexed']);
   });
 
-  it.each(['indexed', 'gone'] as const)('a document is not indexed when reading returns “%s”', async (outcome) => {
-    const { calls, result } = await tell(processDocument, [ref], {
-      readDocument: async () => outcome,
-      indexDocument: async () => 'indexed',
-    });
-    expect([calls, result]).toEqual([['readDocument'], outcome]);
-  });
+  it.each(['indexed', 'gone'] as const)(
+    'the document workflow skips the step of indexing when the step of reading ends as “%s”',
+    async (outcome) => {
+      const { calls, result } = await tell(processDocument, [ref], {
+        readDocument: async () => outcome,
+        indexDocument: async () => 'indexed',
+      });
+      expect([calls, result]).toEqual([['readDocument'], outcome]);
+    },
+  );
 
   it.each([
     ['embeds a small document before it is indexed', false, ['readDocument', 'embedDocument']],
     [
-      'indexes a small document without vectors when they do not come',
+      'indexes a small document without vectors when the models are unavailable',
       true,
       ['readDocument', 'embedDocument', 'indexDocument'],
     ],

@@ -27,10 +27,13 @@ describe('eraseSource', () => {
   it.each([
     ['doc_1', ['eraseSource', 'eraseCopies']],
     ['page_1', ['eraseSource']],
-  ])('for %s, the workflow eraseSource runs the activities %j', async (sourceId, expected) => {
-    const nothing = async () => undefined;
-    const ref = { orgId: 'org_1', sourceId };
-    const { calls } = await tell(eraseSource, [ref], { eraseSource: nothing, eraseCopies: nothing });
-    expect(calls).toEqual(expected);
-  });
+  ])(
+    'the deletion of the source %s runs the activities %j, because only documents have copies in stored replies',
+    async (sourceId, expected) => {
+      const nothing = async () => undefined;
+      const ref = { orgId: 'org_1', sourceId };
+      const { calls } = await tell(eraseSource, [ref], { eraseSource: nothing, eraseCopies: nothing });
+      expect(calls).toEqual(expected);
+    },
+  );
 });

@@ -92,7 +92,7 @@ describe('taskExecution', () => {
 });
 
 describe('taskIssues', () => {
-  it('the workflow of a task’s issues waits longer after each failure, and finally gives up', async () => {
+  it('the workflow that sends a task’s changes to its issues waits longer after each failure, and finally gives up', async () => {
     const failed: IssuesLeft = { again: true, error: 'linear' };
     const { calls, skippedMs } = await tell(taskIssues, [ref], { carryToIssues: async () => failed });
     expect(calls).toHaveLength(7);
@@ -119,7 +119,7 @@ describe('taskIssues', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('the workflow of a task’s issues ends when the remaining error cannot be retried', async () => {
+  it('the workflow that sends a task’s changes to its issues ends when the remaining error cannot be retried', async () => {
     const { calls } = await tell(taskIssues, [ref], { carryToIssues: async () => ({ again: false, error: 'github' }) });
     expect(calls).toEqual(['carryToIssues']);
   });

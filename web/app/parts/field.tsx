@@ -2,7 +2,10 @@
 import { createContext, type ComponentChildren, type TextareaHTMLAttributes } from 'preact';
 import { useContext } from 'preact/hooks';
 
-/** Returns the server's error about a field of the request body. A form provides it to the controls in it. */
+/**
+ * Holds the function that returns the server's error about a field of the request body. A form provides this function
+ * to the controls inside it.
+ */
 export const Wrong = createContext<(field: string) => string | undefined>(() => undefined);
 
 type Given = {
@@ -39,7 +42,8 @@ type Typed = Given &
   };
 
 export function Text({ label, hint, of, type = 'text', change, ...more }: Typed) {
-  // The types of preact know one type of input at a time.
+  // The types of preact accept only one known input type at a time, not several. So the compiler is told that it is
+  // `text`.
   const kind = type as 'text';
   const typed = ({ currentTarget }: { currentTarget: { value: string } }) => void change?.(currentTarget.value);
   return (
@@ -50,8 +54,8 @@ export function Text({ label, hint, of, type = 'text', change, ...more }: Typed)
 }
 
 /**
- * What the fields of a form have in common, by a field's name: its label is the text of this name in `words`, its hint
- * the text `<name>_hint` if there is one, and its first value the one in `values`.
+ * The properties that the fields of a form share, by a field's name. The label is the text of this name in `words`. The
+ * hint is the text `<name>_hint`, if there is one. The first value is the one in `values`.
  */
 export function fieldsOf<N extends string>(
   words: { readonly [Name in N]: unknown },

@@ -70,7 +70,8 @@ export function chooseMode(to: Mode): void {
 }
 
 async function take(login: { user: User; organizations: Membership[] }): Promise<void> {
-  // When another person has signed in over the page, the page is loaded again, because its data are not theirs.
+  // When another person has signed in by the dialog over the page, the page is loaded again, because its data belong to
+  // the person before.
   if (user.value && user.value.userId !== login.user.userId) location.assign('/app');
   organizations.value = login.organizations;
   await readMode();

@@ -14,7 +14,10 @@ type ByCategory = Readonly<Record<QuestionCategory, readonly string[]>>;
 export type Bank = {
   /** The opening question. `plain`: for a role without a title. */
   opening: { named: string; plain: string };
-  /** Questions about a skill, which may name levels. A category without any has only standard questions. */
+  /**
+   * Templates of questions about a skill, some of them for certain levels only. A category without such templates has
+   * only standard questions.
+   */
   aboutSkill: ByCategory;
   /** Questions about a criterion, or about a custom category, which has no templates of its own. */
   aboutCriterion: readonly string[];
@@ -25,7 +28,7 @@ export type Bank = {
     skill: string;
     missing: string;
   };
-  /** Standard questions, which suit any profession. They may name levels. */
+  /** Standard questions, which suit any profession. Some are for certain levels only. */
   general: ByCategory;
   /**
    * Activities of any profession, which complete "when you …" and "how you …". They are used when all other questions
@@ -74,8 +77,8 @@ export function bankFrom(rows: string): Bank {
 }
 
 /**
- * Splits a template into the experience levels that it suits and its body. `junior, mid: How do you …` names its levels;
- * a template without levels suits all levels.
+ * Splits a template into the experience levels that it suits and its body. For example, `junior, mid: How do you …`
+ * names its levels; a template without levels suits all levels.
  */
 export function partsOf(template: string): { suits: readonly string[]; body: string } {
   const [prefix = '', named] = /^((?:junior|mid|senior|lead)(?:, \w+)*): /.exec(template) ?? [];

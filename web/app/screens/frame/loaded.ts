@@ -15,6 +15,8 @@ export type Loaded<T> = {
   again: () => Promise<void>;
   /** Reads the data by another function. */
   readBy: (other: Read<T>) => Promise<void>;
+  /** Whether a read has begun and has neither ended nor been aborted. */
+  reading: () => boolean;
   /** Makes a change, shows its error or else `done`, and reads the data again. */
   act: (change: () => Promise<unknown>, done?: string) => Promise<void>;
   /** Replaces `data` with the server's response to a change. */
@@ -39,8 +41,11 @@ export function useLoaded<T>(read: Read<T>, given: readonly (string | undefined)
       error.value = '';
     } catch (why) {
       if (!mine.signal.aborted) error.value = said(why);
+    } finally {
+      if (begun.peek() === mine) begun.value = undefined;
     }
   };
+  const reading = () => begun.peek()?.signal.aborted === false;
   const again = () => readBy(read);
   useEffect(() => {
     data.value = undefined;
@@ -51,12 +56,12 @@ export function useLoaded<T>(read: Read<T>, given: readonly (string | undefined)
     await attempt(change, done);
     await again();
   };
-  return { data: data.value, error: error.value, again, readBy, act, put: (found) => (data.value = found) };
+  return { data: data.value, error: error.value, again, readBy, reading, act, put: (found) => (data.value = found) };
 }
 
 /**
- * A function that calls `act`, except while its earlier call is pending. A new read aborts the read before it. So reads
- * that are repeated faster than the server answers would never show anything.
+ * A function that calls `act`, except while its earlier call is pending. Otherwise, each new read would abort the read
+ * before it, and reads that are repeated faster than the server answers would never show anything.
  */
 export function oneAtATime(act: () => Promise<void>): () => void {
   let pending = false;

@@ -59,7 +59,9 @@ export function usePages<O extends Operation, K extends keyof ReplyOf<O> & strin
     const { data } = loaded;
     if (!data?.cursor) return;
     pages.value = data.pages + 1;
-    await loaded.readBy((signal) => read(signal, data));
+    // A new read aborts a read that still runs, which may be the refresh after a change. In that case, the pages in
+    // `data` may be outdated, so all pages are read.
+    await (loaded.reading() ? loaded.again() : loaded.readBy((signal) => read(signal, data)));
   };
   return { ...loaded, next, more: loaded.data?.cursor ? <Act name={texts.value.more} act={next} /> : null };
 }

@@ -31,7 +31,7 @@ export function ConversationPane() {
   const box = useRef<HTMLTextAreaElement>(null);
   const write = (what: Writing) => {
     writing.value = what;
-    // Replies and notes share one text box, so it exists already.
+    // Replies and notes share one text box, so the box exists already and can get the focus.
     box.current?.focus();
   };
   const resolveAndNext = async () => {

@@ -23,7 +23,7 @@ const markdown = signal<ComponentType<{ text: string }> | undefined>(undefined);
 export function ArticleEditor({ docId }: { docId: string }) {
   const t = texts.value.knowledge;
   const { gap = '', question = '' } = address.value.filters;
-  // Made once, because it belongs to the organization and mode in which the editor was opened.
+  // `unsaved` is made once, because it belongs to the organization and mode in which the editor was opened.
   const unsaved = useMemo(() => unsavedArticle(docId || question), []);
   const article = useSignal(unsaved.get() ?? { title: titleOf(question), text: '', segments: '', basedOn: '' });
   const near = useSignal<Asked['explain']>(undefined);
@@ -37,7 +37,8 @@ export function ArticleEditor({ docId }: { docId: string }) {
     });
   const type = (typed: Partial<Article>) => {
     article.value = { ...article.value, ...typed };
-    // What is typed before a document is read is no draft of it.
+    // Text that is typed before the document has been read (`basedOn` is empty) is not kept, because it is not based on
+    // the document's text.
     if (!docId || article.value.basedOn) unsaved.keep(article.value);
   };
   const Preview = markdown.value;
