@@ -185,8 +185,9 @@ async function inChat(api: Api, { orgId, key }: Stage, question: AskedQuestion):
 
 /**
  * Asks the questions to public services in a chat instead of by `/kb/query`, each in a session of its own. The
- * customer's earlier messages are sent first, each after the reply to the previous one. The goals are 3 points lower,
- * and at most `mostMistaken` customers may get a person because a message was mistaken for a call.
+ * customer's earlier messages are sent first, each after the reply to the previous one. The goals are 3 points lower
+ * than those of `/kb/query`. At most `mostMistaken` customers may get a person because a message was mistaken for a
+ * request for one.
  */
 async function compareInChat(stage: Stage, set: AnswerSet, known: readonly Passage[]): Promise<void> {
   const passages = new Map(known.map((passage) => [passage.id, passage]));
@@ -211,7 +212,7 @@ async function compareInChat(stage: Stage, set: AnswerSet, known: readonly Passa
   );
 }
 
-/** The maximum number of customers who may get a person because a message was mistaken for a call. */
+/** The maximum number of customers who may get a person because a message was mistaken for a request for one. */
 const mostMistaken = 2;
 
 /**

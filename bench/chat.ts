@@ -259,7 +259,7 @@ async function chatUrls(stage: Stage, api: Api, count: number): Promise<string[]
 
 /**
  * Memory per open socket. Before the measurement, the same number of sockets connects and disconnects, a few at a time.
- * So the code and the garbage of connecting are in memory already, and only the open sockets add to it.
+ * So the code and the garbage of connecting are in memory already, and only the open sockets take additional memory.
  */
 async function perSocket(server: Watched, urls: readonly string[], frames: number): Promise<Alive> {
   await inLanes(urls, lanes, async (url) => closed(await opened(url, frames)));

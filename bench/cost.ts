@@ -99,7 +99,10 @@ const handbook = (n: number): string =>
 async function costOfDocuments(stage: Stage): Promise<string[]> {
   const api = apiAt(stage.url);
   let uploaded = 0;
-  /** `closely`: looks for the end a hundred times a second, instead of forty times and then less often. */
+  /**
+   * Uploads a document and returns the time until it is indexed, in ms. `closely`: asks for its status a hundred times
+   * a second instead of at most forty times.
+   */
   const one = async (closely = false): Promise<number> => {
     const began = performance.now();
     uploaded += 1;

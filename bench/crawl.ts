@@ -165,7 +165,10 @@ async function crawl({ api, org, token, worker }: Caller, url: string, look: Loo
   }
 }
 
-/** The actions in the history, plus one for each second of an activity, because heartbeats leave no event. */
+/**
+ * The number of Temporal actions of a crawl: those in the history, and one for each second of an activity, because the
+ * heartbeats of an activity leave no event.
+ */
 async function actionsOf(temporal: Client, crawlId: string): Promise<number> {
   const { events } = await temporal.workflow.getHandle(crawlSiteWorkflowId(crawlId)).fetchHistory();
   const list = events ?? [];

@@ -172,7 +172,10 @@ function orderFaults(received: Receiver['received']): number {
   return faults;
 }
 
-/** Does all acts of this many tickets at once. Returns the events per second until the last one has arrived. */
+/**
+ * Does all acts of this many tickets at once. Returns the events per second until the last one has arrived (`rate`),
+ * the time that the acts took in ms (`madeMs`), and the ids of the tickets.
+ */
 async function burst(bench: Bench, receiver: Receiver, orgId: string, count: number) {
   const conversations = await newTickets(bench, orgId, count);
   receiver.received.length = 0;

@@ -1,7 +1,7 @@
 /**
  * Benchmark of GET one document with an API key, compared with bare Koa and one findOne. Goal: at least 0.7 of Koa's
  * requests per second. Each connection starts at a different document, because concurrent reads of one id would be
- * merged into a single read. That would improve our numbers unfairly.
+ * merged into a single read. That would improve this system's numbers unfairly.
  */
 import autocannon from 'autocannon';
 import { inLanes, onStage, quantile, type Stage } from './stage.ts';

@@ -227,8 +227,8 @@ async function stopping(): Promise<string[]> {
         await Promise.all(sent);
       };
       /**
-       * Sends one message after the other. When its socket is closed, it continues at another process, as the widget
-       * does.
+       * Sends one message of a customer after the other. When the customer's socket is closed, it is opened again at
+       * another process, as the widget does.
        */
       const converse = async (client: ChatClient, who: number): Promise<void> => {
         await sleep(who * 200);

@@ -47,7 +47,8 @@ function wordOf(number: number): string {
 const pathOf = (index: number): string => (index === 0 ? '/' : `/${wordOf(index % 25)}/${wordOf(index)}`);
 
 /**
- * `own`: the children of the page. Half of the pages mark their main part; in the other half the crawler must find it.
+ * `own`: the indexes of the page's child pages. Half of the pages mark their main part; in the other half the crawler
+ * must find it.
  */
 function pageHtml(index: number, own: readonly number[], random: () => number): string {
   const size = Math.round(bytes.least * (bytes.most / bytes.least) ** random());

@@ -127,9 +127,9 @@ export async function inLanes<T>(
 }
 
 /**
- * The events of a history that count as actions: starting a workflow, and each signal, activity, timer and change of
- * search attributes. A signal with start is one action. Retries and heartbeats leave no event, so benchmarks where they
- * occur add them.
+ * The events of a workflow's history that count as Temporal actions: starting a workflow, and each signal, activity,
+ * timer and change of search attributes. A signal with start is one action. Retries and heartbeats leave no event, so
+ * benchmarks where they occur add them.
  */
 const actionEvents =
   /^EVENT_TYPE_(WORKFLOW_EXECUTION_(STARTED|SIGNALED)|ACTIVITY_TASK_SCHEDULED|MARKER_RECORDED|TIMER_STARTED|UPSERT_WORKFLOW_SEARCH_ATTRIBUTES)$/;
@@ -141,7 +141,7 @@ export function countActions(events: readonly { eventType?: number | null }[]): 
   return together ? counted - 1 : counted;
 }
 
-/** The actions over all runs of these workflows. */
+/** The number of Temporal actions in all runs of these workflows. */
 export async function actionsOf({ temporalAddress }: Stage, workflowIds: readonly string[]): Promise<number> {
   const connection = await Connection.connect({ address: temporalAddress });
   try {

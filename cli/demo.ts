@@ -124,7 +124,7 @@ async function serves(url: string): Promise<boolean> {
   }
 }
 
-/** How a person continues with the demo's organization. */
+/** The lines that tell a person how to go on with the demo's organization. */
 export function goOnLines(url: string, { email, password }: Owner): string[] {
   return [
     '',

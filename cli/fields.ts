@@ -36,7 +36,7 @@ type JsonSchema = {
 const jsonSchema = (schema: z.ZodType): JsonSchema =>
   z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
 
-/** The fields of a schema. `names`: different names for options. */
+/** The fields of a schema. `names`: the option's name, for fields whose option must not have the field's name. */
 export function fieldsOf(schema: z.ZodType, names: Readonly<Record<string, string>> = {}): Field[] {
   const { properties = {}, required = [] } = jsonSchema(schema);
   return Object.entries(properties).map(([name, property]) => ({

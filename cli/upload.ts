@@ -37,7 +37,9 @@ export type Awaited = 'uploaded' | 'indexed' | 'meaning';
 export const awaitedOf = (wait: boolean | undefined): Awaited =>
   wait === undefined ? 'indexed' : wait ? 'meaning' : 'uploaded';
 
-/** Uploads `file` and waits. A failure is returned as a result. */
+/**
+ * Uploads `file` and waits until the document has reached `given.until`. A failure is returned as a result, not thrown.
+ */
 export async function addDocument(
   target: Target,
   file: string,

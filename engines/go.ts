@@ -6,8 +6,9 @@ import type { Report } from './cache.ts';
 
 /**
  * `targets`: packages of one module with their version, as `go install` takes them. `packages`: how many packages the
- * build compiles, for the progress line. `linker`: additional flags of the linker. `tags`: build tags. `builds`: only
- * for a build tool. Returns the arguments with which the tool builds the wanted program into a folder.
+ * build compiles, for the progress line. `linker`: additional flags of the linker. `tags`: build tags. `builds`: set
+ * only when the target is a build tool. It returns the arguments with which that tool builds the wanted program into a
+ * folder.
  */
 type Program = {
   name: string;

@@ -203,7 +203,8 @@ async function fastFolder(): Promise<string> {
 /** Waits until mongod is the primary. Resolves with the version of the data, which a newer mongod does not change. */
 async function becomePrimary(child: Guarded, port: number, durable: boolean): Promise<string> {
   const began = Date.now();
-  // mongod closes connections whenever its role in the replica set changes, so a broken one means: not ready yet.
+  // mongod closes connections whenever its role in the replica set changes, so a broken connection means that it is not
+  // ready yet.
   const until = (state: () => Promise<boolean>): Promise<void> =>
     untilReady('mongod', child, 30_000, () => state().catch(notYet), began);
   // The port is tested first, because the driver does not recover a client whose first connection failed.

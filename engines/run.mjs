@@ -69,8 +69,8 @@ function matchesLock(kind) {
     const installed = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8')).packages;
     const missing = wanted(kind).some(([path, entry]) => {
       if (installed[path] !== undefined) return installed[path].version !== entry.version;
-      // An optional package may be missing. Without development packages, so may a `devOptional` one, which only
-      // development packages and optional packages require.
+      // An optional package may be missing. Without development packages, a `devOptional` package may be missing too,
+      // because only development packages and optional packages require it.
       return !entry.optional && !(kind === 'start' && entry.devOptional);
     });
     return !missing && existsSync(join(modules, kind === 'all' ? 'typescript' : 'koa', 'package.json'));
@@ -117,7 +117,8 @@ async function install(kind) {
     const args = [
       ...first,
       // `npm ci` would first delete packages that a running system may use, and it refuses a lock file that lacks the
-      // binaries of some platforms. This takes the same versions and checksums from the file and leaves it unchanged.
+      // binaries of some platforms. These arguments make npm take the same versions and checksums from the lock file,
+      // and leave that file unchanged.
       'install',
       '--no-save',
       kind === 'all' ? '--include=dev' : '--omit=dev',
@@ -189,7 +190,7 @@ function countPackages() {
 }
 
 /**
- * Starts the entry, and ends with its exit code or signal. At a terminal the child gets Ctrl-C directly, so it is
+ * Starts the entry, and ends with its exit code or signal. At a terminal the child gets Ctrl-C directly, so SIGINT is
  * forwarded only without a terminal. SIGTERM and SIGHUP reach only this process and are always forwarded.
  */
 function handOver(node, args) {

@@ -58,9 +58,10 @@ export async function takeLock(path, wait) {
 }
 
 /**
- * Removes a dead process's lock. Another process might take the lock over between reading and removing, and its lock
- * would be removed. So a stale lock is removed only while holding a second lock, after reading the file again. The
- * content is unique and its owner is dead, so no other process can change it in between.
+ * Removes the lock file of a dead process. Without a second lock, another process could remove the same file and take
+ * the lock, and this process would then remove that new lock. So the file is removed only while holding a second lock,
+ * after reading the file again. The second lock is named after the stale file's content, which is unique, so all
+ * processes that want to remove this file wait for each other.
  */
 async function removeStale(path, text) {
   const guard = await takeLock(

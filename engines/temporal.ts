@@ -122,8 +122,8 @@ export type Temporal = Server & {
 };
 
 /**
- * Temporal chooses ports for its services, closes them and opens them again. Meanwhile a connection of another program
- * may take one. A retry chooses other ports.
+ * Temporal chooses ports for its services, closes them and opens them again. In between, a connection of another
+ * program may take one of these ports. A new start chooses other ports.
  */
 const portTaken = 'Its port is taken by another program.';
 const maxAttempts = 3;

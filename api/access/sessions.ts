@@ -1,4 +1,4 @@
-/** Turns a session token into its principal. */
+/** Turns a session token into a principal, which says whom the token authenticates. */
 import type { SessionPrincipal } from './auth.ts';
 import type { Context } from '../context.ts';
 import { recentSession } from '../../models/access/session.ts';

@@ -34,7 +34,7 @@ export function mountMcp(
   const readBody = jsonReader(maxBodyBytes);
   let serving: Promise<McpHttpHandler> | undefined;
   // The MCP library is loaded at the first request, because it takes 100 ms and 13 MB. A process without MCP requests
-  // should not pay for that.
+  // saves this time and memory.
   const handler = () =>
     (serving ??= import('./knowledge.ts').then(({ createKnowledgeServer }) => createKnowledgeServer(ctx, version)));
 

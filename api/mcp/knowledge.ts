@@ -9,7 +9,7 @@ import { findKnowledge } from '../../agent/knowledge/find.ts';
 import { passagesOf } from '../../models/rules/knowledge/retrieval.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
-/** Serves requests whose `authInfo.extra.principal` is the authenticated key. */
+/** Creates the handler of MCP requests. Each request must have the authenticated key in `authInfo.extra.principal`. */
 export const createKnowledgeServer = (ctx: Context, version: string): McpHttpHandler =>
   createMcpHandler(({ authInfo }) => serverFor(ctx, principalIn(authInfo), version), {
     onerror: (error) => ctx.log.debug({ err: error }, 'a request to the knowledge as a tool server was refused'),

@@ -13,7 +13,10 @@ import { randomNumbers } from '../../test/kit/random.ts';
 export type Example = { language: string; is: SentenceClass; text: string };
 
 const folders = { all: join(import.meta.dirname, 'reading'), words: join(import.meta.dirname, 'words') };
-/** Maximum number of sentences from one line. It is higher for the class where a mistake would silence the agent. */
+/**
+ * Maximum number of sentences from one line. It is higher for the class `no_person`, where a mistake would silence the
+ * agent.
+ */
 const mostOfLine = { no_person: 24, others: 8 };
 /** The word "and" that joins two sentences, by language. */
 // prettier-ignore

@@ -100,7 +100,7 @@ const stopWords = new Set(
   there these they this those through to too under until up us very was we were what when where which while who whom why will
   with would you your yours ll re ve d m`.split(/\s+/u),
 );
-/** Words that are left out, because nearly every action of these meetings contains them. */
+/** Words that are left out, because nearly every labelled action of the real meetings contains them. */
 const empty = new Set('remote control work team member project meeting next'.split(' ').map(porter));
 
 export const contentStems = (text: string): Set<string> =>

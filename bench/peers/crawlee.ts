@@ -1,7 +1,7 @@
 /**
- * The crawler that the `crawl` benchmark compares ours with: Crawlee's CheerioCrawler with default settings and
- * in-memory storage. Each message `{ url }` starts one crawl of that site. Title, main text and links are extracted
- * from every page, but only the numbers of pages and characters are kept.
+ * The crawler that the `crawl` benchmark compares this system's crawler with: Crawlee's CheerioCrawler with default
+ * settings and in-memory storage. Each message `{ url }` starts one crawl of that site. Title, main text and links are
+ * extracted from every page, but only the numbers of pages and characters are kept.
  */
 import { CheerioCrawler, Configuration, LogLevel, log } from '@crawlee/cheerio';
 

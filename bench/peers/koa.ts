@@ -1,6 +1,6 @@
 /**
- * The server that the `http` benchmark compares ours with: bare Koa with one findOne of the MongoDB driver by key, and
- * JSON.
+ * The server that the `http` benchmark compares this system's API with: bare Koa with one findOne of the MongoDB driver
+ * by key, and JSON.
  */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';

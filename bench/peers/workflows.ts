@@ -1,4 +1,7 @@
-/** The worker that runs the workflow of bare.ts for the `delivery` benchmark, configured like our workers. */
+/**
+ * The worker that runs the workflow of bare.ts for the `delivery` benchmark, configured like the workers of this
+ * system.
+ */
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 

@@ -1,5 +1,6 @@
 /**
- * The server that the `chat` benchmark compares our sockets with: a bare `ws` server that sends a welcome and listens.
+ * The server that the `chat` benchmark compares this system's sockets with: a bare `ws` server that sends a welcome and
+ * listens.
  */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';

@@ -17,7 +17,9 @@ import { searchAttributes } from '../../workflows/attributes.ts';
 import { encryptionOf } from '../../workflows/encryption.ts';
 import { connectionTo } from '../../workflows/start.ts';
 
-/** `wrong`: something does not work. `warning`: it works, but not for everybody or not for much longer. */
+/**
+ * `wrong`: something does not work. `warning`: the checked part works, but not for everybody or not for much longer.
+ */
 export type Finding = { check: string; state: 'ok' | 'warning' | 'wrong'; said: string; mend?: string };
 type Env = Record<string, string | undefined>;
 

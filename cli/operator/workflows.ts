@@ -18,7 +18,7 @@ import { command } from '../../workflows/start.ts';
 import { searchAttributes } from '../../workflows/attributes.ts';
 import { activities, attemptsElsewhere, kindOf, seeAttempts, summaryOf } from '../../workflows/base/kinds.ts';
 
-/** A workflow as a line of a list. `since`: ISO 8601. */
+/** A workflow as a line of a list. `since`: when it was started, in ISO 8601. */
 export type Listed = { id: string; summary: string; status: string; since: string };
 /** `says`: what failed last, or else what the workflow waits for. */
 export type Explained = Listed & { says: string | null };
@@ -193,7 +193,7 @@ export async function workOf(
 
 export type Shown = Listed & {
   does: string;
-  /** The connections of its organization that it uses and that do not work. */
+  /** The connections that the workflow uses and that do not work at present. */
   not_working: NotWorking[];
   details: string | null;
   attempts: Attempt[];

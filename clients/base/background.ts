@@ -11,9 +11,9 @@ export const patientNiceness = 5;
 
 /**
  * The spawn options of a background process. Linux may share processor time equally among sessions (`autogroup`);
- * niceness then counts only within a session. In its worker's session, a background process would get as much time as
- * MongoDB gets in its own, because the worker itself only waits. So `detached` gives the process a session of its own,
- * whose priority `lowerSession` lowers.
+ * niceness then counts only within a session. In its worker's session, a background process would get that session's
+ * whole share, because the worker itself only waits. So `detached` gives the process a session of its own, and
+ * `lowerSession` lowers the priority of that session.
  */
 export const inBackground = { detached: process.platform !== 'win32' } as const;
 

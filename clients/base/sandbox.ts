@@ -1,7 +1,7 @@
 /**
  * Starts and watches processes that parse untrusted input. They have no environment, may read only the code that they
  * need, and have limits on memory and processor time. clients/files/files.ts and clients/crawl/site/pages.ts choose
- * what these processes parse. The processes load this file too, so this file does not load zod.
+ * what these processes parse. The processes load this file too, so it imports little, and not zod.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { Unreadable } from '../../models/rules/base/unreadable.ts';
 type Sandboxed = ChildProcessByStdio<Writable, Readable, Readable>;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** The interval of memory checks, in milliseconds. A process can grow by about 30 MiB in between. */
+/** The interval of memory checks, in milliseconds. Between two checks a process can grow by about 30 MiB. */
 const memoryPollMs = 25;
 
 /**
@@ -203,7 +203,7 @@ function startReader(
   };
 }
 
-/** What every reading program may read when its source is run. */
+/** The source files that every reading program may read. They are needed only when the program runs from source. */
 const sharedCode = [
   'clients/base/background.ts',
   'clients/base/charset.ts',

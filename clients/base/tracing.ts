@@ -26,8 +26,8 @@ const setter = { set: (carrier: Carrier, key: string, value: string) => void (ca
 type Carrier = Record<string, string | undefined>;
 
 /**
- * Called once when a process starts. `endpoint`: the base address of a collector that takes OTLP over HTTP; without one
- * nothing is exported. `stop` exports the spans that were not exported yet.
+ * Starts tracing in this process. Call it once, at the start. `endpoint`: the base address of a collector that takes
+ * OTLP over HTTP; without one nothing is exported. `stop` exports the spans that were not exported yet.
  */
 export async function startTracing(service: string, endpoint?: string): Promise<{ stop(): Promise<void> }> {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());

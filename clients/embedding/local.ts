@@ -56,9 +56,8 @@ export type Local = {
 
 /**
  * A question waits this long for its vector, in ms. The vector takes 5 to 40 ms; starting the process first takes about
- * 400 ms. The remaining time is for the questions before it in the queue: on a busy system an answer then comes later,
- * instead of being worse without the vector. A hanging process is killed earlier (`hungMs`), and a new process
- * continues.
+ * 400 ms. The rest of the time is for the questions before it in the queue: on a busy system, a late answer is better
+ * than an answer without the vector. A hanging process is killed earlier (`hungMs`), and a new process continues.
  */
 const defaultQuestionMs = 10_000;
 /** A process that takes longer than this for one text, in ms, counts as hanging and is killed. */

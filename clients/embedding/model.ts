@@ -12,8 +12,8 @@ import { modelNames, models, type EmbeddingText, type ModelName } from './vector
 type Model = { embed(text: string, kind: EmbeddingText['kind']): Promise<Float32Array> };
 
 /**
- * A session uses one thread and no arena, and gets one text at a time. Batches would not be faster, and an arena would
- * keep the memory of the longest text.
+ * An ONNX session uses one thread and no memory arena, and gets one text at a time. Batches would not be faster, and an
+ * arena would keep the memory of the longest text.
  */
 const sessionOptions: InferenceSession.SessionOptions = {
   intraOpNumThreads: 1,

@@ -44,7 +44,7 @@ type RemoteOptions = {
   onFailure?: (failure: EmbeddingFailed) => void;
 };
 
-/** A host that failed is asked last for this long, in ms. */
+/** For this time after a failure, in ms, a host is asked only after all other hosts. */
 const avoidedMs = 5_000;
 
 export function createRemoteEmbedder({ urls, pool, timeoutMs, nextAfterMs, onFailure }: RemoteOptions): Embedder {

@@ -11,8 +11,8 @@ export type EmbeddingText = {
 };
 
 /**
- * The models in the order of their parts in a vector. `tokens`: texts are truncated to this many tokens. The first
- * sentences of a question carry its meaning, and the time grows with the length.
+ * The models in the order of their parts in a vector. `tokens`: texts are truncated to this many tokens. Questions have
+ * a low limit, because their first sentences carry their meaning and the time grows with the length.
  */
 export const models = {
   /** multilingual-e5-small. */

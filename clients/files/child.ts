@@ -44,7 +44,7 @@ async function readInput(onJob: () => void): Promise<{ job: FileJob; bytes: Buff
 /**
  * A sample for warm-up. It contains every common Markdown construct, because Node compiles the code for a construct
  * when it is first used. A small file then waits 15 ms less than after a sample of a few words, and 35 ms less than
- * without one.
+ * without any sample.
  */
 const sample = Buffer.from(`# A
 

@@ -31,7 +31,7 @@ import { resultIn } from '../base/reply.ts';
 import { createReaders, hold, limited, type Reader } from '../base/sandbox.ts';
 
 export type FilesOptions = {
-  /** Limit of resident memory of one reading process, in MiB. An idle one takes about 100. */
+  /** Limit of resident memory of one reading process, in MiB. An idle process takes about 100 MiB. */
   memoryMb?: number;
   /** Wall-clock time limit for one file, in milliseconds. */
   timeoutMs?: number;

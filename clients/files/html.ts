@@ -23,8 +23,8 @@ const rowGroups = new Set(['thead', 'tbody', 'tfoot']);
 const maxNesting = 500;
 
 /**
- * The header cells that the author marked with `<th>` in a row: all cells (`names`), the first cell as the name of the
- * others (`label`), or none.
+ * Which cells of a row the author marked as headers (`<th>`). `names`: all cells with text. `label`: only the first
+ * cell, which names the others. `none`: any other case.
  */
 type Marks = 'names' | 'label' | 'none';
 type TableRow = { cells: string[]; marks: Marks };

@@ -110,8 +110,9 @@ const bounded = (text: string): string =>
     .slice(0, maxText);
 
 /**
- * The text without quoted history and signature, with the postscripts below them. If that text is empty, the author
- * wrote below the quotation: then the text from the first quoted line on is taken, without the quoted lines.
+ * The author's text: without quoted history and signature, but with postscripts, which stand below the signature. If
+ * nothing stands above the quotation, the author wrote below it: then the text from the first quoted line on is taken,
+ * without the quoted lines.
  */
 function authored(text: string): string {
   const mail = new EmailReplyParser().read(bounded(text));
@@ -128,8 +129,8 @@ function authored(text: string): string {
 type Fragment = ReturnType<ReturnType<EmailReplyParser['read']>['getFragments']>[number];
 
 /**
- * The text above the first quotation, with the signatures. Below a quotation, a signature may be that of the quoted
- * mail.
+ * The text above the first quotation, including signatures. The text below is left out, because a signature there may
+ * be that of the quoted mail.
  */
 function aboveQuotation(fragments: readonly Fragment[]): string {
   const at = fragments.findIndex((fragment) => fragment.isQuoted());

@@ -38,7 +38,7 @@ export function addTable(
       ? undefined
       : tableHead(rows, { marked: firstRow === 'names', likely: firstRow === 'likely names' });
   addRows(blocks, limits, table, head, rows.slice(head?.rows ?? 0));
-  // A table that has only a header still tells which columns it would have.
+  // A table that has only a header still says which columns it has, so the header is added as a row.
   if (head && rows.length === head.rows) blocks.row(table, [['', filled(first).join('; ')]]);
   return head;
 }
@@ -77,7 +77,10 @@ export function addSheet(blocks: Blocks, limits: Limits, table: string, rows: It
   const noteUsed = (body: readonly Row[]): void => {
     for (const row of body) for (const [at, cell] of row.entries()) if (cell.trim() !== '') used.add(at);
   };
-  /** Adds the names of columns without values, because they are part of the table's content. */
+  /**
+   * Adds a row with the names of the columns that have no values. No other row shows these names, but they are part of
+   * the table's content.
+   */
   const addUnused = (): void => {
     const names = (known?.names ?? []).filter((name, at) => name !== '' && !used.has(at));
     if (used.size > 0 && names.length > 0) blocks.row(table, [['', names.join('; ')]]);

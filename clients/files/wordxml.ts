@@ -8,7 +8,7 @@ import type { Limits } from './limits.ts';
 import { isOn, type HidingStyles } from './wordstyles.ts';
 import { readXml, type Archive, type XmlHandlers } from './zip.ts';
 
-/** The namespaces of Word's elements: the usual one, and the one of strict files. */
+/** The namespaces of Word's elements: in ordinary files, and in files saved as "Strict Open XML". */
 const wordNamespace = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
 const strictNamespace = 'http://purl.oclc.org/ooxml/wordprocessingml/main';
 const relationshipNamespace = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
@@ -34,7 +34,7 @@ const kept: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 /** Elements that are removed when they are empty. */
 const removedEmpty = new Set(['p', 'pPr', 'numPr', 'trPr', 'tcPr']);
-/** The elements that contain properties, and the properties that matter here. */
+/** The elements that contain properties, and the properties that are read from each. */
 const properties: Readonly<Record<string, ReadonlySet<string> | undefined>> = {
   pPr: new Set(['pStyle', 'numPr', 'rPr']),
   numPr: new Set(['ilvl', 'numId']),
@@ -66,7 +66,7 @@ class Output {
   private readonly max: number;
 
   constructor(limits: Limits) {
-    // Hidden text counts too, although it is removed later.
+    // The limit is doubled, because hidden text counts here too and is removed later.
     this.max = limits.maxTextCharacters * 2;
   }
 

@@ -46,8 +46,8 @@ export type HttpOptions = {
   /** Maximum number of connections to one origin. Further requests wait; the wait counts towards their time limit. */
   connectionsPerOrigin?: number;
   /**
-   * Maximum number of origins connected at a time. A request to another origin fails as `busy`. Idle connections close
-   * after 4 s, or after the time that the server offers, up to 30 s.
+   * Maximum number of origins connected at a time. While that many are connected, a request to a further origin fails
+   * as `busy`. Idle connections close after 4 s, or after the time that the server offers, up to 30 s.
    */
   maxOrigins?: number;
   limits?: Partial<HttpLimits>;

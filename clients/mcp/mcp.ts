@@ -85,7 +85,7 @@ export type Mcp = {
   listTools(server: ServerAddress, signal?: AbortSignal): Promise<ListedTool[]>;
   /** Calls a tool once, without retries. @throws ServerFailure */
   callTool(server: ServerAddress, ask: ToolAsk): Promise<ToolAnswer>;
-  /** Closes and forgets the connection of this key. */
+  /** Closes the connection of the server with this `ServerAddress.key`; the next call opens a new one. */
   forget(key: string): Promise<void>;
   close(): Promise<void>;
 };

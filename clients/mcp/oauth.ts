@@ -32,7 +32,10 @@ export type OAuthClient = ToolClient & {
   clientMetadataUrl?: string | undefined;
 };
 
-/** The result of a sign-in, or what is needed to finish one. Serializable as JSON; contains secrets. */
+/**
+ * The result of a sign-in, or the data that finishing a started sign-in needs. It is stored as JSON and contains
+ * secrets.
+ */
 export type OAuthState = {
   client?: StoredOAuthClientInformation;
   tokens?: StoredOAuthTokens;
@@ -42,7 +45,10 @@ export type OAuthState = {
 /** Reads and replaces the stored state; the caller provides the storage. */
 export type OAuthStore = { read(): Promise<OAuthState>; write(state: OAuthState): Promise<void> };
 
-/** `redirected` is called with the URL at which a person must give consent. */
+/**
+ * Connects the MCP library's sign-in to the stored state. `redirected` is called with the URL at which a person must
+ * give consent.
+ */
 export function oauthProvider(
   client: OAuthClient,
   store: OAuthStore,
@@ -185,7 +191,7 @@ const passing: readonly string[] = [
  * nobody is there to consent. Only one process refreshes an expired token, because a refresh token works once. When the
  * refresh is refused, the sign-in has ended; a member is notified and may sign in again. The connection's own `fetch`
  * must come from `createFetch`, which remembers the token of each request. `fetchFn` must complete its requests in less
- * time than a claim lasts.
+ * time than a claim (`turns.claim`) lasts.
  */
 export function grantedAuth(client: OAuthClient, store: OAuthStore, turns: TokenTurns, fetchFn: FetchLike): Credential {
   const provider = oauthProvider(client, store);

@@ -74,7 +74,10 @@ type Options = {
   /** The environment of the API and the workers. The cluster adds the addresses of its services. */
   env: NodeJS.ProcessEnv;
   report: Report;
-  /** Returns the path of one of our programs, such as `api/server.ts`. By default, this is the path of its source. */
+  /**
+   * Returns the path of one of this system's programs, such as `api/server.ts`. By default, this is the path of its
+   * source.
+   */
   program?: (entry: string) => string;
 };
 
@@ -237,8 +240,8 @@ async function startMongo({ options, programs, place, start, failed }: Context):
         '--bind_ip=127.0.0.1',
         `--port=${portOf(place(name, 27_017))}`,
         `--dbpath=${folder}`,
-        // Three members share the machine with all other services. By default, each of them would take half of the
-        // memory.
+        // The three members of the replica set share the machine with all other services. By default, each member would
+        // take half of the memory for its cache.
         '--wiredTigerCacheSizeGB=0.5',
         '--nounixsocket',
         '--quiet',

@@ -1,12 +1,12 @@
 /**
- * What `npm run cluster` (cluster.ts) takes from docker-compose.yml, which describes the production shape. So the
- * described deployment is the one that was run.
+ * Reads from docker-compose.yml, which describes the production shape, what `npm run cluster` (cluster.ts) needs. So
+ * the cluster is the deployment that the file describes.
  */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
 const file = readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8');
-// By default, the parser takes a file with this many aliases for an attack.
+// `maxAliasCount` is off, because the parser otherwise refuses a file with this many YAML aliases as an attack.
 const compose = parse(file, { merge: true, maxAliasCount: -1 }) as {
   'x-environment': Record<string, string>;
   services: {
@@ -57,7 +57,10 @@ export const apis = named(/^api\d/);
 export const embeddingServices = named(/^embedding\d/);
 export const workers = named(/^worker-/).map((name) => ({ name, fleet: name.slice('worker-'.length) }));
 
-/** The environment that all of our processes share: the entries that no variable of the operator fills. */
+/**
+ * The environment that all processes of this system share. Entries with `$` are left out, because a variable of the
+ * operator fills them.
+ */
 export const appEnvironment = (at: At): Record<string, string> =>
   Object.fromEntries(
     Object.entries(environment)
@@ -66,8 +69,8 @@ export const appEnvironment = (at: At): Record<string, string> =>
   );
 
 /**
- * The configuration of HAProxy without Docker and without a proxy before it. `bind` is where it takes requests to the
- * API.
+ * The configuration of HAProxy, changed to run without Docker and without a proxy before it. `bind`: the address at
+ * which HAProxy takes requests to the API.
  */
 export const haproxyConfig = (at: At, bind: string): string =>
   placed(configs.haproxy.content, at)

@@ -12,7 +12,7 @@ const fields = (spec: Record<string, [id: number, type: string, repeated?: 'repe
   ),
 });
 
-/** The part of the ONNX format (onnx.proto, IR version 10) that our graphs need. */
+/** The part of the ONNX format (onnx.proto, IR version 10) that the graphs of this project need. */
 const { Model } = protobuf.Root.fromJSON({
   nested: {
     Entry: fields({ key: [1, 'string'], value: [2, 'string'] }),

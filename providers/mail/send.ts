@@ -1,9 +1,9 @@
 /**
  * Sends mails by the organization's mail server or the deployment's, with the sender address of that server. A letter's
- * text is written at the time of sending. activities/events/mailreply.ts writes replies to customers before (`email`).
- * A reply to an address that a visitor gave without proof gets the sender text and the unsubscribe link of mails to
- * outsiders (outside.ts). All attempts share the mail's `Message-ID`, so that mail programs show a mail once even when
- * it arrives twice.
+ * text is written at the time of sending. A reply to a customer (`email`) is written earlier, by
+ * activities/events/mailreply.ts. If a visitor gave the address without proof, the reply also gets the unsubscribe link
+ * and the text about its sender that outside.ts adds. All attempts share the mail's `Message-ID`, so that mail programs
+ * show a mail once even when it arrives twice.
  */
 import type { DeliverySender, Letter, SenderDeps } from '../base/sender.ts';
 import { MailRefused } from './client.ts';
@@ -77,8 +77,8 @@ type Stamp = { orgId: string; id: string; about: string; at: Date };
 type WrittenLetter = Awaited<ReturnType<typeof writeLetter>>;
 
 /**
- * Writes a letter's mail. `request`: the mail as members see it, without the receiver's link. `via`: the server that the
- * mail is written for.
+ * Writes the mail of a letter. `request`: the mail as members see it, without the receiver's link. `via`: the server
+ * that the mail is written for.
  */
 export async function writeLetter(letter: Letter, { orgId, id, about, at }: Stamp, deps: SenderDeps) {
   const { from, via } = await senderOf(deps, orgId);

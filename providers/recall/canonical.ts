@@ -26,7 +26,9 @@ function print(value: unknown): string {
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${print(item)}`).join(',')}}`;
 }
 
-/** JavaScript compares strings by UTF-16 code units, which sorts emoji before some letters. */
+/**
+ * Compares two strings by code point. JavaScript's own comparison by UTF-16 code units sorts emoji before some letters.
+ */
 function byCodePoints(one: string, other: string): number {
   const [left, right] = [Array.from(one), Array.from(other)];
   const at = left.findIndex((sign, index) => sign !== right[index]);

@@ -158,7 +158,7 @@ export function createSlack({ http, url }: { http: Http; url: string }) {
       const { channel: found } = await call<Found>(token, 'conversations.info', { channel });
       return { id: found.id, name: found.name ?? found.id };
     },
-    /** The bot joins the channel, so that Slack sends us its messages. Private channels need an invitation. */
+    /** The bot joins the channel, so that Slack sends this system its messages. Private channels need an invitation. */
     async join(token: string, channel: string): Promise<void> {
       await call(token, 'conversations.join', { channel });
     },

@@ -1,6 +1,6 @@
 /**
- * Finds our messages in Slack. Slack takes no idempotency key for a message. So a retry first searches for the message
- * by its metadata.
+ * Posts a message to Slack without posting it twice. Slack takes no idempotency key for a message. So a retry first
+ * searches for the message by its metadata.
  */
 import { SlackError, type Slack, type SlackMessage, type SlackPost } from './client.ts';
 import type { SlackCredentials } from './token.ts';

@@ -100,7 +100,7 @@ export async function handleSlack(inbound: Inbound, deps: SlackDeps): Promise<Ha
   return replyFromThread(inbound, link, { team, channel, ts, user, text: said }, integration, deps);
 }
 
-/** The answer's text, and the sources it is taken from. */
+/** The answer's text (`text`), and the ids of the sources that it is taken from (`about`). */
 type Said = { text: string; about: string[] };
 
 /** Asks the knowledge base in the mode (test or live) of the received event. */

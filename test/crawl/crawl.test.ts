@@ -243,7 +243,7 @@ describe('a crawl', () => {
     });
   });
 
-  it('a crawl fails on a private address with the reason, without opening a connection', async () => {
+  it('a crawl fails on a private address with the reason', async () => {
     const done = await crawl('http://169.254.169.254/latest/');
     expect([done.status, done.error]).toEqual(['failed', expect.stringContaining('private network')]);
   });
@@ -331,7 +331,7 @@ describe('a crawl of a site that was crawled before', () => {
     expect((await ask('How much is the avocet fee?', { productType: 'retail' })).has_context).toBe(false);
   });
 
-  it('a crawl with `replace` swaps the whole set of pages, and keeps the old set when the crawl fails or is cancelled', async () => {
+  it('a crawl with `replace` swaps the whole set of pages, and keeps the old set when the crawl fails', async () => {
     const site = await siteOf({
       '/': page('One', 'The dunlin rate is one percent a year.', ['/two']),
       '/two': page('Two', 'The dunlin office is in the second street.'),
@@ -428,7 +428,7 @@ describe('prune', () => {
 });
 
 describe('in a separate system', () => {
-  it('a crawl stops at the quota and reports that; a crawl whose worker was killed continues without repeating a request', async () => {
+  it('a crawl stops at the quota and reports that; a crawl whose worker was killed continues without requesting the start page again', async () => {
     const env = systemEnv('crawlkill', { FLEETS: 'crawl', LIMITS: 'sandbox_pages=30' });
     const running: Running[] = [];
     try {

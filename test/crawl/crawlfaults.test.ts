@@ -106,7 +106,7 @@ describe('a site that asks crawlers to pause', () => {
     expect([asked.indexOf('busy') + 1, asked.length]).toEqual([asked.lastIndexOf('busy'), 3]);
   });
 
-  it('a site with a long Crawl-delay gets one page request at a time, and no worker is occupied meanwhile', async () => {
+  it('a site with a long Crawl-delay is crawled completely, with one request for each page', async () => {
     const site = await siteOf({
       '/robots.txt': 'User-agent: *\nCrawl-delay: 4',
       '/': page('Start', 'The start of the crossbill.', ['/next']),

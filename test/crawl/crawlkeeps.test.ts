@@ -189,7 +189,7 @@ describe('a site in maintenance', () => {
     expect(await crawler.answer('How much is the godwit fee?')).toContain('one euro');
   });
 
-  it('a replacing crawl removes a page that the site has deleted, although it keeps the pages of a site in maintenance', async () => {
+  it('a replacing crawl removes a page that the site has deleted and no longer links to', async () => {
     const site = await siteOf(whole());
     await crawler.crawl(site.url);
     delete site.pages['/rates'];

@@ -107,7 +107,7 @@ describe('a page that redirects to a forbidden address', () => {
     expect(service.hits.size).toBe(0);
   });
 
-  it('a forbidden address cannot be the start of a crawl, nor can a URL with a forbidden port', async () => {
+  it('a forbidden address cannot be the start of a crawl, and the reason names the setting `EGRESS_ALLOW`', async () => {
     const service = await otherSite({ '*': 'The gadwall keeps a secret here.' });
     const done = await crawler.crawl(service.url);
     expect([done.status, done.error]).toEqual(['failed', expect.stringContaining('private network')]);

@@ -388,6 +388,7 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
     const begun = await put(own, 'slack', {}, person.token);
     await system.api().request('DELETE', `/orgs/${own.orgId}/members/${person.userId}`, { token: own.owner.token });
     expect((await grant(begun)).headers.get('location')).toContain('no_longer_admin');
+    expect(await list(own, 'slack')).toMatchObject([{ status: 'disconnected' }]);
   });
 
   it('a second organization can connect to the same Slack workspace, and does not receive its events', async () => {
@@ -406,6 +407,7 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
     system.slack().fault({ fits: (sent) => sent.path === path, body: { ok: false, error: 'channel_not_found' } });
     const { headers } = await connectSlack(own, 'C000000404');
     expect(headers.get('location')).toContain('channel_not_found');
+    expect(await list(own, 'slack')).toMatchObject([{ status: 'disconnected' }]);
     await until(() => Promise.resolve(revoked('xoxb-refused') > 0), 'the token to be revoked');
   });
 

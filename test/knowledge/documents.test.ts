@@ -324,7 +324,7 @@ describe('DELETE /orgs/{orgId}/documents/{docId}', () => {
     expect((await api.request('GET', path, { token })).status).toBe(404);
   });
 
-  it('deleting a document leaves nothing behind when the document is still being processed', async () => {
+  it('a document that is deleted right after its upload can be uploaded again, and the answer does not cite the deleted one', async () => {
     const { orgId, token } = await fresh();
     const { body } = await api.upload(orgId, token, { name: 'help.md', content: await fixture('help.md') });
     expect((await api.request('DELETE', `/orgs/${orgId}/documents/${body.document.doc_id}`, { token })).status).toBe(

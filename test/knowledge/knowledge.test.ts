@@ -374,7 +374,7 @@ describe('with a language model and an embedding model configured', () => {
     );
   });
 
-  it('a question that the model cannot answer from the sources has has_context: false and is recorded as unanswered', async () => {
+  it('a question that the model cannot answer from the sources has has_context: false and no sources', async () => {
     model.reply = () => JSON.stringify({ answered: false, sources: [], answer: '' });
     const { body } = await place.ask('Is the stork account free of a monthly fee for pilots?');
     expect(body).toMatchObject({ has_context: false, sources: [] });

@@ -187,7 +187,7 @@ describe('the help centre, asked in customers’ own words', () => {
 });
 
 describe('answers by embeddings and by words', () => {
-  it('a passage of another segment is never scored, offered or mentioned', async () => {
+  it('a passage of another segment or organization is not among the candidates for an answer', async () => {
     const staff = 'The emergency door of the vault opens with the code 4711.';
     const guarded = await organization([
       { name: 'staff.md', content: `# Vault\n\n${staff}\n`, segments: 'staff' },

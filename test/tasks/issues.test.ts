@@ -319,7 +319,7 @@ describe('a change of an issue in Linear', () => {
     ['done', 'completed'],
     ['canceled', 'cancelled'],
   ] as const)(
-    'the state %s in Linear sets the task to %s, and is sent to GitHub but not back to Linear',
+    'the state %s in Linear sets the task to %s and is not sent back to Linear, and a state that ends the task closes the issue in GitHub',
     async (state, status) => {
       const { taskId, issue } = await executed();
       const number = await numberOf(taskId);

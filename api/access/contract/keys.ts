@@ -32,7 +32,6 @@ export const key = z
 const token = z.string().meta({ description: 'The key itself. Shown this once; only its hash is stored.' });
 const expiresAt = moment.nullable().meta({ description: 'In the future; null for never.' });
 
-export const keyListQuery = pageQuery;
 export const keyList = z.object({ keys: z.array(key), cursor });
 export const createKeyBody = z.strictObject({
   name: line(100),
@@ -82,7 +81,7 @@ export const rotatePublishableKey = operation(
   { params: publishableParams, reply: rotatedPublishableKey },
 );
 export const listKeys = operation('listKeys', 'GET /support/developer-keys/orgs/{orgId}/keys', {
-  query: keyListQuery,
+  query: pageQuery,
   reply: keyList,
 });
 export const createKey = operation('createKey', 'POST /support/developer-keys/orgs/{orgId}/keys', {

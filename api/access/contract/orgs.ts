@@ -35,7 +35,6 @@ export const member = z
 const memberState = z.enum(memberStates).meta({ description: '`here`: connected, and has not said to be away.' });
 
 export const createBody = z.strictObject({ name: line(100) });
-export const listQuery = pageQuery;
 export const listReply = z.object({ organizations: z.array(organization), cursor });
 export const membersQuery = pageQuery.extend({
   limit: pageQuery.shape.limit.meta({ description: 'Members a page, at most 100; all unless told.' }),
@@ -75,7 +74,7 @@ export const createOrganization = operation('createOrganization', 'POST /orgs', 
   body: createBody,
   reply: organization,
 });
-export const listOrganizations = operation('listOrganizations', 'GET /orgs', { query: listQuery, reply: listReply });
+export const listOrganizations = operation('listOrganizations', 'GET /orgs', { query: pageQuery, reply: listReply });
 export const getOrganization = operation('getOrganization', 'GET /orgs/{orgId}', { reply: organization });
 export const listMembers = operation('listMembers', 'GET /orgs/{orgId}/members', {
   query: membersQuery,

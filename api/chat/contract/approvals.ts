@@ -22,13 +22,12 @@ export const approval = z
   })
   .meta({ id: 'ToolApproval' });
 export const approvalsReply = z.object({ approvals: z.array(approval), cursor });
-export const approvalsQuery = pageQuery;
 export const decidedReply = z.object({ id, decision: z.enum(['approved', 'denied']) });
 
 export type ToolApproval = z.output<typeof approval>;
 
 export const listToolApprovals = operation('listToolApprovals', 'GET /support/mcp/orgs/{orgId}/approvals', {
-  query: approvalsQuery,
+  query: pageQuery,
   reply: approvalsReply,
 });
 export const approveToolCall = operation(

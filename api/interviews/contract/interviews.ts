@@ -99,7 +99,6 @@ const listed = {
 };
 export const interviewItem = z.object(listed).meta({ id: 'InterviewItem' });
 export const interviewList = z.object({ interviews: z.array(interviewItem), cursor });
-export const relatedQuery = pageQuery;
 export const relatedList = z.object({
   interviews: z.array(interviewItem.extend({ related_by: z.array(z.enum(['candidate', 'role'])) })),
   cursor,
@@ -210,7 +209,7 @@ export const getInterview = operation('getInterview', 'GET /orgs/{orgId}/intervi
 export const listRelatedInterviews = operation(
   'listRelatedInterviews',
   'GET /orgs/{orgId}/interviews/{interviewId}/related',
-  { query: relatedQuery, reply: relatedList },
+  { query: pageQuery, reply: relatedList },
 );
 export const updateInterview = operation('updateInterview', 'PUT /orgs/{orgId}/interviews/{interviewId}', {
   body: updateInterviewBody,

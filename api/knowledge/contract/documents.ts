@@ -58,7 +58,6 @@ export const documentList = z.object({
   count: z.number().int().meta({ description: 'All of them, not only this page.' }),
   cursor,
 });
-export const documentListQuery = pageQuery;
 export const segmentsBody = z.strictObject({ segments });
 export const authorityBody = z.strictObject({ authority });
 export const sourceBody = z.strictObject({
@@ -117,7 +116,7 @@ export const uploadDocument = operation('uploadDocument', 'POST /orgs/{orgId}/do
   reply: uploadReply,
 });
 export const listDocuments = operation('listDocuments', 'GET /orgs/{orgId}/documents', {
-  query: documentListQuery,
+  query: pageQuery,
   reply: documentList,
 });
 export const getDocument = operation('getDocument', 'GET /orgs/{orgId}/documents/{docId}', { reply: documentReply });

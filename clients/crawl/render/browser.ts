@@ -29,7 +29,9 @@ export type RunningBrowser = {
   end(): Promise<void>;
 };
 
-/** The interval of memory checks, in ms. A check takes about 1 ms, and a page grows by about 100 MiB in between. */
+/**
+ * The interval of memory checks, in ms. A check takes about 1 ms. Between two checks a page can grow by about 100 MiB.
+ */
 const memoryPollMs = 200;
 /** How long a browser may take to close by itself, in ms. It needs about 100 ms unless a page hangs. */
 const closeWithinMs = 1_000;

@@ -33,8 +33,8 @@ export type Host = {
   giveUpFor(forMs: number): void;
   isGivenUp(): boolean;
   /**
-   * Records that a URL was answered with an overload status. Returns true when enough URLs were, without a success in
-   * between; then the whole host counts as overloaded.
+   * Records that a URL was answered with an overload status. Returns true when `overloadedAddresses` URLs in a row were
+   * answered in this way. Then the whole host counts as overloaded.
    */
   noteOverload(url: string): boolean;
   /** Records that a URL was answered successfully. */

@@ -1,7 +1,7 @@
 /**
  * Reads HTML pages in a small pool of processes. A process reads many pages, because starting a process takes longer
  * than reading a page. It is replaced after `pagesPerProcess` pages, or when its memory has grown. A page that exceeds
- * a limit ends only its own process. Nothing is fetched here.
+ * a limit ends only its own process. This file fetches nothing.
  */
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ export type { PageContent, PageInput };
 export type PagesOptions = {
   /** Maximum number of processes; they are started on demand. */
   size?: number;
-  /** Limit of resident memory of one process, in MiB. An idle one takes about 90. */
+  /** Limit of resident memory of one process, in MiB. An idle process takes about 90 MiB. */
   memoryMb?: number;
   /** Wall-clock time limit for one page, in milliseconds. */
   timeoutMs?: number;
@@ -56,10 +56,13 @@ const maxReplyBytes = 64 * 1024 * 1024;
  */
 const cpuSeconds = (timeoutMs: number): number => 120 + Math.ceil(timeoutMs / 1000) * 2;
 const maxBusyMs = 60_000;
-/** Time limit for a process to load its parsers. A loaded machine needs seconds. */
+/** Time limit for a process to load its parsers, in ms. A busy machine needs seconds. */
 const startTimeoutMs = 60_000;
 
-/** A reading process and the state of its current page. */
+/**
+ * A reading process. `pages`: the number of pages it has read. `busyMs`: the time it has worked. `idle`: the timer that
+ * ends it when it stays idle.
+ */
 type PageReader = Reader & { pages: number; busyMs: number; idle: NodeJS.Timeout | undefined };
 
 export function createPages(options: PagesOptions = {}): Pages {

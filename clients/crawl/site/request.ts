@@ -19,7 +19,10 @@ const maxTries = 3;
 
 /** The wait that a reply asks for. `of`: whether the wait concerns this page or the whole host. */
 type Pause = { of: 'page' | 'host'; wait?: ReturnType<typeof retryAfter> };
-/** The result of one request: a usable reply, or the failure with the wait before the next attempt. */
+/**
+ * The result of one attempt. `reply`: a usable reply. `delay`: the host's turn is too far away; the wait in ms.
+ * `failed`: the failure, with the wait that the reply asks for (`pause`).
+ */
 type Attempt = { reply: HttpResponse } | { delay: number } | { failed: Refused; pause: Pause };
 
 type Deps = { http: Http; hosts: Hosts; clock: () => Date };
@@ -27,7 +30,7 @@ type Deps = { http: Http; hosts: Hosts; clock: () => Date };
 /**
  * Records the wait that a reply asks for. Status 429 is about the crawler, so the wait applies to all requests to the
  * host, including those of other crawls. Status 503 is about this page only, unless several URLs in a row get it.
- * `last`: the page is not requested again.
+ * `last`: whether this reply is to the last attempt at the page.
  */
 export function noteReply(host: Host, url: string, { status, headers }: HttpResponse, now: Date, last = false): Pause {
   const reason = reasonOfStatus(status);

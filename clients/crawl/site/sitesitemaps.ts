@@ -61,10 +61,10 @@ export async function listSitemapPages(deps: Deps, site: SitemapsOf): Promise<Si
   const named = robots.sitemaps.length > 0;
   const starts = (named ? robots.sitemaps : ['/sitemap.xml']).flatMap((start) => URL.parse(start, origin)?.href ?? []);
   const end = deps.clock().getTime() + maxSitemapsMs;
-  /** The sitemaps still to read, and the URLs of all that were ever queued. */
+  /** `queue`: the sitemaps still to read. `queued`: the URLs of all sitemaps that were ever in the queue. */
   const queue: Queued[] = starts.map((url) => ({ url, depth: 0 }));
   const queued = new Set(starts);
-  /** The wanted pages, allowed or forbidden, and those of them that are allowed. */
+  /** `met`: all wanted pages so far, also those that robots.txt forbids. `urls`: the pages that it allows. */
   const met = new Set<string>();
   const urls: string[] = [];
   const [files, forbidden] = [new Set<string>(), new Set<string>()];
@@ -95,7 +95,8 @@ export async function listSitemapPages(deps: Deps, site: SitemapsOf): Promise<Si
     const sitemap = await readSitemap(bytes, { maxBytes: room, signal });
     room -= sitemap.bytes;
     const { stopped } = sitemap;
-    // Many sites answer any URL with a page. Such a reply is reported only if robots.txt named a sitemap.
+    // Many sites answer any URL with an HTML page, which is no sitemap. Such a reply is reported as a problem only if
+    // robots.txt named a sitemap.
     if (stopped !== undefined && (named || stopped !== 'unknown')) note(next, sitemapStops[stopped]);
     const isIndex = sitemap.kind === 'index';
     if (isIndex && next.depth >= maxIndexDepth) {

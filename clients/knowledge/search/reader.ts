@@ -61,7 +61,7 @@ export function readerOf(tables: Tables): SearchReader {
 
 const noStats: IndexStats = { rows: 0, unindexed: 0, fragments: 0 };
 
-/** `unindexed` is counted in the text index, or in a vector table in the index of sources. */
+/** `unindexed` is that of the text index. A vector table has no text index, so its index of source ids is used. */
 export async function statsOf(table: Table, { model }: IndexTable): Promise<IndexStats> {
   const name = model === undefined ? 'text_idx' : 'source_id_idx';
   const [index, stats] = await Promise.all([table.indexStats(name), table.stats()]);

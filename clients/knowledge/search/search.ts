@@ -28,7 +28,8 @@ export type Search = SearchReader & {
   add(key: IndexTable, rows: readonly IndexRow[]): Promise<void>;
   /**
    * Adds vectors of chunks for the model in `key`, which are searchable at once. The chunks' lexical rows need not
-   * exist yet. Idempotent: vectors of the same chunks are replaced.
+   * exist yet. Idempotent: vectors of the same chunks are replaced. If the table has vectors of another length, it is
+   * dropped and created again.
    */
   addVectors(key: IndexTable & { model: string }, rows: readonly VectorRow[]): Promise<void>;
   /** The ids of the chunks of these sources that have vectors for the model in `key`. */
@@ -57,7 +58,10 @@ export type Search = SearchReader & {
   dropTable(key: IndexTable): Promise<void>;
 };
 
-/** A version is kept for this long. A reader uses a version for one query, which takes far less. */
+/**
+ * An old version of a table is kept for this long, in ms. A reader uses one version for a whole query, and a query
+ * takes far less time.
+ */
 const keepVersionsMs = 10 * 60_000;
 /**
  * Maximum number of attempts to commit. A conflict means that another writer committed first, and a merge may take a
@@ -68,7 +72,10 @@ const maxAttempts = 20;
 export function createSearch(options: SearchOptions): Search {
   const tables = createTables(options);
   const reader = readerOf(tables);
-  /** Runs a write on the lexical table, then on the vector tables. */
+  /**
+   * Runs a write on the lexical table, then on the vector tables of all models. If `key` names a model, the write runs
+   * only on that model's table.
+   */
   const everywhere = async (
     key: IndexTable,
     run: (table: Table, of: IndexTable) => Promise<unknown>,
@@ -220,7 +227,7 @@ async function createTable(tables: Tables, name: string, content: Content): Prom
   }
 }
 
-/** Another process creates the table now. */
+/** Thrown while another process is creating the table; `write` then tries again. */
 class BeingCreated extends Error {
   override readonly name = 'BeingCreated';
   override readonly message = 'Another process creates the index table; it is tried again.';

@@ -50,7 +50,7 @@ const maxOpenedTables = 800;
 /** No query takes longer than this, in ms. */
 const longestQueryMs = 60_000;
 
-/** The models are read again from the list of all tables after this time, in ms. */
+/** After this time, in ms, the names of the models are read again from the list of all tables. */
 const modelsKnownMs = 60_000;
 
 /**
@@ -101,7 +101,10 @@ export type OpenTable = {
   width: number | undefined;
 };
 
-/** LanceDB cannot close a table that is in use. The table's memory is then freed after the use. */
+/**
+ * Closes a table. LanceDB cannot close a table that is in use, so that error is ignored: the memory is freed after the
+ * use.
+ */
 function closeTable(table: Table): void {
   try {
     table.close();
@@ -133,8 +136,8 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
   };
 
   /**
-   * Drops the connection, its caches and the open tables. Running queries still use the old ones, which are closed
-   * later.
+   * Drops the connection, its caches and the open tables. Running queries still use the old connection and tables,
+   * which are closed after `closeAfterMs`.
    */
   function startAnew(closeAfterMs: number): void {
     const [old, tablesOfOld] = [connecting, openedTables.splice(0)];

@@ -3,15 +3,19 @@ import { Index, type Table } from '@lancedb/lancedb';
 import type { IndexStats } from './reader.ts';
 import { widthOf } from './vectors.ts';
 
-/** With fewer rows, a scan of all vectors is exact and takes about 10 ms. */
+/** An index is built from this many rows on. With fewer rows, a scan of all vectors is exact and takes about 10 ms. */
 const indexFromRows = 10_000;
-/** Rows outside the index are scanned one by one: 1,000 of them made a question cost 1.5 times as much. */
+/**
+ * The index is updated from this many rows outside it on. They are scanned one by one: 1,000 of them made a question
+ * cost 1.5 times as much.
+ */
 const maxUnindexed = 1_000;
 /**
- * Each update adds a part to the index, and every part is searched: nine parts made a question a third more expensive.
+ * The index is rebuilt from this many parts on. Each update adds a part, and every part is searched: nine parts made a
+ * question a third more expensive.
  */
 const maxParts = 8;
-/** At most this many files of small writes are left unmerged, because each question opens all of them. */
+/** The files of small writes are merged from this many on, because each question opens all of them. */
 const maxFragments = 20;
 /**
  * The number of bits for each dimension of a quantized vector. With 1, the nearest passages in languages other than

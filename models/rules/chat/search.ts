@@ -18,7 +18,7 @@ function foldedSign(sign: string): string {
 
 /**
  * The text with each accented letter as one character (NFC). Some programs write an accent as a separate character. The
- * text index ignores such accents, but `foldedText` keeps them.
+ * text index ignores such accents, but `foldedText` keeps them, so texts are composed first.
  */
 const composed = (text: string): string => text.normalize('NFC');
 

@@ -67,7 +67,7 @@ describe('a short summary', () => {
     },
   );
 
-  it('a short summary quotes the most informative speakers, and quotes no greeting when there is more to quote', () => {
+  it('a short summary quotes only what was said, such as a sentence with figures, and quotes no greeting when there is more to quote', () => {
     for (const said of [budget, german]) {
       const spoken = normal(said.map(({ text }) => text).join(' '));
       const { short } = summarizeMeeting(said, meeting);

@@ -59,7 +59,7 @@ describe('issues', () => {
     expect(await failure(github.issue('ghp_x', repository, 999_999))).toMatchObject({ status: 404, permanent: true });
   });
 
-  it('when a repository has too many issues to search, the search fails and no second issue is created', async () => {
+  it('when a repository has too many issues to search, the search for a mark fails with a temporary error', async () => {
     const page = Array.from({ length: 100 }, (_, id) => ({ id, number: id, body: 'x' }));
     service.lasting({ fits: ({ path }) => path.includes('/issues?'), body: page });
     expect(await failure(github.findByMark('ghp_x', repository, 'mark', since))).toMatchObject({ permanent: false });

@@ -289,7 +289,7 @@ describe('the signing domain of a mail', () => {
     ['alice@one.github.io', 'two.github.io', false],
     ['alice@bücher.example', 'xn--bcher-kva.example', true],
   ])(
-    'the DKIM signing domain of a mail must belong to the organization of the author: author %s, signing domain %s',
+    'the DKIM signing domain of a mail must belong to the organization of the author: author %s, signing domain %s (accepted: %s)',
     async (from, domain, aligned) =>
       expect(await signedBy([found(`dkim=pass header.i=@${domain}`), signature(domain)], from)).toBe(
         aligned ? domain : '',

@@ -9,7 +9,7 @@ import {
 } from '../../../models/rules/crawl/crawl.ts';
 
 describe('options', () => {
-  it('crawl options have the bounds that the API contract documents', () => {
+  it('crawl options allow 1 to 1,000 pages, 50 by default, and a repetition every 1 to 720 hours', () => {
     expect(crawlBounds).toEqual({ maxPages: { min: 1, max: 1_000, default: 50 }, everyHours: { min: 1, max: 720 } });
   });
 });

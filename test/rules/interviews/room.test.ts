@@ -15,7 +15,7 @@ describe('the texts of a room', () => {
     for (const text of said) expect([text, languageOf(`${text} ${notices.all[language]}`)]).toEqual([text, language]);
   });
   it.each(['solo', 'copilot', 'shadow'] as const)(
-    'the notice of a %s interview says that an AI takes part and what is recorded',
+    'the English notice of a %s interview mentions an AI and a recording',
     (mode) => {
       expect(noticeOf(mode, 'en')).toMatch(/\bAI\b[^]*recorded/u);
     },
@@ -49,7 +49,7 @@ describe('the page of a room', () => {
     ai_notice: 'An AI takes part.',
   };
 
-  it('until a room opens, the page says in the interview’s language that the room is not open yet', () => {
+  it('until a room opens, the page’s state is `early`, and each language has its own text for a room that is not open yet', () => {
     const early = receive(emptyRoom, error('UNAVAILABLE', { not_begun: true }));
     expect(early).toMatchObject({ early: true, fault: undefined });
     expect(receive(early, welcome)).toMatchObject({ early: false });

@@ -167,7 +167,7 @@ it('the title of a document is its filename without extension and separators', (
 });
 
 it.each(Object.keys(unreadableReasons) as UnreadableReason[])(
-  'the failure reason %s has a message that tells the owner what to do',
+  'the failure reason %s has a message that is written as a whole sentence',
   (reason) => {
     const { message } = new Unreadable(reason);
     expect(message).toMatch(/^(?:The|A|Reading) .{30,}\.$/);

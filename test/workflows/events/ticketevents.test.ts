@@ -192,7 +192,7 @@ describe('ticketEvents', () => {
     expect(tries).toBe(2);
   });
 
-  it('a retry that an operator requests during the planning or the first attempt of the ticket events workflow leads to another attempt', async () => {
+  it('a retry that an operator requests while the ticket events workflow is planning leads to another attempt', async () => {
     const [planning, told, tried] = [gate(), gate(), gate()];
     let plans = 0;
     await tell(

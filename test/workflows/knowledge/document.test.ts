@@ -50,7 +50,7 @@ describe('processDocument', () => {
     expect([calls, result]).toEqual([expected, 'indexed']);
   });
 
-  it('the document workflow uses the backlog queue for a document while others of its organization are being processed', async () => {
+  it('the document workflow reads a document once more when the first reading ends as “crowded”, then indexes it', async () => {
     const outcomes: ReadOutcome[] = ['crowded', 'read'];
     const { calls, result } = await tell(processDocument, [ref], {
       readDocument: async () => outcomes.shift()!,
@@ -59,7 +59,7 @@ describe('processDocument', () => {
     expect([calls, result]).toEqual([['readDocument', 'readDocument', 'indexDocument'], 'indexed']);
   });
 
-  it('the document workflow starts in the backlog queue when the document was stored behind others of its organization', async () => {
+  it('the document workflow reads a document only once when it was stored behind others of its organization, then indexes it', async () => {
     const { calls, result } = await tell(processDocument, [{ ...ref, crowded: true }], {
       readDocument: async () => 'read',
       indexDocument: async () => 'indexed',

@@ -115,7 +115,7 @@ const lengthOf = (block: Block): number =>
   block.kind === 'row' ? block.cells.reduce((sum, [, value]) => sum + value.length, 0) : block.text.length;
 
 /**
- * Reads `bytes` as HTML. `agent`: our crawler's name in lower case, for directives that name it. @throws `Unreadable`
+ * Reads `bytes` as HTML. `agent`: the crawler's name in lower case, for directives that name it. @throws `Unreadable`
  * (binary, too_deep, too_much_text, too_wide)
  */
 export function readPage(bytes: Buffer, { url, contentType, robotsTag = '' }: PageInput, agent: string): PageContent {

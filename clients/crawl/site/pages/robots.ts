@@ -10,7 +10,8 @@ const valued = /^(?:max-snippet|max-image-preview|max-video-preview|unavailable_
 
 /**
  * Parses header values, one per line, such as `noindex, nofollow`, `none`, `otherbot: noindex`. Directives after a
- * crawler's name apply to that crawler only, up to the end of the line. `agent`: our crawler's name in lower case.
+ * crawler's name apply to that crawler only, up to the end of the line. `agent`: the name of this system's crawler in
+ * lower case.
  */
 export function parseDirectives(value: string, agent: string): Directives {
   const found: Directives = { noindex: false, nofollow: false };
