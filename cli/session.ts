@@ -95,7 +95,10 @@ export function createSession(options: {
     throw new CliError(message, { code: 'NO_ORGANIZATION' });
   }
 
-  /** The mode of a credential when no mode is named. */
+  /**
+   * The mode to use when the command names none: the mode of the developer key, or without a key `live` for an
+   * organization in production, otherwise `test`.
+   */
   async function ownMode(): Promise<'test' | 'live'> {
     if (key !== undefined) {
       const { mode } = await connect(key).request('GET', '/support/developer-keys/self', selfReply);

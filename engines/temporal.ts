@@ -128,7 +128,10 @@ export type Temporal = Server & {
 const portTaken = 'Its port is taken by another program.';
 const maxAttempts = 3;
 
-/** Whether Temporal stopped because a port was taken. The log of a process that is alive may have the same words. */
+/**
+ * Whether Temporal stopped because a port was taken. The whole message is compared, because the error about a Temporal
+ * that runs but is not ready in time may also contain the words of `portTaken`.
+ */
 export const lostPort = (error: unknown): error is EngineError =>
   error instanceof EngineError && error.message === `Temporal stopped while starting. ${portTaken}`;
 

@@ -65,7 +65,10 @@ export type JobOptions = {
    */
   patience?: Patience;
 };
-/** `lost`: the error of a model that did not answer in time or could not be reached. */
+/**
+ * `lost`: the error of a model that did not answer in time or could not be reached. `withFallback` sets it, and reads
+ * it before each later job for the same message: such a job is done offline at once.
+ */
 export type Patience = { lost?: Error };
 export type AtOnce = JobOptions & {
   /** Do the job offline at once, without calling a model. */

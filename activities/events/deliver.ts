@@ -26,8 +26,9 @@ import { retryWaits } from '../../models/rules/events/schedule.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
 /**
- * The state of a waiting line, as operators see it in Temporal. `attempt`: the number of attempts made. `attempts`:
- * their maximum number. `status`: the HTTP status of the latest response.
+ * What operators see in Temporal of a line (a queue of deliveries) that waits for the next attempt of its first
+ * delivery. `attempt`: the number of attempts made. `attempts`: their maximum number. `nextAt`: the time of the next
+ * attempt. `status`: the HTTP status of the latest response.
  */
 export type Shown = {
   deliveryId: string;

@@ -38,7 +38,7 @@ export function createRoomStreams(ctx: Context, metrics: SocketMetrics): StreamK
   const limit = createLimiter(ctx.config);
   const collection = RoomModel.collection.collectionName;
 
-  /** @throws Problem UNAUTHENTICATED when the room ended meanwhile. */
+  /** @throws Problem UNAUTHENTICATED when the room has ended since `open` checked it. */
   async function greet(
     socket: StreamSocket,
     { roomId, orgId, role }: Guest,

@@ -8,7 +8,10 @@ import shifts from './languageshifts.json' with { type: 'json' };
 import { models, type EmbeddingText } from './vectors.ts';
 import { languageOf } from '../../models/rules/language/language.ts';
 
-/** The shifts by language and kind of text: 384 numbers as float16, in base64. */
+/**
+ * For each language and kind of text, the vector that `centredPart` subtracts from the me5 part of such a text, so that
+ * the text does not lie near others only because of its language: 384 numbers as float16, in base64.
+ */
 export type LanguageShifts = Record<string, Record<EmbeddingText['kind'], string>>;
 
 export const encoded = (shift: Float32Array): string => Buffer.from(Float16Array.from(shift).buffer).toString('base64');

@@ -317,7 +317,11 @@ class Rewriter implements XmlHandlers {
     }
   }
 
-  /** Writes a field mark in its own run, because mammoth processes the field at the end of a run. */
+  /**
+   * Writes a mark of a Word field (its begin, separator or end) as a run of its own. Mammoth decides at the end of each
+   * run whether the whole run is part of a link. So text before a mark in the same run would be treated like text after
+   * the mark.
+   */
   private mark(xml: string): void {
     const run = `<w:r>${xml}</w:r>`;
     this.output.block(run);

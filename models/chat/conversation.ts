@@ -229,8 +229,11 @@ export const settleTold = (orgId: string, convId: string, eventIds: readonly str
  * Prepares an answer: gives it the next position, shows its beginning in lists, and updates `misses`.
  *
  * `missed`: true adds one to `misses`; false (the question was answered) resets `misses` to 0; undefined leaves
- * `misses` unchanged. A repeated call for the same message gives a new position, but counts no second miss. `untaken`:
- * true for an answer after the agent escalated by itself; the result is null when a member has taken over since.
+ * `misses` unchanged. A repeated call for the same message gives a new position, but counts no second miss.
+ *
+ * `untaken`: true when the agent has escalated the conversation by itself and still wants to add an answer. The answer
+ * is then placed only if no member has taken over and the customer has not asked for a person since the escalation;
+ * otherwise the result is null.
  */
 export async function placeAnswer(
   orgId: string,

@@ -107,7 +107,10 @@ export async function removeEverything({ _id: customerId, org_id: orgId }: Erasu
   return customer + Object.values(left).reduce((sum, n) => sum + n, 0) === 0;
 }
 
-/** Stores the ids of the customer's conversations and the number of records of each kind; returns all stored ids. */
+/**
+ * Stores in the erasure record the ids of the customer's conversations, and the number of the customer's records of
+ * each kind. Returns all conversation ids in the erasure record, also those of conversations that are already deleted.
+ */
 async function noteConversations(orgId: string, customerId: string): Promise<string[]> {
   const standing = await collectionOf(ConversationModel)
     .find({ org_id: orgId, customer_id: customerId }, { projection: { _id: 1 } })

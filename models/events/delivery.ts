@@ -350,7 +350,10 @@ export async function redeliver(orgId: string, deliveryId: string, now: Date): P
  */
 const destinationFilter = (kind: DeliveryKind) => (kind === 'notification' ? { kind, lane: slackLane } : { kind });
 
-/** Deliveries that were recovered together, with the intent to start the one workflow that sends them. */
+/**
+ * Deliveries that were reset together (`ids`) and that one workflow sends. `intent`: the stored request to start this
+ * workflow; each of the deliveries has it in `pending`. `record`: the first of the deliveries.
+ */
 export type Recovered = Due & { ids: string[] };
 /** The maximum number of deliveries that are read, and reset in one write. */
 const recoveredAtOnce = 5_000;

@@ -151,7 +151,10 @@ const signing = { sealed_signing: { $exists: true } } as const;
  */
 const maxNamed = 50;
 
-/** Connections with a signing secret of their own that belong to this workspace or want these events. */
+/**
+ * The connections that have a signing secret of their own, and that either belong to `workspace` or have this
+ * `events_of` (the source of the events, such as a team or a repository); at most `maxNamed`.
+ */
 export async function listOwn(
   provider: IntegrationProvider,
   { workspace, events_of }: { workspace?: string | undefined; events_of?: string | undefined },

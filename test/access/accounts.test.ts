@@ -252,7 +252,7 @@ describe('a process that dies while it changes an account', () => {
     expect([notice!.subject, more]).toEqual(['The e-mail address of your account was changed', []]);
   });
 
-  it('an account that proves its current address again has no new address, and gets no notice', async () => {
+  it('when an account proves its current address again, this does not count as a change of address, and no notice is sent', async () => {
     const user = await api.newUser();
     const input = {
       body: { token: await withLink(user, 'email_change', user.email) },

@@ -309,7 +309,7 @@ describe('the customer of a session', () => {
     expect(await db().collection('customers').countDocuments({ org_id: org.orgId })).toBe(2);
   });
 
-  it('the customer of a session is a different one in another organization', async () => {
+  it('sessions for the same e-mail address in two organizations belong to two different customers', async () => {
     const email = newEmail();
     const here = await mint({ customer: { email } });
     const there = await api.newSession(await api.newOrg(), { body: { customer: { email } } });

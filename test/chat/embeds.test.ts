@@ -102,7 +102,7 @@ describe('an embedded visitor', () => {
     expect(await findCustomer(orgId, principal.customerId)).toMatchObject({ visitor_id: visitorId, verified: false });
   });
 
-  it('a returning visitor keeps their customer record and their session, which then lasts another day, and gets the product that the page names now', async () => {
+  it('a returning visitor keeps their customer record and their session; the session then lasts another day, and its product becomes the one that the page names now', async () => {
     const visitorId = randomUUID();
     const first = await visit({ visitorId, productType: 'personal' });
     now = new Date(now.getTime() + 3_600_000);

@@ -534,7 +534,7 @@ describe('the look that an organization chose', () => {
     expect(await page.evaluate("Object.keys(localStorage).some((name) => name.endsWith(':look'))")).toBe(true);
   });
 
-  it('outside the team’s hours the widget says that nobody is there, until the hours change, or the widget is hidden if the organization chose that', async () => {
+  it('outside the team’s hours the widget says that nobody is there, or is hidden if the organization chose that; when the organization changes its hours, an open page shows this the next time the chat is opened', async () => {
     const lindenbank = await bank();
     const never = { timezone: 'Europe/Berlin', week: {}, closed: [], away_message: null };
     await configure(lindenbank, '/orgs/{org}/hours', { hours: never });

@@ -205,7 +205,7 @@ describe('pruning that overlaps with a crawl', () => {
     expect(index.rows().length).toBe(5);
   });
 
-  it('pruning that overlaps with a crawl keeps a page that the crawl has found unchanged since the orphans were listed', async () => {
+  it('when a prune lists a page as an orphan and an overlapping crawl then finds the page unchanged, the prune keeps the page', async () => {
     const index = newIndex();
     const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const first = await begin();

@@ -168,7 +168,7 @@ describe('POST /crawl with every_hours', () => {
     await ended(first.body.crawl_id);
   });
 
-  it(`a schedule beyond ${maxSchedules} sites is refused and crawls nothing; the existing ones can still be changed`, async () => {
+  it(`when ${maxSchedules} sites have a schedule, a schedule for a further site is refused and crawls nothing; the existing schedules can still be changed`, async () => {
     const records = Array.from({ length: maxSchedules }, (_, i) => ({
       _id: `sched_${String(i).padStart(26, '0')}${here.org.orgId.slice(4)}`,
       org_id: here.org.orgId,

@@ -400,7 +400,7 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
     expect(await list(second, 'slack')).toMatchObject([{ status: 'connected', receives_events: false }]);
   });
 
-  it('connecting Slack revokes the token of a grant whose channel is refused, and connects nothing', async () => {
+  it('when Slack refuses the chosen channel, connecting Slack connects nothing, and the token of the grant is revoked', async () => {
     const own = await system.api().newOrg();
     system.slack().fault({ fits: ({ path }) => path === '/api/oauth.v2.access', body: granted('xoxb-refused') });
     const path = '/api/conversations.info';

@@ -289,7 +289,7 @@ describe('a malicious tool server', () => {
     expect(failure.message).not.toContain('ignore');
   });
 
-  it('a response that is too large is cut off', async () => {
+  it('a request whose response is too large is aborted, and fails with the reason too_large', async () => {
     server.intercept = (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       const piece = Buffer.alloc(64 * 1024, 0x20);

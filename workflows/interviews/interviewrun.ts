@@ -58,7 +58,7 @@ export function openRun(ref: { orgId: string; interviewId: string }, carried: In
   let writing: Promise<void> = Promise.resolve();
   let last: Move | undefined;
   const heard = {
-    /** The number of reports about the bot. */
+    /** The number of reports about the bot that the service that runs the bot has sent. */
     reports: 0,
     /** The value of `reports` when the bot was checked last. */
     looked: 0,

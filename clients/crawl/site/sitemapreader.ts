@@ -97,8 +97,8 @@ export function xmlReader(add: (loc: string) => boolean): Reader {
     reader.stopped ??= why;
   };
   const keep = (more: string): void => {
-    // The kept text is bounded, so that an endless text does not fill the memory. A text longer than a URL may be is
-    // refused later.
+    // The kept text is bounded, so that an endless text does not fill the memory. A text that exceeds the maximum
+    // length of a URL is refused later.
     if (inLoc && text.length <= maxUrlLength) text += more.slice(0, maxUrlLength + 1);
   };
   const open = (local: string): void => {

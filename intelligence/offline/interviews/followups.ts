@@ -12,7 +12,10 @@ type FollowUps = {
   /** Quotes a sentence of the answer (`{quote}`), and asks what happened then. */
   next: string;
   result: string;
-  /** `we` matches words for `we`; `own` matches words for `I`. */
+  /**
+   * The language's words for `we` (`we`) and for `I` (`own`). An answer that matches `we` and not `own` is followed by
+   * the question `ownPart`.
+   */
   we: RegExp;
   own: RegExp;
 };

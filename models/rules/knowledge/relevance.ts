@@ -81,7 +81,10 @@ export type Features = {
   foreign: number;
 };
 
-/** Normalises the scores of the passages of one question, so that they can be compared. */
+/**
+ * Normalises the scores of the passages of one question, so that they can be compared with the scores for other
+ * questions and of other index tables. So the same weights and thresholds (`calibration`) fit all of them.
+ */
 export type Scale = {
   calibration: Calibration;
   weights: readonly number[];

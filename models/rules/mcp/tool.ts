@@ -114,7 +114,10 @@ export const outcomes = [
 ] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** A tool name for the agent, derived from the server's name and different from all in `taken`. */
+/**
+ * A tool name for the agent, derived from the name that the tool server gives the tool (`sourceName`), and different
+ * from all names in `taken`.
+ */
 export function suggestedName(sourceName: string, taken: ReadonlySet<string>): string {
   const words = sourceName
     .normalize('NFKD')

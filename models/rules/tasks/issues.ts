@@ -75,10 +75,12 @@ function statusOfGithub(
 /**
  * The facts that must be sent to the issue.
  *
- * After an attempt without an answer, it is unknown whether the issue has the value in `sending`. So a wanted value
- * that differs from the value in `sending` is sent again. `held`: true when some facts are not sent yet. Somebody has
- * changed these facts in the issue, and the change is still being written into the task. Sending these facts would
- * overwrite the change. When the change is not written within `inboundTriedForMs`, the facts are sent after all.
+ * After an attempt without an answer, the issue may hold the value in `sending` or the value known before. So a wanted
+ * value that differs from the value in `sending` is sent, even if it equals the value known before.
+ *
+ * `held`: true when some facts are held back, because somebody has changed them in the issue and that change is still
+ * being written into the task. Sending them now would overwrite the change. When the change is not written within
+ * `inboundTriedForMs`, the facts are sent after all.
  */
 export function differing(
   wanted: IssueFacts,

@@ -134,9 +134,12 @@ describe('a request and its answer', () => {
       ['Ada: The brochure has a wrong number.', "Bob: My fault. I'll correct it this evening."],
       [['Correct the brochure', 'Bob', '2026-11-18']],
     ],
-  ])('a request and its answer are read together: the request %s', (_, spoken, wanted) => {
-    expect(tasksIn(...spoken)).toEqual(wanted);
-  });
+  ])(
+    'the task that a spoken request becomes depends also on what is said before and after it: the request %s',
+    (_, spoken, wanted) => {
+      expect(tasksIn(...spoken)).toEqual(wanted);
+    },
+  );
 
   it('in a talk of two people, a request becomes a task of the person who did not make the request', () => {
     const { tasks } = read(talk('Ada: Could you check the invoice?', 'Bob: Hm, let me think.'));

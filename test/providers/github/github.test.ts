@@ -69,36 +69,36 @@ describe('issues', () => {
 describe('a refusal', () => {
   it.each<[string, number, Record<string, string>, string, Partial<GithubError>]>([
     [
-      'of the token is temporary and counts as a refused token',
+      'a refused token is temporary and is marked as unauthorized',
       401,
       {},
       'Bad credentials',
       { unauthorized: true, permanent: false },
     ],
-    ['for lack of rights is permanent', 403, {}, 'Resource not accessible', { unauthorized: false, permanent: true }],
+    ['a lack of rights is permanent', 403, {}, 'Resource not accessible', { unauthorized: false, permanent: true }],
     [
-      'with status 429 is temporary, until the time in Retry-After',
+      'status 429 is temporary, with the wait from Retry-After',
       429,
       { 'retry-after': '7' },
       'Slow down',
       { permanent: false, retryAfterMs: 7_000 },
     ],
     [
-      'with status 403 and Retry-After is temporary',
+      'status 403 with Retry-After is temporary, with the wait from Retry-After',
       403,
       { 'retry-after': '3' },
       'x',
       { permanent: false, retryAfterMs: 3_000 },
     ],
     [
-      'by the secondary rate limit is temporary',
+      'the secondary rate limit is temporary',
       403,
       {},
       'You have exceeded a secondary rate limit',
       { permanent: false },
     ],
     [
-      'by the rate limit is temporary, until the limit is reset',
+      'the rate limit is temporary, until the limit is reset',
       403,
       {
         'x-ratelimit-remaining': '0',
@@ -108,14 +108,17 @@ describe('a refusal', () => {
       'API rate limit exceeded',
       { permanent: false, retryAfterMs: 60_000 },
     ],
-    ['of the content is permanent', 422, {}, 'Validation Failed', { permanent: true }],
-    ['by an outage is temporary', 502, {}, 'Server Error', { permanent: false, unauthorized: false }],
-  ])('a refusal by GitHub %s', async (_, status, headers, message, expected) => {
-    service.fault({ status, headers, body: { message } });
-    const error = await failure(ask());
-    expect(error).toMatchObject({ status, ...expected });
-    expect(error.message).toBe(`GitHub says: ${message}`);
-  });
+    ['refused content is permanent', 422, {}, 'Validation Failed', { permanent: true }],
+    ['an outage is temporary', 502, {}, 'Server Error', { permanent: false, unauthorized: false }],
+  ])(
+    'an unsuccessful response of GitHub becomes a temporary or a permanent error: %s',
+    async (_, status, headers, message, expected) => {
+      service.fault({ status, headers, body: { message } });
+      const error = await failure(ask());
+      expect(error).toMatchObject({ status, ...expected });
+      expect(error.message).toBe(`GitHub says: ${message}`);
+    },
+  );
 
   it('an error of GitHub that is not JSON is reported by its status alone, and a lost response as an unreachable service', async () => {
     service.fault({ status: 500, body: 'plain' });

@@ -184,14 +184,17 @@ describe('a message that is posted again', () => {
     ['an unmarked post with the same text is found', mine, '1.5'],
     ['the same text marked with another event is not found', { ...mine, metadata: markOf('e1') }, '2.0'],
     ['the same text of another person is not found', { ...mine, user: 'U1' }, '2.0'],
-  ])('when a retry looks for the earlier post, %s', async (_, earlier, ts) => {
-    const slack = {
-      messages: async () => [earlier],
-      post: async () => ({ channel: 'C1', ts: '2.0' }),
-    } as unknown as Slack;
-    const post = { channel: 'C1', thread_ts: '1.0', text: 'Write your question.', metadata: markOf('e2') };
-    expect(await postOnce(slack, { token: 'xoxb-1', bot_user_id: 'U0BOT' }, post, start)).toBe(ts);
-  });
+  ])(
+    'a retry of a Slack post whose first attempt may have succeeded looks for that post before it posts again: %s',
+    async (_, earlier, ts) => {
+      const slack = {
+        messages: async () => [earlier],
+        post: async () => ({ channel: 'C1', ts: '2.0' }),
+      } as unknown as Slack;
+      const post = { channel: 'C1', thread_ts: '1.0', text: 'Write your question.', metadata: markOf('e2') };
+      expect(await postOnce(slack, { token: 'xoxb-1', bot_user_id: 'U0BOT' }, post, start)).toBe(ts);
+    },
+  );
 });
 
 describe('a refusal of Slack', () => {

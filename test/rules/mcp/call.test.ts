@@ -85,8 +85,9 @@ describe('waiting for an approval', () => {
     expect(waitMs).toEqual({ customer: 600_000, step_up: 600_000, member: 86_400_000, input: 600_000 }));
   it('each verdict that requires an approval names who has to approve: customer, step-up or member', () =>
     expect(awaitedBy).toEqual({ ask_customer: 'customer', ask_step_up: 'step_up', ask_member: 'member' }));
-  it.each(awaitedOnes)('a refused approval of kind %s ends the tool call as declined or denied', (one) =>
-    expect(['declined', 'denied']).toContain(refusedOutcome[one]),
+  it.each(awaitedOnes)(
+    'when the person who is asked refuses an approval of kind %s, the tool call ends as declined or denied',
+    (one) => expect(['declined', 'denied']).toContain(refusedOutcome[one]),
   );
   it.each([
     ['a', 'a', true],

@@ -79,8 +79,8 @@ function isHidden(attributes: Readonly<Record<string, string | undefined>>): boo
 const targets = ['data-bs-target', 'data-target', 'href'];
 
 /**
- * Records the ids of the elements that a control opens. Controls are tabs, buttons of collapsed answers, and links to
- * an element itself.
+ * Records the ids of the elements that a control opens. Controls are tabs, buttons of collapsed answers, and links
+ * whose `href` is the element's `#id`.
  */
 function noteOpened(opened: Set<string>, attributes: Readonly<Record<string, string | undefined>>): void {
   for (const id of attributes['aria-controls']?.split(/\s+/) ?? []) if (id !== '') opened.add(id);
@@ -129,8 +129,8 @@ export function parseTree(html: string): Tree {
   const opened = new Set<string>();
   let depth = 0;
   /**
-   * Counts the open elements that are not in the tree: those inside a silent element (`muted`), and those below the
-   * maximum depth (`over`).
+   * Counts the open elements that are not in the tree. `muted`: an element named in `silent` or a hidden element below
+   * the maximum depth, and all elements inside it. `over`: other elements below the maximum depth.
    */
   let muted = 0;
   let mutedBy: string | undefined;
