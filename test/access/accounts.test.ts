@@ -575,7 +575,7 @@ describe('invitations', () => {
     expect((await membersOf(org)).map(({ email }) => email)).toEqual([org.owner.email, user.email]);
   });
 
-  it('invitations name their sender and reason; an address that objected to mails gets none, and the inviter gets the link', async () => {
+  it('an invitation mail names its sender and reason; an address that objected to mails gets no mail, and the inviter gets the link instead', async () => {
     const [org, other] = [await api.newOrg(), await api.newOrg()];
     const email = `${randomUUID()}@example.com`;
     await invite(org, email);
@@ -636,7 +636,7 @@ describe('invitations', () => {
     expect(answers).toEqual([...Array.from({ length: 8 }, () => 201), 429]);
   });
 
-  it('an invitation contains no web address from the organization’s name', async () => {
+  it('an invitation mail contains no web address from the organization’s name, even when that name contains one', async () => {
     const { owner } = await api.newOrg();
     const made = await post('/orgs', { name: 'Win at https://evil.example/x or evil.example' }, owner.token);
     const org = { orgId: made.body.data.org_id, owner };

@@ -70,7 +70,7 @@ describe('POST /auth/register', () => {
     ['an empty name', { name: '' }, 'name'],
     ['a blank name', { name: '   ' }, 'name'],
     ['a name of two lines', { name: 'Ada\nLovelace' }, 'name'],
-    ['an endless company', { company: 'x'.repeat(101) }, 'company'],
+    ['an endless company name', { company: 'x'.repeat(101) }, 'company'],
     ['a missing name', { name: undefined }, 'name'],
   ])('registration refuses %s with 400 naming the field', async (_, body, field) => {
     const answer = await register(body);

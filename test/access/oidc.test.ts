@@ -269,7 +269,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
   });
 
   it.each([false, undefined, 'true', 1])(
-    'an unverified address (%j) does not sign in to an existing account: 401',
+    'a person whose provider says email_verified %j is not signed in to the existing account with the same address: 401',
     async (email_verified) => {
       const person = newPerson();
       const owner = await registered(person.email!);
@@ -415,7 +415,7 @@ describe('a callback is refused (401)', () => {
   it.each([
     ['whose ID token was made for another sign-in (nonce)', (kept: object) => ({ ...kept, nonce: 'another nonce' })],
     ['whose code was asked for by somebody else (PKCE)', (kept: object) => ({ ...kept, verifier: 'v'.repeat(43) })],
-  ])('a callback is refused for this fault: %s', async (_, change) => {
+  ])('a callback %s is refused', async (_, change) => {
     const { path, cookie, params } = await begin(newPerson());
     const id = createHash('sha256').update(params.get('state')!).digest('hex');
     const states = db.collection<{ _id: string; sealed: string }>('one_time_states');

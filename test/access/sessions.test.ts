@@ -124,15 +124,15 @@ describe('POST …/mint', () => {
     ],
     ['too short a life', { ttlSeconds: 59 }, ['ttlSeconds']],
     ['too long a life', { ttlSeconds: 3601 }, ['ttlSeconds']],
-    ['half a second', { ttlSeconds: 60.5 }, ['ttlSeconds']],
-    ['a visitor of no characters', { visitorId: '' }, ['visitorId']],
-    ['a visitor of 101 characters', { visitorId: 'v'.repeat(101) }, ['visitorId']],
+    ['a life with half a second', { ttlSeconds: 60.5 }, ['ttlSeconds']],
+    ['an empty visitor id', { visitorId: '' }, ['visitorId']],
+    ['a visitor id of 101 characters', { visitorId: 'v'.repeat(101) }, ['visitorId']],
     ['a context that is a list', { context: [] }, ['context']],
-    ['a product that is none', { context: { productType: 7 } }, ['context', 'productType']],
+    ['a product that is no text', { context: { productType: 7 } }, ['context', 'productType']],
     ['an endless product', { context: { productType: 'x'.repeat(201) } }, ['context', 'productType']],
     ['a context of 9 KiB', { context: { a: 'x'.repeat(9 * 1024) } }, ['context']],
     ['an operator in the context', { context: { a: { $ne: null } } }, ['context']],
-    ['a mode of the caller’s', { mode: 'live' }, ['mode']],
+    ['a mode chosen by the caller', { mode: 'live' }, ['mode']],
   ])('minting a session refuses %s with 400 naming the field', async (_, fields, path) => {
     const { status, body } = await mint({
       ...('customer' in fields || path[0] === 'customer' ? {} : { customer: { email: newEmail() } }),
@@ -250,7 +250,7 @@ describe('the customer of a session', () => {
     expect(customerIds([...byEmail, ...byId])).toHaveLength(2);
   });
 
-  it('a customer known by e-mail only stays the same when an external id is added', async () => {
+  it('a customer known only by an e-mail stays the same customer when an external id is added', async () => {
     const email = newEmail();
     const replies = [
       await mint({ customer: { email, name: 'Ada' } }),

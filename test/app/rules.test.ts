@@ -36,7 +36,7 @@ describe('a view of the inbox', () => {
       ...more,
     }) as InboxConversation;
 
-  it('the page puts a conversation into the same inbox views as the server', () => {
+  it('the page chooses the inbox views of a conversation by its wait, assignee, snooze, status and tags, and turns a view into a query', () => {
     const waiting = one({ waiting_since: '2026-01-01T00:00:00.000Z' });
     const boxes = (which: InboxConversation) =>
       ['waiting', 'mine', 'unassigned', 'snoozed', 'resolved', 'all'].filter((box) =>
@@ -101,7 +101,7 @@ describe('writing', () => {
     expect(titleOf('x'.repeat(2_000))).toHaveLength(longestTitle);
   });
 
-  it('a snooze ends in an hour, tomorrow at nine or next Monday at nine', () => {
+  it('a member can snooze a conversation for an hour, until tomorrow at nine or until next Monday at nine', () => {
     const times = snoozeTimes(new Date(2026, 10, 26, 16, 30));
     expect([times.hour, times.tomorrow, times.week]).toEqual([
       new Date(2026, 10, 26, 17, 30),
@@ -120,7 +120,7 @@ describe('the texts of the page', () => {
     ['es', es, /cliente volvió a escribir/],
     ['fr', fr, /client a réécrit/],
   ] as const)(
-    'in %s the page shows the reason “replied” of a ticket as a customer who wrote back, and its text for an invitation link does not mention a mail server',
+    'in %s the page explains the ticket reason “replied” as a customer who wrote back, and offers an invitation link without mentioning a mail server',
     (_, { reasons, settings }, wroteBack) => {
       expect(reasons['replied']).toMatch(wroteBack);
       expect(settings.inviteLink).not.toMatch(/serve[ru]|servidor/i);

@@ -85,7 +85,7 @@ describe('the page /app', () => {
     },
   );
 
-  it('the page still gets new conversations after it has shown one that does not exist, or one that was removed while it was open', async () => {
+  it('the page still gets new conversations after the user has opened one that does not exist, or one that was removed while it was open', async () => {
     const colleague = await StaffClient.open(api, org.orgId, bob);
     /** Has a new customer write, and waits until the list shows that customer. */
     const gets = async (name: string) => {
@@ -307,7 +307,7 @@ describe('the page /app', () => {
     await app.press('Escape');
   });
 
-  it('an active key and a pending invitation are shown however many ended ones are newer', async () => {
+  it('an active key and a pending invitation are shown even when more than a hundred revoked ones are newer', async () => {
     const email = 'grace@staff.example';
     await api.request('POST', `/orgs/${org.orgId}/members`, {
       token: org.owner.token,

@@ -322,7 +322,7 @@ describe('the team’s tags', () => {
 });
 
 describe('a read that is repeated', () => {
-  it('a read that is due again while it still runs is not started a second time', async () => {
+  it('a repeated read from the server is not started a second time while the previous one still runs', async () => {
     const ends: (() => void)[] = [];
     const tick = oneAtATime(() => new Promise<void>((resolve) => ends.push(resolve)));
     tick();

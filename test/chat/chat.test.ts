@@ -178,7 +178,7 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     expect((await messagesOf(client.convId!)).map((message) => message.body)).toEqual(bodies);
   });
 
-  it('frames that another process appends arrive completely and in order', async () => {
+  it('an answer that another process writes reaches every tab of the customer completely and in order', async () => {
     const client = await newClient();
     const tab = await tabOf(client);
     const pieces = Array.from({ length: 40 }, (_, i) => `piece ${i} `);
@@ -191,7 +191,7 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     }
   });
 
-  it('frames of several concurrent writers arrive in the order of the log', async () => {
+  it('frames that several writers append to a conversation’s log at the same time reach the client in the order of the log', async () => {
     const client = await newClient();
     await Promise.all(
       Array.from({ length: 6 }, async (_, writer) => {
@@ -251,7 +251,7 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     });
   });
 
-  it('a ping is answered with a pong, and a reply to an action that is not pending gets an error that names its type', async () => {
+  it('a ping is answered with a pong; a confirmation or step-up for a tool call that is not pending gets an error that names the type of the refused frame', async () => {
     const client = await newClient();
     client.send({ type: 'typing' });
     client.send({ type: 'ping' });
@@ -266,7 +266,7 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     expect(client.isOpen).toBe(true);
   });
 
-  it('the end frame resolves the conversation with the customer’s rating, and the next connection starts a new conversation', async () => {
+  it('an end frame resolves the conversation and stores the customer’s rating; the customer’s next connection starts a new conversation', async () => {
     const client = await newClient();
     client.say('Thanks');
     await client.frame('ack');
@@ -284,7 +284,7 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     expect(former.all('welcome')[0]?.status).toBe('resolved');
   });
 
-  it('a context_update is stored, but does not override the product signed into the session', async () => {
+  it('a context_update from the page is stored, but does not override the product that is signed into the session token', async () => {
     const client = clientOf(await session({ context: { productType: 'business' } }));
     await client.connect(here.url);
     client.send({
@@ -513,7 +513,7 @@ describe('an invalid or excessive frame', () => {
     ['what is not JSON', '{"type":', 'MALFORMED_JSON'],
     ['what is not UTF-8', '', 'MALFORMED_JSON'],
     ['a type that does not exist', '{"type":"refund"}', 'UNKNOWN_TYPE'],
-    ['a type of the server’s', '{"type":"reply_end","message_id":"m"}', 'UNKNOWN_TYPE'],
+    ['a type that only the server sends', '{"type":"reply_end","message_id":"m"}', 'UNKNOWN_TYPE'],
     ['an inherited name as a type', '{"type":"constructor"}', 'UNKNOWN_TYPE'],
     ['no object', '[]', 'UNKNOWN_TYPE'],
     ['null', 'null', 'UNKNOWN_TYPE'],
@@ -521,17 +521,20 @@ describe('an invalid or excessive frame', () => {
     ['more than 64 KiB', `{"type":"ping"}${' '.repeat(65_536 - 14)}`, 'TOO_LARGE'],
     ['megabytes', 'x'.repeat(5_000_000), 'TOO_LARGE'],
   ];
-  it.each(malformed)('a frame (%s) gets an error, then the socket closes with 4400', async (name, data, code) => {
-    const client = await newClient();
-    if (name === 'what is not UTF-8') {
-      // A complete text frame, masked with zeros, whose single byte starts an incomplete UTF-8 character.
-      (client as unknown as { socket: { _socket: Socket } }).socket._socket.write(
-        Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0xc3]),
-      );
-    } else client.sendRaw(data);
-    expect(await client.ended()).toEqual({ code: 4400, reason: code });
-    expect(client.all('error').map((error) => error.code)).toEqual([code]);
-  });
+  it.each(malformed)(
+    'a client that sends an invalid frame (%s) gets an error, and its socket is closed with 4400',
+    async (name, data, code) => {
+      const client = await newClient();
+      if (name === 'what is not UTF-8') {
+        // A complete text frame, masked with zeros, whose single byte starts an incomplete UTF-8 character.
+        (client as unknown as { socket: { _socket: Socket } }).socket._socket.write(
+          Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0xc3]),
+        );
+      } else client.sendRaw(data);
+      expect(await client.ended()).toEqual({ code: 4400, reason: code });
+      expect(client.all('error').map((error) => error.code)).toEqual([code]);
+    },
+  );
 
   it('a frame of exactly 64 KiB is accepted', async () => {
     const client = await newClient();
@@ -570,7 +573,7 @@ describe('an invalid or excessive frame', () => {
     expect((await conversationOf(client.convId!)).status).toBe('open');
   });
 
-  it('the 21st message in a minute, counted over both processes and REST, gets an error and close 4429', async () => {
+  it('the 21st message of a customer in a minute, counted over both processes and REST, gets an error, and its socket is closed with 4429', async () => {
     const client = await newClient();
     const tab = await tabOf(client);
     for (let i = 0; i < 8; i++) client.say(`here ${i}`);
@@ -650,18 +653,21 @@ async function upgradeRaw(apiUrl: string, path: string, headers: string[] = []):
 describe('who may connect', () => {
   it.each([
     ['no credential', {}],
-    ['a token that is none', { sessionToken: 'nonsense' }],
+    ['an invalid session token', { sessionToken: 'nonsense' }],
     ['an API key', { sessionToken: () => key }],
     ['a dashboard login', { sessionToken: () => org.owner.token }],
     ['a publishable key that does not exist', { pk: 'svc_pk_test_unknown', visitorId: 'visitor-0123456789' }],
-  ] as [string, Record<string, string | (() => string)>][])('a client with %s gets close 4401', async (_, query) => {
-    const given = Object.entries(query).map(([name, value]) => [name, typeof value === 'string' ? value : value()]);
-    const client = new ChatClient(org.orgId, Object.fromEntries(given));
-    clients.push(client);
-    await client.connect(here.url);
-    expect(await client.ended()).toEqual({ code: 4401, reason: 'UNAUTHENTICATED' });
-    expect(client.frames.map(({ type }) => type)).toEqual(['error']);
-  });
+  ] as [string, Record<string, string | (() => string)>][])(
+    'the socket of a client with %s is closed with 4401',
+    async (_, query) => {
+      const given = Object.entries(query).map(([name, value]) => [name, typeof value === 'string' ? value : value()]);
+      const client = new ChatClient(org.orgId, Object.fromEntries(given));
+      clients.push(client);
+      await client.connect(here.url);
+      expect(await client.ended()).toEqual({ code: 4401, reason: 'UNAUTHENTICATED' });
+      expect(client.frames.map(({ type }) => type)).toEqual(['error']);
+    },
+  );
 
   it('a socket with a session of another organization is closed with 4404, as for an unknown organization', async () => {
     const foreign = await mint(api, await api.newOrg());
@@ -785,7 +791,7 @@ describe('who may connect', () => {
     }
   });
 
-  it('an upgrade request outside the chat’s path gets the answer of an ordinary request', async () => {
+  it('a WebSocket upgrade request to a path other than the chat’s is answered like an ordinary HTTP request', async () => {
     for (const path of [
       '/v1/support/chat/ws',
       '/v1/support/chat/ws/',

@@ -4,8 +4,11 @@ import { chatStories } from '../kit/chatstory.ts';
 
 const expectOneHistory = chatStories('chatproperty');
 
-describe('a conversation under random interleavings', () => {
-  it.each([1])('after random interleavings, every client has the same conversation history (seed %i)', async (seed) => {
-    await expectOneHistory(seed);
-  });
+describe('a conversation under random crashes and reconnects', () => {
+  it.each([1])(
+    'after a random sequence of messages, reconnects and crashes, every client has the server’s conversation history (seed %i)',
+    async (seed) => {
+      await expectOneHistory(seed);
+    },
+  );
 });

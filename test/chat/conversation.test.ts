@@ -110,7 +110,7 @@ describe('a message whose conversation is resolved before a worker takes it', ()
     frames.flatMap(({ type, body }) => (type === 'status' ? [body['status']] : []));
 
   it.each(['resolve', 'end'] as const)(
-    'a message is still answered when the act “%s” has resolved its conversation, which stays resolved',
+    'a message is still answered when “%s” has resolved its conversation before a worker takes the message, and the conversation stays resolved',
     async (what) => {
       const { customer, ids } = asked.get(what)!;
       expect((await customer.answered(ids[0]!)).body).toContain('12 EUR');
@@ -121,7 +121,7 @@ describe('a message whose conversation is resolved before a worker takes it', ()
     },
   );
 
-  it('in a resolved conversation, a question without an answer is not counted, does not escalate, and announces no person', async () => {
+  it('in a resolved conversation, a question without an answer is not counted and does not escalate, and the reply does not say that a person was called', async () => {
     const { customer, ids } = asked.get('missing')!;
     for (const id of ids) expect((await customer.answered(id)).body).toBe(ownSentences.notFound.en);
     const { status, misses, ticket, events } = await customer.settled();
@@ -194,7 +194,7 @@ describe('a customer’s message', () => {
     expect(processTree(pid!)).toEqual([pid]);
   });
 
-  it('a repeated question is answered with other sentences of the passage, and with the statement that there is no more when none are left', async () => {
+  it('the second answer to a repeated question differs from the first, and the question is not counted as unanswered', async () => {
     const customer = await newCustomer(orgId);
     const bodies: string[] = [];
     for (let times = 0; times < 3; times += 1)
@@ -230,7 +230,7 @@ describe('a customer’s message', () => {
     expect(told.slice(1).map(({ body }) => body)).toEqual([{ ticket_id: ticket!.ticket_id }, { status: 'escalated' }]);
   });
 
-  it('after escalating because it found no answers, the agent gives only certain answers, and none once a member has taken over', async () => {
+  it('in a conversation that the agent has escalated for lack of answers, the agent gives only answers of high confidence, and none once a member has taken over', async () => {
     const customer = await newMissed(orgId);
     const outcome = async (body: string) => {
       const before = (await customer.frames()).length;
@@ -251,7 +251,7 @@ describe('a customer’s message', () => {
     expect(shown.toSorted()).toEqual(['ack', 'escalated', 'status']);
   });
 
-  it('a request for a person after the agent escalated because it found no answers is confirmed once, and changes the ticket’s reason to “asked”', async () => {
+  it('when a customer asks for a person after the agent has escalated for lack of answers, the agent confirms this once, and the ticket’s reason becomes “asked”', async () => {
     const customer = await newMissed(orgId);
     const { ticket, events } = await customer.conversation();
     expect((await customer.ask('I want to talk to a human')).body).toBe(ownSentences.called.en);
@@ -360,7 +360,7 @@ describe('a customer’s message', () => {
 describe('a customer’s message that reopens a resolved conversation', () => {
   beforeAll(ensureWorker);
 
-  it('a reopened conversation shows its new status even when the API process died before storing the message', async () => {
+  it('a conversation that a customer’s message reopens shows its new status even when the API process died before storing that message', async () => {
     const orgId = await newOrg([]);
     const customer = await newCustomer(orgId);
     const { convId } = customer;
@@ -375,7 +375,7 @@ describe('a customer’s message that reopens a resolved conversation', () => {
     await until(async () => !(await customer.conversation()).pending?.length, 'the intent to be settled');
   });
 
-  it('when the API process survives, a message that reopens a conversation leaves no unsent workflow signal behind', async () => {
+  it('a message that reopens a conversation shows the status “open” once, and leaves no workflow signal unsent', async () => {
     const orgId = await newOrg([]);
     const customer = await newCustomer(orgId);
     await customer.ask('Hello!');
@@ -403,7 +403,7 @@ describe('the product that is searched', () => {
   const question = 'What does the heron account cost?';
 
   it.each(['business', 'all', '', ' ', { $ne: 'personal' }, ['business'], null])(
-    'the product that is searched is the one signed into the session, whatever the page sends: %j',
+    'the agent answers from documents of the product that is set in the session, whatever product the page sends: %j',
     async (productType) => {
       const customer = await newCustomer(orgId, { productType: 'personal' });
       await refineConversation(orgId, customer.convId, { productType, segments: ['business'] });
@@ -415,7 +415,7 @@ describe('the product that is searched', () => {
     },
   );
 
-  it('the product that is searched is the one the page sends when the session names none', async () => {
+  it('when the session sets no product, the agent answers from documents of the product that the page sends', async () => {
     const customer = await newCustomer(orgId);
     await refineConversation(orgId, customer.convId, { productType: 'business' });
     expect((await customer.ask(question)).body).toBe('The heron account costs 9 EUR a month.');
@@ -444,7 +444,7 @@ describe('a message that arrives while a member marks the conversation as read',
 });
 
 describe('the greeting of a socket that connects', () => {
-  it('a new socket gets the current status first, then the frames after the client’s resume number, or only new frames without such a number', async () => {
+  it('a new socket first gets the conversation’s current status, and starts at the client’s resume number, or at the last frame when the client gives no number', async () => {
     const customer = await newCustomer(newId('org'));
     await customer.say('Hello');
     const chosen = await customer.conversation();
@@ -465,7 +465,7 @@ describe('the greeting of a socket that connects', () => {
     }
   });
 
-  it('the greeting of a socket that connects is not sent when the conversation has been deleted', async () => {
+  it('a socket that connects gets no frame when its conversation has been deleted', async () => {
     const customer = await newCustomer(newId('org'));
     const chosen = await customer.conversation();
     await ConversationModel.deleteOne({ _id: chosen._id });
@@ -576,7 +576,7 @@ describe('a worker that is killed while it answers', () => {
   );
 });
 
-describe('a worker that is killed while it gives a certain answer in a conversation that was escalated after misses', () => {
+describe('a worker that is killed while it answers in a conversation that was escalated for lack of answers', () => {
   const known = 'What does the gannet card cost?';
   const announced = ['typing', 'reply_start', 'reply_chunk'];
   /** Each case also lists the frames that the customer gets. A stored answer is part of the history, so it is shown. */
@@ -608,7 +608,7 @@ describe('a worker that is killed while it gives a certain answer in a conversat
   afterAll(stopWorkers);
 
   it.each(cases)(
-    'when a worker is killed at “%s” in an escalated conversation and the member %s, the message’s final state is “%s”',
+    'when a worker is killed at “%s” in an escalated conversation and the member then %s, the customer’s message ends as “%s” (“left” is left to the member)',
     async (fault, member, state, shown) => {
       const { customer, id, before, signal } = left[cases.findIndex(([f, m]) => f === fault && m === member)]!;
       expect(signal).toBe('SIGKILL');
@@ -621,7 +621,7 @@ describe('a worker that is killed while it gives a certain answer in a conversat
   );
 });
 
-describe('a member who takes over while the agent still searches for a certain answer', () => {
+describe('a member who takes over while the agent still searches for an answer', () => {
   afterAll(stopWorkers);
 
   it('a member who takes over while the agent searches for an answer stops the agent from answering', async () => {
@@ -678,7 +678,7 @@ describe('an organization whose answers come from a language model', () => {
     expect((await customer.conversation()).misses).toBe(1);
   });
 
-  it('the model gets the session’s context, in which the page’s values replace all but the product signed into the session', async () => {
+  it('the model gets the session’s context, in which the page can replace every value except the product', async () => {
     model.requests.length = 0;
     const context = { productType: 'retail', plan: 'gold', desk: 7 };
     const customer = await newCustomer(orgId, { productType: 'retail', context });
@@ -720,8 +720,8 @@ describe('an organization whose answers come from a language model', () => {
   const nonsense = { kind: 'reply', content: 'no' } as const;
 
   it.each<[string, readonly Script[]]>([
-    ['breaks off, and does not mend it', [{ kind: 'truncate', after: 60 }, nonsense]],
-    ['writes what is no answer, twice', [nonsense, nonsense]],
+    ['breaks off and then fails to correct its answer', [{ kind: 'truncate', after: 60 }, nonsense]],
+    ['writes an unusable answer twice', [nonsense, nonsense]],
   ])('when a model %s, the answer is quoted from the sources, and the record says why', losesNothing);
 
   it('the answer is streamed while the model writes; when the worker is killed, another restarts the answer under the same id', async () => {
@@ -760,7 +760,7 @@ describe('an organization whose answers come from a language model', () => {
       ['is over its limit', Array.from({ length: 8 }, () => ({ kind: 'status', status: 429 }))],
       ['fails', Array.from({ length: 8 }, () => ({ kind: 'status', status: 500 }))],
       ['hangs', [{ kind: 'hang' }]],
-      ['stands still in the middle', [{ kind: 'stall', after: 60 }]],
+      ['stalls in the middle of its answer', [{ kind: 'stall', after: 60 }]],
     ])('when a model %s, the answer is quoted from the sources, and the record says why', losesNothing);
 
     it('a model that hangs while it interprets a message is not asked to answer the same message', async () => {

@@ -51,8 +51,8 @@ async function tried(doing: ReturnType<typeof act>) {
 }
 const range = (n: number) => Array.from({ length: n }, (_, i) => i);
 
-describe('a hundred concurrent acts on one conversation', () => {
-  it('concurrent acts give every message its own position without gaps, count every unread message, and lose no intent to signal a workflow', async () => {
+describe('a hundred concurrent actions on one conversation', () => {
+  it('a hundred concurrent actions number a conversation’s messages without gaps, count every unread message, and lose no workflow signal that is to be sent', async () => {
     const convId = await begin();
     const others: Act[] = ['assign', 'unassign', 'escalate', 'resolve', 'reopen'];
     const done = await Promise.all(
@@ -73,7 +73,7 @@ describe('a hundred concurrent acts on one conversation', () => {
     expect(conversation.preview).toMatch(/^\d+$/);
   });
 
-  it('concurrent acts record each status change of the ticket as one event, in an order that the transitions allow', async () => {
+  it('when many actions change a conversation at the same time, each status change of its ticket is recorded as one event, in an allowed order', async () => {
     const convId = await begin();
     const kinds: Act[] = ['escalate', 'resolve', 'reopen', 'reply', 'end'];
     await Promise.all(range(100).map((i) => tried(act(convId, kinds[i % kinds.length]!, { reason: 'member' }))));
@@ -92,7 +92,7 @@ describe('a hundred concurrent acts on one conversation', () => {
     if (ticket?.status === 'resolved' || ticket?.status === 'closed') expect(last.type).toBe('ticket.resolved');
   });
 
-  it('concurrent acts increase the status version only when the status changes', async () => {
+  it('concurrent actions increase a conversation’s status version only when its status changes', async () => {
     const convId = await begin();
     await act(convId, 'escalate', { reason: 'asked' });
     const { status_version } = await read(convId);
@@ -174,7 +174,7 @@ describe('a customer who writes back after a member has answered', () => {
 });
 
 describe('the intent to signal a workflow', () => {
-  it('the intent to signal a workflow is stored only for a message that changes the status, and once for concurrent messages', async () => {
+  it('a message stores a workflow signal to be sent only if it changes the conversation’s status; several such messages at the same time store one', async () => {
     const convId = await begin();
     const saying = (body: string) => act(convId, 'message', { ...said(body), attend: true });
     const waiting = async () => (await read(convId)).pending?.map(({ workflow }) => workflow) ?? [];
@@ -188,7 +188,7 @@ describe('the intent to signal a workflow', () => {
   });
 
   it.each(['open', 'resolved'] as const)(
-    'a message to a conversation that is %s costs one signal and leaves none',
+    'a message to a conversation that is %s signals the conversation’s workflow exactly once',
     async (status) => {
       const convId = await begin();
       if (status === 'resolved') await act(convId, 'resolve');
@@ -462,7 +462,7 @@ describe('the claim to answer a message', () => {
     return (await insertMessage({ ...asked, role: 'customer', position: 1, state: 'waiting' }))!;
   };
 
-  it('of several attempts that see a message unclaimed, one wins the claim to answer it', async () => {
+  it('when several attempts claim the same message at the same time, exactly one of them may answer the message', async () => {
     const message = await waiting();
     const attempts = range(10).map(String);
     const claimed = await Promise.all(attempts.map((attempt) => claimAnswer(message, attempt)));
@@ -471,7 +471,7 @@ describe('the claim to answer a message', () => {
     expect(held).toEqual(claimed);
   });
 
-  it('an attempt to answer a message takes over the claim only when the claim has not changed since the attempt read it, and not after the message is answered', async () => {
+  it('a new attempt may take over the claim to answer a message unless another attempt has claimed the message meanwhile or the message is already answered', async () => {
     const message = await waiting();
     expect(await claimAnswer(message, 'first')).toBe(true);
     const second = { ...message, attempt: 'first' };
@@ -497,7 +497,7 @@ describe('a note on a conversation that is deleted at the same time', () => {
   });
 });
 
-it('of the streams that a process’s sockets follow, those of removed conversations are found in every organization', async () => {
+it('a process finds out which of the conversations that its sockets follow have been removed, in every organization', async () => {
   const convId = await begin();
   const [otherOrg, removed, gone] = [newId('org'), newId('conversation'), newId('conversation')];
   const { _id: other } = await provideConversation(otherOrg, 'live', newId('customer'), new Date());

@@ -174,7 +174,7 @@ describe('GET /support/customers/orgs/{orgId}/{customerId}', () => {
     }
   });
 
-  it('the export of a customer shows nothing of another customer, even with a cursor into their conversation; an invented cursor gets 400', async () => {
+  it('the export of a customer shows nothing of another customer, even with a cursor into the other customer’s conversation; an invented cursor gets 400', async () => {
     const [one, two] = [await newCustomer(), await newCustomer()];
     const { convId } = await two.say('Nobody else’s.');
     const cursorAt = (place: string) => Buffer.from(place).toString('base64url');
@@ -185,7 +185,7 @@ describe('GET /support/customers/orgs/{orgId}/{customerId}', () => {
     }
   });
 
-  it('the export of a customer is rate limited', async () => {
+  it('the export of a customer states its rate limit in a header', async () => {
     const { customerId } = await newCustomer();
     const { headers } = await read(customerId);
     expect(headers.get('ratelimit-policy')).toBe('"exports";q=300;w=60');
@@ -226,7 +226,7 @@ describe('DELETE /support/customers/orgs/{orgId}/{customerId}', () => {
     expect((await read(customer.customerId)).status).toBe(404);
   });
 
-  it('deleting a customer ends the customer’s sessions at once, and the same person who returns is a new customer', async () => {
+  it('deleting a customer ends the customer’s sessions, and the same person who returns is a new customer', async () => {
     const customer = await newCustomer();
     await customer.say('Hello.');
     await erase(customer.customerId);

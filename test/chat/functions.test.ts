@@ -41,7 +41,7 @@ const calls = (...functions: unknown[]) =>
   saying({ content: null, tool_calls: functions.map((given) => ({ type: 'function', function: given })) });
 
 describe('chooseFunction', () => {
-  it('chooseFunction sends exactly the given tools, and returns the call that the model makes', async () => {
+  it('chooseFunction offers the model exactly the given tools, and returns the call that the model makes', async () => {
     server.script(calling('cancel_order', { order: 'A-1042' }));
     expect(await choose()).toEqual({ call: { name: 'cancel_order', arguments: { order: 'A-1042' } } });
     const { tools, messages } = server.requests[0]!.body;

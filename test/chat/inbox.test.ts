@@ -510,7 +510,7 @@ describe('POST …/{convId}/assign', () => {
 });
 
 describe('POST …/{convId}/resolve, escalate and reopen', () => {
-  it('resolve, escalate and reopen change the status and inform the customer; what the transition table does not allow gets 409 with the reason', async () => {
+  it('resolve, escalate and reopen change the status and inform the customer; a change that the current status does not allow gets 409 with the reason', async () => {
     const one = await talk(org, key);
     await settled(one);
     const steps = [

@@ -212,7 +212,7 @@ describe('the socket of a member', () => {
     expect(late.all('conversation').length).toBeLessThan(10);
   });
 
-  it('the time from which a reconnecting page is told to resume does not advance until the page has every change that it missed; when these cannot be read, the page is disconnected', async () => {
+  it('a reconnecting page keeps its old time to resume from until it has every change that it missed; when these changes cannot be read, the page is disconnected', async () => {
     const org = await api.newOrg();
     await (await customer(org)).say('Is anybody there?');
     const since = new Date(Date.now() - 60_000);
@@ -249,7 +249,7 @@ describe('the socket of a member', () => {
     await streams.close!();
   });
 
-  it('when an API process has missed frames, each page is told once to resume from the time before the gap until it has every change; when one of several reads of the changes fails, the page is disconnected', async () => {
+  it('an API process that missed frames tells each page once to resume from before the gap, sends the missed changes, and disconnects the page when a read of them fails', async () => {
     const org = await api.newOrg();
     await (await customer(org)).say('Is anybody there?');
     const told: [type: string, at: unknown][] = [];

@@ -148,7 +148,7 @@ describe('a customer of test mode', () => {
   });
 
   it.each<[string, string, (org: TestOrg) => object]>([
-    ['taking it up again', 'reopen', () => ({})],
+    ['reopening it', 'reopen', () => ({})],
     ['assigning it to a member', 'assign', ({ owner }) => ({ user_id: owner.userId })],
     ['assigning it to nobody', 'assign', () => ({ user_id: null })],
   ])(

@@ -93,7 +93,7 @@ async function whatHappens(client: ChatClient, name: string): Promise<Happens> {
 
 describe('a tool’s tier and scope, and who the customer is', () => {
   it.each(rows)(
-    'a tool of risk tier %s and auth scope %s, asked for by a customer who is %s, leads to: %s',
+    'a request for a tool of risk tier %s and auth scope %s by a customer with the identity “%s” ends in “%s” (“member” waits for a member’s approval)',
     async (tier, scope, who, expected) => {
       const client = await arrives(who);
       const thing = things[tier][scope]!;

@@ -258,7 +258,7 @@ describe('the widget', () => {
     await shows(chat, [/^customer/, answer, 'customer: When is the branch in Rostock open?', /8:30/]);
   });
 
-  it('the widget shows an escalation and a member’s reply under the member’s name, and the customer’s rating reaches the inbox even when the server temporarily fails to accept the rating', async () => {
+  it('the widget shows an escalation and a member’s reply under the member’s name; the customer’s rating reaches the inbox even when the server at first fails to accept it', async () => {
     const lindenbank = await bank();
     const { page, chat } = await demo(lindenbank.publishable);
     await chat.open();
@@ -534,7 +534,7 @@ describe('the look that an organization chose', () => {
     expect(await page.evaluate("Object.keys(localStorage).some((name) => name.endsWith(':look'))")).toBe(true);
   });
 
-  it('outside the team’s hours the widget says that nobody is there, or is hidden if the organization chose that; when the organization changes its hours, an open page shows this the next time the chat is opened', async () => {
+  it('outside the team’s hours the widget says that nobody is there or, if so configured, is hidden; an open page shows changed hours when the chat is next opened', async () => {
     const lindenbank = await bank();
     const never = { timezone: 'Europe/Berlin', week: {}, closed: [], away_message: null };
     await configure(lindenbank, '/orgs/{org}/hours', { hours: never });
@@ -567,7 +567,7 @@ describe('the look that an organization chose', () => {
     expect(await hidden.inside("root.querySelector('.launcher').checkVisibility()")).toBe(false);
   });
 
-  it('a visitor who waits for a person can give an e-mail address by keyboard, is thanked, and is not asked again, even when the server temporarily fails to accept the address', async () => {
+  it('a visitor who waits for a person can give an e-mail address by keyboard, even when the server at first fails to accept it, is thanked, and is not asked again', async () => {
     const lindenbank = await bank();
     // The widget asks for an address only when the organization can send mails. This integration allows that; no mail
     // is sent here.
@@ -1029,7 +1029,7 @@ describe('a customer without a mouse', () => {
 });
 
 describe('a customer with a screen reader', () => {
-  it('a customer with a screen reader finds every element with its name and role', async () => {
+  it('a customer with a screen reader finds the main parts of the chat with their names and roles', async () => {
     const { publishable } = await anyBank();
     const { page, chat } = await demo(publishable, { title: 'Ask Lindenbank' });
     await chat.open();
@@ -1166,7 +1166,7 @@ describe('GET /widget.js', () => {
 });
 
 describe('GET /demo', () => {
-  it('the demonstration page puts known query parameters into escaped attributes, and ignores others', async () => {
+  it('the demonstration page passes known query parameters to the widget as escaped attributes, and ignores other parameters', async () => {
     const hostile = encodeURIComponent('"><script>alert(1)</script>');
     const reply = await fetch(`${api.url}/demo?key=${hostile}&theme=dark&onload=x`);
     const html = await reply.text();

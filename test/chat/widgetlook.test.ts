@@ -58,10 +58,10 @@ describe('GET and PUT /support/widget/orgs/{orgId}', () => {
 
   it.each([
     ['a colour by name', { accent: 'red' }],
-    ['five questions', { greetings: { en: { starters: ['a', 'b', 'c', 'd', 'e'] } } }],
+    ['five suggested questions', { greetings: { en: { starters: ['a', 'b', 'c', 'd', 'e'] } } }],
     ['a language that the widget does not speak', { greetings: { xx: { greeting: 'Hi' } } }],
     ['an empty name', { agent_name: ' ' }],
-  ])('a look with %s is refused', async (_, body) => {
+  ])('a widget’s look with %s is refused', async (_, body) => {
     expect((await of(await api.newOrg()).set(body)).status).toBe(400);
   });
 });

@@ -251,7 +251,7 @@ describe('the conversation in the widget', () => {
     expect(replied.status).toBe('pending');
   });
 
-  it('a frame of an unknown type changes nothing but the number of the last frame', () => {
+  it('a frame of an unknown type changes nothing in the widget except the sequence number of the last frame', () => {
     const before = after([...fresh, ...answered]);
     expect(after([{ type: 'new', body: 'x' }], before)).toEqual({ ...before, seq: before.seq! + 1 });
   });
@@ -402,7 +402,7 @@ describe('the team’s hours in the widget', () => {
     expect(said(new Date(2027, 0, 4, 9))).toMatch(/^Back Monday, January 4\b/);
   });
 
-  it('the widget’s look is stored without the team’s hours; a widget that is to be hidden outside these hours stays hidden while they are not known', () => {
+  it('the widget stores its look without the team’s hours; a widget that is hidden outside these hours stays hidden until the hours are known', () => {
     const stored = { agent_name: 'Linda', outside: 'hide', open: true, next_opening: '2026-12-31T08:00:00.000Z' };
     const look = (given: unknown) => readLook(given, 'en', 'https://example.com/');
     const unknown = { open: undefined, back: undefined };

@@ -449,9 +449,9 @@ describe('every support-platform command', () => {
     ['no command', [], 'Usage:'],
     ['an unknown option', ['docs', 'list', '--colour'], 'unknown option'],
     ['a missing argument', ['docs', 'add'], 'missing required argument'],
-    ['a choice that is none', ['docs', 'authority', 'doc_1', 'highest'], 'Allowed choices'],
+    ['an unknown choice', ['docs', 'authority', 'doc_1', 'highest'], 'Allowed choices'],
     ['an identifier that is a path', ['docs', 'rm', '../../orgs'], 'not an identifier'],
-    ['an address that is none', ['docs', 'list', '--url', 'localhost'], 'not an address'],
+    ['an invalid address', ['docs', 'list', '--url', 'localhost'], 'not an address'],
   ])('wrong usage ends with exit code 2: %s', async (_what, args, sentence) => {
     const text = await withKey(...args);
     expect(text).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) });

@@ -174,7 +174,7 @@ describe('a list', () => {
 describe('text for a terminal', () => {
   it.each([
     ['an escape sequence', 'a\u001b[31mb', 'a\\u001b[31mb'],
-    ['the one-byte form of it', 'a\u009b31mb', 'a\\u009b31mb'],
+    ['the one-byte form of an escape sequence', 'a\u009b31mb', 'a\\u009b31mb'],
     ['a line break, which could forge a line', 'a\r\nb', 'a\\u000d\\u000ab'],
     ['a backspace and a delete', 'a\u0008\u007f', 'a\\u0008\\u007f'],
     ['a direction override', 'exe\u202egpj', 'exe\\u202egpj'],

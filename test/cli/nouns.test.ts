@@ -81,7 +81,7 @@ describe('the help of each command', () => {
     }
   });
 
-  it('the help of gaps says which gaps its filter lists', async () => {
+  it('the help of the command gaps says which unanswered questions its filter lists', async () => {
     expect((await cli(['gaps', '--help'])).stdout).toContain('only those with this status');
   });
 
@@ -112,13 +112,13 @@ describe('the help of each command', () => {
 
 describe('arguments of commands', () => {
   it.each([
-    ['a number that is none', ['deliveries', 'list', '--limit', 'many'], 'Give a whole number'],
-    ['a choice that is none', ['tasks', 'create', 'A', '--priority', 'soon'], 'Allowed choices'],
-    ['no JSON', ['tools', 'set', '--oauth', '{'], 'Give JSON'],
+    ['text in place of a number', ['deliveries', 'list', '--limit', 'many'], 'Give a whole number'],
+    ['an unknown choice', ['tasks', 'create', 'A', '--priority', 'soon'], 'Allowed choices'],
+    ['invalid JSON', ['tools', 'set', '--oauth', '{'], 'Give JSON'],
     ['a missing argument', ['members', 'invite', 'ada@example.com'], 'missing required argument'],
     ['a missing option', ['integrations', 'connect', 'github', '--token', 'a'], 'required option'],
     ['an identifier that is a path', ['tasks', 'show', '../x'], 'not an identifier'],
-    ['a service that is none', ['integrations', 'test', 'fax'], 'Allowed choices'],
+    ['an unknown service', ['integrations', 'test', 'fax'], 'Allowed choices'],
   ])('wrong usage ends with exit code 2: %s', async (_, args, sentence) => {
     expect(await cli(args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) });
   });
@@ -139,7 +139,7 @@ describe('arguments of commands', () => {
 });
 
 describe('with a key', () => {
-  it('with a key, sessions are minted, and their tokens work until a login revokes them', async () => {
+  it('with a key, sessions are minted, and their tokens work until a member who is logged in revokes them', async () => {
     const { say, json } = of(org, key);
     const minted = await json([
       'sessions',
@@ -256,7 +256,7 @@ describe('with a key', () => {
 });
 
 describe('with a login', () => {
-  it('with a login, members are listed, given roles and removed, and invitations are made and revoked', async () => {
+  it('with a login, members are listed, invitations are made and revoked, and the last owner can neither lose the role nor be removed', async () => {
     const { say, json, fails } = of(org);
     expect((await json(['members', 'list'])).members).toMatchObject([{ email: org.owner.email, role: 'owner' }]);
     expect(await say(['members', 'list'])).toMatch(new RegExp(`^${org.owner.userId} +owner .*${org.owner.email}`, 'm'));

@@ -179,7 +179,7 @@ describe('the situations of operators', () => {
     ['nobody-joined', ['interview'], 0],
   ] as const;
   it.each(planted)(
-    'the query of the situation %s finds exactly the workflows that these tests brought into that situation',
+    'the query of the situation %s finds exactly the workflows that are in that situation',
     async (name, expected, ms) => {
       await until(async () => (await found(name, ms)).length >= expected.length, `${name} to be found`);
       expect(await found(name, ms)).toEqual(expected);

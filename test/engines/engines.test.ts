@@ -54,7 +54,7 @@ async function deadPid(): Promise<number> {
 describe('cached', () => {
   const options = () => ({ name: 'thing', version: '1', report: silent, root: folder });
 
-  it('one of two concurrent installers fills the folder, and both get the complete folder', async () => {
+  it('of two concurrent installs of the same program, one fills the folder, and both get the complete folder', async () => {
     let fills = 0;
     const fill = async (temporary: string): Promise<void> => {
       fills += 1;
@@ -118,7 +118,7 @@ describe('a download', () => {
     void close();
   });
 
-  it('the error for a full disk is a clear sentence, even when another program reports the full disk', async () => {
+  it('the error for a full disk is a clear sentence, and a program that reports a full disk fails with an EngineError', async () => {
     const full = Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', path: '/data/x' });
     expect(readable(full)).toEqual(new EngineError('The disk is full (at /data/x). Free some space and try again.'));
     await expect(run('/bin/sh', ['-c', 'echo "write: no space left on device" >&2; exit 1'])).rejects.toThrow(
@@ -127,7 +127,7 @@ describe('a download', () => {
   });
 });
 
-it('orSay makes a sentence of the reason of a failure, and keeps a sentence as it is', async () => {
+it('orSay turns the reason of a failure into a sentence, and keeps an error that is already a sentence as it is', async () => {
   const say = orSay((why) => `It could not be built (${why}).`);
   await expect(Promise.reject(new Error('no compiler')).catch(say)).rejects.toThrow(
     new EngineError('It could not be built (no compiler).'),
@@ -175,7 +175,7 @@ describe('demoOrganization', () => {
   it.each([
     ['fails', 500, '{"error":"Something broke.","code":"INTERNAL","request_id":"r1"}', /up: Something broke\.\n.*r1$/],
     ['is not this API', 404, '<html>', /up: What answers at .* is not this API/],
-  ])('no second demo organization is made when what answers %s', async (_, status, body, sentence) => {
+  ])('no second demo organization is made when the server that answers %s', async (_, status, body, sentence) => {
     const { failure, asked } = await failureAt([status, body]);
     expect([failure, asked]).toEqual([expect.any(EngineError), [lookUp]]);
     expect((failure as Error).message).toMatch(sentence);
@@ -222,7 +222,7 @@ describe('a guarded process', () => {
     expect(isAlive(stubborn.pid)).toBe(false);
   });
 
-  it('a guarded Node process passes on that it is ready, no other message, and its exit code', async () => {
+  it('the owner of a guarded Node process learns that the process is ready and its exit code, and gets no other message', async () => {
     const saying = (type: string): Promise<Guarded> =>
       startGuarded({
         command: process.execPath,
@@ -235,7 +235,7 @@ describe('a guarded process', () => {
     expect([await ready.exited, await other.exited, other.saidReady()]).toEqual([7, 7, false]);
   });
 
-  it('the time of a start is one for all its waits', async () => {
+  it('all waits of one start share one time limit', async () => {
     const child = { running: () => true, explain: async () => 'slow' } as Guarded;
     let asked = 0;
     const second = untilReady('The server', child, 30_000, async () => (asked += 1) > 1, Date.now() - 30_001);
@@ -311,7 +311,7 @@ describe('the data folder', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('a start waits for another start in the same data folder that is stopping', async () => {
+  it('a start waits while another start in the same data folder is stopping', async () => {
     const first = await lockDataDir(folder, silent);
     first.stopping();
     const waited = Promise.withResolvers<string>();
@@ -490,7 +490,7 @@ describe('startMongod', () => {
 });
 
 describe('connectMongo', () => {
-  it('the error for an unreachable server names its variable and not its password', async () => {
+  it('the error for an unreachable MongoDB names the configuration variable and not the password', async () => {
     const uri = 'mongodb://somebody:secret@127.0.0.1:1/?replicaSet=rs0';
     const failure = await connectMongo(uri).catch((error: Error) => error.message);
     expect(failure).toMatch(/^MongoDB at 127\.0\.0\.1:1 does not answer \(.*ECONNREFUSED.*MONGODB_URI/);
@@ -565,13 +565,13 @@ describe('findChromium', () => {
 });
 
 describe('startTemporal', () => {
-  it('the error for a taken Temporal port is a clear sentence', async () => {
+  it('the start of Temporal on a taken port fails with an EngineError', async () => {
     const { port, close } = await listening(createServer());
     await expect(startTemporal({ port, report: silent })).rejects.toThrow(EngineError);
     void close();
   });
 
-  it('Temporal uses a write-ahead log in its folder, and continues with the stored data', async () => {
+  it('Temporal uses a write-ahead log in its folder, and starts again with the same folder', async () => {
     const dataDir = join(folder, 'temporal');
     const temporal = await startTemporal({ dataDir, report: silent });
     const files = await readdir(dataDir);
@@ -581,7 +581,7 @@ describe('startTemporal', () => {
     await again.stop();
   });
 
-  it('Temporal is started again after it stopped for want of a port, and not while it is alive', () => {
+  it('lostPort recognizes the error of Temporal that stopped for want of a port, and not the error of Temporal that was not ready in time', () => {
     const taken = 'Its port is taken by another program.';
     const started = ['Temporal stopped while starting.', 'Temporal was not ready within 60 s.'];
     expect(started.map((said) => lostPort(new EngineError(`${said} ${taken}`)))).toEqual([true, false]);

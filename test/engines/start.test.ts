@@ -124,7 +124,7 @@ async function startPageWorks(url: string, screen: string): Promise<void> {
   expect(await paste(given + ask)).toMatchObject({ answer: expect.any(String) });
 }
 
-it('npm start shows a screen whose commands and login work, refuses a second start on its data, ends on SIGTERM, finds its data again, restarts a dead API or worker and reports it, and ends with a sentence when an engine dies', async () => {
+it('npm start shows a working login and commands, refuses a second start on the same data, ends on SIGTERM, keeps its data, restarts a dead API or worker, and ends when Temporal dies', async () => {
   const first = start({});
   const screen = await ready(first);
   const url = `http://127.0.0.1:${port}`;

@@ -103,7 +103,7 @@ describe('docker-compose.yml', () => {
   });
 
   it.each(stored)(
-    'docker-compose.yml gives %s no bucket of mails while the index is in its own S3',
+    'docker-compose.yml gives %s the buckets of incoming mail only when SEARCH_URI replaces the search index’s built-in S3',
     (_name, { environment: env }) => {
       expect(env?.['SEARCH_URI']).toMatch(/^\$\{SEARCH_URI:-/);
       expect(env?.['INBOUND_BUCKETS']).toBe('${SEARCH_URI:+${INBOUND_BUCKETS:-}}');
@@ -117,12 +117,12 @@ describe('docker-compose.yml', () => {
     expect(service('temporal-ui').environment?.['TEMPORAL_ADDRESS']).toBe('balancer:7233');
   });
 
-  it('docker-compose.yml runs the version of Temporal that the other ways to run it use', () => {
+  it('docker-compose.yml runs the same version of Temporal as the rest of this repository', () => {
     const images = ['temporal1', 'temporal2'].map((name) => service(name).image);
     expect(images).toEqual([`temporalio/auto-setup:${serverVersion}`, `temporalio/server:${serverVersion}`]);
   });
 
-  it('every image that is not built here is pinned to a version', () => {
+  it('docker-compose.yml pins every image that is not built from this repository to a version', () => {
     const foreign = Object.values(compose.services).filter(({ build }) => build === undefined);
     expect(foreign.filter(({ image }) => !/:v?\d+(\.\d+)+$/.test(image))).toEqual([]);
   });
@@ -134,7 +134,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('only the balancer has a public port, and the Temporal UI a port on this machine only', () => {
+  it('only the balancer has a public port; the Temporal UI has a port that only this machine can reach', () => {
     const published = Object.entries(compose.services).flatMap(([name, { ports = [] }]) =>
       ports.map((port) => [name, port]),
     );

@@ -32,7 +32,7 @@ describe('docs/configuration.md', () => {
     expect(variables.map(({ name }) => name).toSorted()).toEqual(Object.keys(environment.shape).toSorted());
   });
 
-  it('docs/configuration.md counts the variables, and those with a standard name', () => {
+  it('docs/configuration.md states the right number of variables, and of variables with a standard name', () => {
     const [, all, standard, list = ''] = /^There are (\d+) variables\. (\d+) of them (.+)$/m.exec(text) ?? [];
     const names = quoted(list);
     expect([Number(all), Number(standard)]).toEqual([Object.keys(environment.shape).length, names.length]);

@@ -18,14 +18,14 @@ beforeAll(async () => {
 });
 
 describe('workers/slices', () => {
-  it('the slices name every model whose records start workflows, each once', () => {
+  it('the slices in workers/slices name every model whose records start workflows exactly once', () => {
     const starting = Object.values(mongoose.models).filter(({ schema }) => schema.path('pending') !== undefined);
     expect(starting.length).toBeGreaterThan(5);
     const named = slices.flatMap(({ launchable }) => launchable.map(({ modelName }) => modelName));
     expect(named.toSorted()).toEqual(starting.map(({ modelName }) => modelName).toSorted());
   });
 
-  it('every task queue belongs to exactly one fleet of the slices', () => {
+  it('every Temporal task queue belongs to exactly one fleet of workers', () => {
     const declared = slices.flatMap(({ fleets }) => Object.keys(fleets));
     expect(declared.toSorted()).toEqual(Object.values(queues).toSorted());
   });
@@ -54,7 +54,7 @@ describe('models/rules/base/holdings.ts', () => {
     },
   );
 
-  it('the table `holdings` finds copies by the field `about` in exactly the collections that have this field', () => {
+  it('the table `holdings` names the field `about` as the owner’s id for exactly the collections that have this field', () => {
     const saying = Object.values(mongoose.models).filter(({ schema }) => schema.path('about') !== undefined);
     const listed = copies.filter(({ by }) => by === 'about').map(({ collection }) => collection as string);
     expect(saying.map((model) => model.collection.collectionName).toSorted()).toEqual(listed.toSorted());
@@ -62,13 +62,13 @@ describe('models/rules/base/holdings.ts', () => {
 });
 
 describe('the documents for operators', () => {
-  it('the configuration document names every fleet', async () => {
+  it('docs/configuration.md names every fleet of workers', async () => {
     const row = (await read('docs/configuration.md')).split('\n').find((line) => line.startsWith('| `FLEETS`'))!;
     const named = [...row.split('|')[3]!.matchAll(/`(\w+)`/g)].map(([, name]) => name);
     expect(named.toSorted()).toEqual(fleetNames.toSorted());
   });
 
-  it('the operating document names every search attribute', async () => {
+  it('docs/operating.md names every Temporal search attribute', async () => {
     const text = await read('docs/operating.md');
     const unnamed = Object.values(searchAttributes).filter(({ name }) => !text.includes(`\`${name}\``));
     expect(unnamed).toEqual([]);

@@ -54,7 +54,7 @@ describe('membersHere', () => {
 });
 
 describe('the sockets of a process', () => {
-  it('a process records sockets in batches, and a customer is present until their last socket closes', async () => {
+  it('a process records each of 200 customers as present until the customer’s last socket closes', async () => {
     const presence = createPresence({ clock: () => new Date(), log: pino({ level: 'silent' }) });
     const customers = Array.from({ length: 200 }, () => ({ orgId, personId: newId('customer') }));
     for (const one of [...customers, customers[0]!]) presence.came(one);

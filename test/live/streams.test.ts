@@ -177,7 +177,7 @@ describe('a socket', () => {
 });
 
 describe('a change stream that was down', () => {
-  it('when the change stream is back, the sockets of streams that were removed meanwhile are closed, and a search for such streams is repeated when it fails', async () => {
+  it('once a broken change stream is back, sockets whose stream was removed meanwhile are closed; a failed search for removed streams is repeated', async () => {
     const refused: string[] = [];
     let searches = 0;
     const kind: StreamKind<Display, z.infer<typeof clientFrame>> = {
@@ -280,7 +280,7 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
     });
   });
 
-  it('while a socket follows the stream that is named by an organization’s id, its process gets the frames of all streams of the organization', async () => {
+  it('while a socket follows an organization as a whole, its process gets the frames of all streams of that organization', async () => {
     const { badge } = await newBoard();
     const orgId = `org_heard${badge}`;
     await connect(`/walls/${orgId}?badge=${badge}`).first('welcome');
@@ -359,7 +359,7 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
   });
 
   if (over === 'Redis')
-    it('frames come from the log while Redis is down, and none is lost or doubled when it comes back', async () => {
+    it('followers get frames from the log while Redis is down, and no frame is lost or doubled when Redis comes back', async () => {
       const { board, badge, show } = await newBoard();
       const display = await follow(board, badge);
       const shown = (count: number) => until(async () => display.shown().length === count, `${count} frames`);
