@@ -28,7 +28,7 @@ import { botKey, type BotRef, type CalledBot, type InterviewState } from '../../
 import { movesOf, type RoomMove } from '../../models/rules/interviews/room.ts';
 import { sizeOf, transcriptBounds, type Said } from '../../models/rules/interviews/transcript.ts';
 
-export type InterviewDeps = {
+type InterviewDeps = {
   /** The service for external calls, if one is configured. */
   outsideBot: Bot | undefined;
   intelligence: Pick<Intelligence, 'summarizeInterview' | 'score'>;

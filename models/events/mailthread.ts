@@ -36,7 +36,7 @@ export const outlivesDays = 90;
  */
 const maxMailIds = 100;
 
-export const MailThreadModel = defineModel(
+const MailThreadModel = defineModel(
   'MailThread',
   'mail_threads',
   {

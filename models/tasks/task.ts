@@ -42,7 +42,7 @@ export type Cause = {
 };
 
 /** An entry in a task's history. */
-export type TaskChanged = Omit<Cause, 'now'> & {
+type TaskChanged = Omit<Cause, 'now'> & {
   at: Date;
   /** The names of the fields that changed. */
   changed: string[];

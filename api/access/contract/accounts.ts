@@ -12,13 +12,13 @@ export { pageQuery };
 
 const token = z.string().min(1).max(200).meta({ description: 'What stands behind `=` in the link of the mail.' });
 
-export const forgotBody = z.strictObject({ email });
-export const acceptedReply = z.object({ accepted: z.literal(true) });
-export const resetBody = z.strictObject({ token, password: newPassword });
-export const resetReply = z.object({ reset: z.literal(true) });
+const forgotBody = z.strictObject({ email });
+const acceptedReply = z.object({ accepted: z.literal(true) });
+const resetBody = z.strictObject({ token, password: newPassword });
+const resetReply = z.object({ reset: z.literal(true) });
 export const signedOutReply = z.object({ signed_out: z.literal(true) });
-export const changeEmailBody = z.strictObject({ email, password });
-export const confirmBody = z.strictObject({ token });
+const changeEmailBody = z.strictObject({ email, password });
+const confirmBody = z.strictObject({ token });
 
 const role = z.enum(roles);
 export const invitation = z
@@ -35,26 +35,26 @@ export const invitation = z
     joined_at: timestamp.optional(),
   })
   .meta({ id: 'Invitation' });
-export const inviteBody = z.strictObject({ email, role });
-export const invitationReply = z.object({ invitation });
+const inviteBody = z.strictObject({ email, role });
+const invitationReply = z.object({ invitation });
 export const invitationLink = z.string().optional().meta({
   description:
     'Where no mail can be sent, or the person refuses such mails: the link to hand over, shown this once. It proves no address.',
 });
-export const invitedReply = z.object({ invitation, link: invitationLink });
-export const invitationList = z.object({ invitations: z.array(invitation), cursor });
+const invitedReply = z.object({ invitation, link: invitationLink });
+const invitationList = z.object({ invitations: z.array(invitation), cursor });
 
-export const invitationToken = z.strictObject({ token });
+const invitationToken = z.strictObject({ token });
 /** What a person with an invitation's link sees before accepting the invitation. */
-export const invitationSeen = z.object({
+const invitationSeen = z.object({
   org_name: z.string(),
   email: z.string(),
   role,
   invited_by_name: z.string(),
   expires_at: timestamp,
 });
-export const joinedReply = z.object({ organization: membership });
-export const registerInvitedBody = z.strictObject({ token, name: line(100), password: newPassword });
+const joinedReply = z.object({ organization: membership });
+const registerInvitedBody = z.strictObject({ token, name: line(100), password: newPassword });
 
 export const forgotPassword = operation('forgotPassword', 'POST /auth/password/forgot', {
   body: forgotBody,

@@ -24,31 +24,31 @@ export const membership = z.object({ org_id: id, name: z.string(), role: z.enum(
 export const maxMemberships = 100;
 const organizations = z.array(membership).meta({ description: `The newest ${maxMemberships}; GET /orgs has all.` });
 
-export const registerBody = z.strictObject({
+const registerBody = z.strictObject({
   email,
   password: newPassword,
   name: line(100),
   company: line(100).optional().meta({ description: 'Creates an organization of this name, with you as its owner.' }),
 });
-export const loginBody = z.strictObject({ email, password });
+const loginBody = z.strictObject({ email, password });
 export const loginReply = z.object({
   token: z.string().meta({ description: 'Send it as `Authorization: Bearer …`; valid 7 days.' }),
   expires_at: timestamp,
   user,
   organizations,
 });
-export const meReply = z.object({ user, organizations });
+const meReply = z.object({ user, organizations });
 
-export const oidcStartQuery = z.object({
+const oidcStartQuery = z.object({
   page: z.literal('app').optional().meta({ description: 'Ends signed in on the page `/app` instead of with a token.' }),
 });
-export const browserOffer = z.object({
+const browserOffer = z.object({
   providers: z.array(z.string()).meta({ description: 'Identity providers to sign in with.' }),
 });
-export const browserReply = loginReply.omit({ token: true });
-export const browserLeft = z.object({ signed_out: z.literal(true) });
+const browserReply = loginReply.omit({ token: true });
+const browserLeft = z.object({ signed_out: z.literal(true) });
 /** The parameters of RFC 6749 and RFC 9207; others that a provider adds are ignored. */
-export const oidcCallbackQuery = z.object({
+const oidcCallbackQuery = z.object({
   state: z.string().max(1000).optional(),
   code: z.string().max(4096).optional(),
   iss: z.string().max(2048).optional(),

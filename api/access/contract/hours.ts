@@ -22,8 +22,8 @@ export const hours = z
     }),
   })
   .meta({ id: 'Hours' });
-export const hoursBody = z.strictObject({ hours: hours.nullable().meta({ description: 'Null: always there.' }) });
-export const hoursReply = z.object({
+const hoursBody = z.strictObject({ hours: hours.nullable().meta({ description: 'Null: always there.' }) });
+const hoursReply = z.object({
   hours: orNull(hours),
   open: z.boolean().meta({ description: 'Whether somebody answers now.' }),
   next_opening: orNull(timestamp).meta({ description: 'While it is closed.' }),

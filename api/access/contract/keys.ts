@@ -40,13 +40,13 @@ export const createKeyBody = z.strictObject({
   expires_at: expiresAt.optional(),
 });
 export const newKeyReply = z.object({ key, token });
-export const updateKeyBody = z.strictObject({
+const updateKeyBody = z.strictObject({
   name: line(100).optional(),
   scopes: scopes.optional(),
   expires_at: expiresAt.optional(),
 });
-export const keyReply = z.object({ key });
-export const rotateKeyBody = z.strictObject({
+const keyReply = z.object({ key });
+const rotateKeyBody = z.strictObject({
   overlap_seconds: z.number().int().min(0).max(maxOverlapSeconds).optional().meta({
     description: 'How long the old key keeps working beside the new one; 0 unless told, at most 7 days.',
   }),
@@ -65,8 +65,8 @@ export const selfReply = z.object({
 
 const publishable = z.object({ key: z.string(), created_at: timestamp });
 export const publishableKeys = z.object({ test: publishable, live: publishable });
-export const publishableParams = z.object({ orgId: id, mode });
-export const rotatedPublishableKey = z.object({ mode, key: z.string() });
+const publishableParams = z.object({ orgId: id, mode });
+const rotatedPublishableKey = z.object({ mode, key: z.string() });
 
 export type Key = z.output<typeof key>;
 

@@ -7,7 +7,7 @@ import { maxMailAfterMinutes } from '../../../models/rules/access/noticesettings
 import { memberStates } from '../../../models/rules/access/roles.ts';
 import { operation } from '../../base/contract/operation.ts';
 
-export const notificationsQuery = pageQuery.extend({
+const notificationsQuery = pageQuery.extend({
   unread: z
     .enum(['true', 'false'])
     .optional()
@@ -36,7 +36,7 @@ export const notificationList = z.object({
   unread_count: z.number().int().meta({ description: 'Of all notifications, whatever the page and its filter.' }),
   cursor,
 });
-export const notificationReply = z.object({ notification });
+const notificationReply = z.object({ notification });
 
 const time = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'is a time such as 22:00');
 export const notices = z
@@ -53,15 +53,15 @@ export const notices = z
       .meta({ description: 'Hours without a sound or a mail; mails go out at their end. Null: none.' }),
   })
   .meta({ id: 'Notices' });
-export const noticesBody = notices.partial();
+const noticesBody = notices.partial();
 
-export const availabilityBody = z.strictObject({
+const availabilityBody = z.strictObject({
   org_id: id,
   state: z.enum(memberStates).meta({
     description: '`away`: others are told before you are, although you may be connected. `here` takes it back.',
   }),
 });
-export const availabilityReply = availabilityBody;
+const availabilityReply = availabilityBody;
 
 export type Notification = z.output<typeof notification>;
 

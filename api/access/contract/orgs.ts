@@ -36,25 +36,25 @@ const memberState = z.enum(memberStates).meta({ description: '`here`: connected,
 
 export const createBody = z.strictObject({ name: line(100) });
 export const listReply = z.object({ organizations: z.array(organization), cursor });
-export const membersQuery = pageQuery.extend({
+const membersQuery = pageQuery.extend({
   limit: pageQuery.shape.limit.meta({ description: 'Members a page, at most 100; all unless told.' }),
 });
-export const memberList = z.object({
+const memberList = z.object({
   members: z.array(member.extend({ state: memberState })),
   count: z.number().int(),
   cursor,
 });
-export const addMemberBody = z.strictObject({ email, role });
-export const changeRoleBody = z.strictObject({ role });
-export const memberReply = z.object({ member });
-export const addedReply = z.object({
+const addMemberBody = z.strictObject({ email, role });
+const changeRoleBody = z.strictObject({ role });
+const memberReply = z.object({ member });
+const addedReply = z.object({
   member: member.optional().meta({ description: 'With 201: the account had a proven address, and belongs to it now.' }),
   invitation: invitation
     .optional()
     .meta({ description: 'With 202: nobody has proven the address, or has an account of it, so it was invited.' }),
   link: invitationLink,
 });
-export const removeMemberQuery = z.object({
+const removeMemberQuery = z.object({
   keep_keys: z
     .enum(['true', 'false'])
     .optional()

@@ -17,7 +17,7 @@ export const profile = z
     organizations: z.array(membership),
   })
   .meta({ id: 'Profile' });
-export const pictureBody = z.strictObject({
+const pictureBody = z.strictObject({
   picture: z.string().max(2_048).nullable().meta({ description: 'An https address; null removes it.' }),
 });
 

@@ -61,7 +61,7 @@ export const mintBody = z.strictObject({
   }),
   stepUp: z.boolean().optional().meta({ description: 'Adds a `step_up_token`.' }),
 });
-export const mintReply = z.object({
+const mintReply = z.object({
   token: z.string().meta({ description: 'For the customer’s page or app.' }),
   session_id: id,
   customer_id: id,
@@ -75,21 +75,21 @@ export const mintReply = z.object({
     .meta({ description: 'Confirms one action that asks for a second proof of identity; valid 5 minutes.' }),
 });
 
-export const revokeReply = z.object({ session_id: id, status: z.literal('revoked') });
+const revokeReply = z.object({ session_id: id, status: z.literal('revoked') });
 
-export const embedSecretBody = z.strictObject({
+const embedSecretBody = z.strictObject({
   overlap_seconds: z.int().min(0).max(maxOverlapSeconds).optional().meta({
     description: 'How long signatures with the secret of before stay right; 0 unless told, at most 7 days.',
   }),
 });
-export const embedSecretReply = z.object({
+const embedSecretReply = z.object({
   mode,
   embed_secret: z
     .string()
     .meta({ description: 'Signs e-mails of customers. Shown this once; keep it on your server.' }),
   created_at: timestamp,
 });
-export const embedSecretState = z.object({
+const embedSecretState = z.object({
   mode,
   exists: z.boolean(),
   created_at: orNull(timestamp),

@@ -21,8 +21,8 @@ export const approval = z
     expires_at: orNull(timestamp),
   })
   .meta({ id: 'ToolApproval' });
-export const approvalsReply = z.object({ approvals: z.array(approval), cursor });
-export const decidedReply = z.object({ id, decision: z.enum(['approved', 'denied']) });
+const approvalsReply = z.object({ approvals: z.array(approval), cursor });
+const decidedReply = z.object({ id, decision: z.enum(['approved', 'denied']) });
 
 export type ToolApproval = z.output<typeof approval>;
 

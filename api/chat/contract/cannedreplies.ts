@@ -15,10 +15,10 @@ const shared = z.boolean().meta({ description: 'Whether all members have it, or 
 export const cannedReply = z
   .object({ reply_id: id, shortcut, body, shared, created_at: timestamp, updated_at: timestamp })
   .meta({ id: 'CannedReply' });
-export const cannedReplyList = z.object({ replies: z.array(cannedReply) });
-export const oneReply = z.object({ reply: cannedReply });
+const cannedReplyList = z.object({ replies: z.array(cannedReply) });
+const oneReply = z.object({ reply: cannedReply });
 export const createBody = z.strictObject({ shortcut, body, shared: shared.optional() });
-export const changeBody = createBody.partial();
+const changeBody = createBody.partial();
 export const removedReply = z.object({ reply_id: id, removed: z.literal(true) });
 
 export type CannedReply = z.output<typeof cannedReply>;

@@ -188,12 +188,12 @@ export const conversation = z
   })
   .meta({ id: 'ChatConversation' });
 
-export const sendBody = z.strictObject({
+const sendBody = z.strictObject({
   body,
   client_message_id: clientMessageId.optional(),
   conv_id: id.optional().meta({ description: 'The current conversation unless told; a new one when there is none.' }),
 });
-export const sendReply = z.object({
+const sendReply = z.object({
   conv_id: id,
   message_id: id,
   duplicate: z
@@ -201,11 +201,11 @@ export const sendReply = z.object({
     .optional()
     .meta({ description: 'This client_message_id was there before; nothing was added.' }),
 });
-export const conversationList = z.object({ conversations: z.array(conversation), cursor });
+const conversationList = z.object({ conversations: z.array(conversation), cursor });
 const messages = z.array(message).meta({ description: 'In their order; the last ones without a cursor.' });
 const before = cursor.meta({ description: 'For the messages before these; null when there are none.' });
 export const conversationReply = z.object({ conversation, messages, cursor: before });
-export const historyReply = z.object({
+const historyReply = z.object({
   conv_id: id.nullable().meta({ description: 'Null when the customer has no conversation yet.' }),
   messages,
   cursor: before,

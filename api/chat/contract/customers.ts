@@ -6,7 +6,7 @@ import { conversation, conversationReply } from './inbox.ts';
 import { gapReasons } from '../../../models/rules/knowledge/gap.ts';
 import { operation } from '../../base/contract/operation.ts';
 
-export const exportQuery = pageQuery.extend({
+const exportQuery = pageQuery.extend({
   limit: pageQuery.shape.limit.meta({ description: 'Records a page at most; 100 unless told.' }),
 });
 
@@ -61,7 +61,7 @@ export const exportReply = z.object({
   cursor,
 });
 
-export const erasureReply = z.object({
+const erasureReply = z.object({
   customer_id: id,
   status: z.enum(['erasing', 'erased', 'verified']).meta({
     description:

@@ -26,7 +26,7 @@ const reasons = Object.keys(escalationReasons) as [EscalationReason, ...Escalati
 const tag = line(maxTagLength);
 const priority = z.enum(priorities);
 
-export const inboxQuery = pageQuery.extend({
+const inboxQuery = pageQuery.extend({
   status: status.optional().meta({ description: 'Only those with this status.' }),
   assigned_to: id.optional().meta({
     description: 'A member’s user id; `me`, for a member; `none`: conversations that nobody has.',
@@ -42,7 +42,7 @@ export const inboxQuery = pageQuery.extend({
     description: '`newest` activity first unless told; `waiting`: only those who wait for a person, the longest first.',
   }),
 });
-export const messagesQuery = pageQuery.extend({
+const messagesQuery = pageQuery.extend({
   limit: pageQuery.shape.limit.meta({ description: 'Messages a page; 20 unless told.' }),
   cursor: pageQuery.shape.cursor.meta({ description: 'The `cursor` of the page before: goes back to older messages.' }),
 });
@@ -113,14 +113,14 @@ export const readBody = z.strictObject({
   position: z.number().int().min(0).meta({ description: 'The `position` that the conversation had when it was read.' }),
 });
 
-export const inboxReply = z.object({
+const inboxReply = z.object({
   conversations: z.array(conversation),
   count: z.number().int().meta({ description: 'All that the filters let through, not only this page.' }),
   unread: z.number().int().meta({ description: 'Unread messages in all of them.' }),
   cursor,
 });
 
-export const inboxMessage = message
+const inboxMessage = message
   .extend({
     sender_id: id.optional().meta({ description: 'Of a member’s reply: the user, or the key it was sent with.' }),
     record: z
@@ -166,7 +166,7 @@ export const conversationReply = z.object({
 });
 export const actReply = z.object({ conversation });
 
-export const replyBody = z.strictObject({
+const replyBody = z.strictObject({
   body: z.string().max(maxBodyLength).regex(/\S/, 'must have something on it'),
   client_message_id: z.string().min(1).max(100).optional().meta({
     description: 'Your own id for the reply: sent again with the same one, it is the same reply.',
@@ -181,20 +181,20 @@ export const replied = z.object({
   duplicate: z.literal(true).optional().meta({ description: 'It had been sent before.' }),
 });
 export const assignBody = z.strictObject({ user_id: id.nullable().meta({ description: 'A member; null: nobody.' }) });
-export const escalateBody = z.strictObject({
+const escalateBody = z.strictObject({
   reason: z.string().max(maxNoteLength).regex(/\S/, 'must have something on it').optional().meta({
     description: 'For the colleagues who take over; kept with the ticket. The customer does not see it.',
   }),
 });
 
-export const tagsBody = z.strictObject({ tags: z.array(tag).max(maxTags).meta({ description: 'All of them.' }) });
-export const priorityBody = z.strictObject({ priority: priority.nullable() });
-export const snoozeBody = z.strictObject({
+const tagsBody = z.strictObject({ tags: z.array(tag).max(maxTags).meta({ description: 'All of them.' }) });
+const priorityBody = z.strictObject({ priority: priority.nullable() });
+const snoozeBody = z.strictObject({
   until: z
     .union([z.literal('reply'), moment])
     .meta({ description: 'A time, or `reply`. What the customer writes ends it in any case.' }),
 });
-export const noteBody = z.strictObject({
+const noteBody = z.strictObject({
   body: z.string().max(maxNoteBody).regex(/\S/, 'must have something on it'),
   mentions: z.array(id).max(maxMentions).optional().meta({ description: 'Members who are told of it, by user id.' }),
 });

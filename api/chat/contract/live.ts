@@ -7,7 +7,7 @@ import { doings } from '../../../models/rules/live/staff.ts';
 import { memberStates, roles } from '../../../models/rules/access/roles.ts';
 import { operation } from '../../base/contract/operation.ts';
 
-export const liveReply = z.object({
+const liveReply = z.object({
   ws_url: z.string().meta({ description: 'Good for one connection; `mode` and `since` may be added to its query.' }),
   expires_at: timestamp,
 });

@@ -4,7 +4,7 @@ import { cursor, id, moment, pageQuery, timestamp } from '../../base/contract/co
 import { maxSearchLength, searchPlaces } from '../../../models/rules/chat/search.ts';
 import { operation } from '../../base/contract/operation.ts';
 
-export const searchQuery = pageQuery.extend({
+const searchQuery = pageQuery.extend({
   q: z
     .string()
     .max(maxSearchLength)
@@ -15,7 +15,7 @@ export const searchQuery = pageQuery.extend({
   from: moment.optional().meta({ description: 'Only what was written from then on.' }),
   until: moment.optional().meta({ description: 'And until then.' }),
 });
-export const searchReply = z.object({
+const searchReply = z.object({
   hits: z.array(
     z.object({
       conv_id: id,

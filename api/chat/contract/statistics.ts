@@ -4,7 +4,7 @@ import { moment, timestamp } from '../../base/contract/common.ts';
 import { statisticsBy } from '../../../models/rules/chat/statistics.ts';
 import { operation } from '../../base/contract/operation.ts';
 
-export const statisticsQuery = z.object({
+const statisticsQuery = z.object({
   from: moment.optional().meta({ description: 'Conversations that began from then on; 30 days before `until`.' }),
   until: moment.optional().meta({ description: 'And before then; now unless told.' }),
   by: z.enum(statisticsBy).optional().meta({ description: 'Adds the numbers of each day (UTC), assignee or tag.' }),
@@ -34,7 +34,7 @@ const numbers = z.object({
     .meta({ description: 'The same, of which only the team’s hours count. Null for a team without hours.' }),
   csat: z.object({ count, average: z.number().nullable() }),
 });
-export const statisticsReply = z.object({
+const statisticsReply = z.object({
   from: timestamp,
   until: timestamp,
   total: numbers,

@@ -15,7 +15,7 @@ import {
 } from '../../../models/rules/chat/look.ts';
 import { operation } from '../../base/contract/operation.ts';
 
-export const pictureParams = z.object({
+const pictureParams = z.object({
   orgId: id,
   picture: id.meta({ description: pictures.map((name) => `\`${name}\``).join(' or ') }),
 });
@@ -51,8 +51,8 @@ const settings = {
   outside: z.enum(outsideHours).meta({ description: 'Whether the widget is shown outside the team’s hours.' }),
 };
 
-export const widgetBody = z.strictObject(settings).partial();
-export const widgetReply = z.object({
+const widgetBody = z.strictObject(settings).partial();
+const widgetReply = z.object({
   org_id: id,
   ...settings,
   logo_url: z.string().nullable(),

@@ -73,11 +73,11 @@ export const crawlStatus = z
     ...counts,
   })
   .meta({ id: 'CrawlStatus' });
-export const crawlStatusQuery = z.object({
+const crawlStatusQuery = z.object({
   crawl_id: id.optional().meta({ description: 'This crawl, whatever else runs.' }),
 });
 export const crawlStatusReply = z.object({ status: crawlStatus, ...counts });
-export const crawlReply = z.object({ crawl_id: id, status: crawlStatus });
+const crawlReply = z.object({ crawl_id: id, status: crawlStatus });
 
 export const crawlSchedule = z
   .object({
@@ -101,12 +101,12 @@ export const crawlSchedule = z
 export const crawlStartReply = crawlReply.extend({
   schedule: crawlSchedule.optional().meta({ description: 'With `every_hours`.' }),
 });
-export const scheduleList = z.object({
+const scheduleList = z.object({
   schedules: z.array(crawlSchedule),
   count: z.number().int().meta({ description: 'All of them, not only this page.' }),
   cursor,
 });
-export const scheduleRemovedReply = z.object({ schedule_id: id, deleted: z.literal(true) });
+const scheduleRemovedReply = z.object({ schedule_id: id, deleted: z.literal(true) });
 
 export const page = z
   .object({
@@ -125,13 +125,13 @@ export const page = z
     embedded_at,
   })
   .meta({ id: 'Page' });
-export const pageReply = z.object({ page });
-export const pageList = z.object({
+const pageReply = z.object({ page });
+const pageList = z.object({
   entries: z.array(page),
   count: z.number().int().meta({ description: 'All of them, not only this page.' }),
   cursor,
 });
-export const pageRemovedReply = z.object({ page_id: id, deleted: z.literal(true) });
+const pageRemovedReply = z.object({ page_id: id, deleted: z.literal(true) });
 
 export type Page = z.output<typeof page>;
 

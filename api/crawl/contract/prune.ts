@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { id } from '../../base/contract/common.ts';
 import { operation } from '../../base/contract/operation.ts';
 
-export const pruneBody = z.strictObject({
+const pruneBody = z.strictObject({
   apply: z
     .boolean()
     .optional()
     .meta({ description: 'Remove what is reported, within seconds; else it is only reported.' }),
 });
-export const pruneReply = z.object({
+const pruneReply = z.object({
   orphaned: z.array(
     z.object({ source_id: id, url: z.string().optional(), chunks: z.number().int() }).meta({ id: 'Orphan' }),
   ),

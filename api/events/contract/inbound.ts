@@ -21,7 +21,7 @@ export const teamsReply = z.object({
   text: z.string().optional(),
 });
 
-export const inboundQuery = pageQuery.extend({
+const inboundQuery = pageQuery.extend({
   provider: z.enum(inboundProviders).optional(),
   status: z.enum(inboundStatuses).optional(),
 });
@@ -42,7 +42,7 @@ export const inbound = z
     next_attempt_at: orNull(timestamp).meta({ description: 'When it is tried again after a failure.' }),
   })
   .meta({ id: 'Inbound' });
-export const inboundReply = z.object({ inbound: z.array(inbound), cursor });
+const inboundReply = z.object({ inbound: z.array(inbound), cursor });
 
 export const listInbound = operation('listInbound', 'GET /support/inbound/orgs/{orgId}', {
   query: inboundQuery,

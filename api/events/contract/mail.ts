@@ -4,13 +4,13 @@ import { objectionScopes } from '../../../models/rules/events/outsidemail.ts';
 import { operation } from '../../base/contract/operation.ts';
 import { redirectReply } from '../../base/contract/common.ts';
 
-export const objectionParams = z.object({
+const objectionParams = z.object({
   token: z
     .string()
     .regex(/^[\w.-]{1,200}$/, 'must be the end of the link, as it stands in the mail')
     .meta({ description: 'What stands at the end of the link in the mail.' }),
 });
-export const stoppedReply = z.object({
+const stoppedReply = z.object({
   stopped: z.enum(objectionScopes).meta({ description: 'Mails of the organization that wrote, or of anybody here.' }),
 });
 

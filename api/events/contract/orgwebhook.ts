@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { notifyEvents } from '../../../models/rules/events/announcement.ts';
 import { operation } from '../../base/contract/operation.ts';
 
-export const webhooksBody = z.strictObject({
+const webhooksBody = z.strictObject({
   slack_webhook_url: z.string().max(2_048).nullable().optional().meta({
     description: 'An incoming webhook of Slack, https; null removes it. What GET shows of it leaves it as it is.',
   }),
   email_notifications: z.boolean().optional(),
   notify_on: z.array(z.enum(notifyEvents)).max(50).optional(),
 });
-export const webhooksReply = z
+const webhooksReply = z
   .object({
     slack_webhook_url: z
       .string()

@@ -10,7 +10,7 @@ import { operation } from '../../base/contract/operation.ts';
 const status = z.enum(deliveryStatuses);
 const kind = z.enum(deliveryKinds);
 
-export const deliveriesQuery = pageQuery.extend({
+const deliveriesQuery = pageQuery.extend({
   status: status.optional(),
   kind: kind.optional(),
   event_type: id.optional().meta({ description: `Such as ${ticketEvents.join(', ')} or test.` }),
@@ -74,13 +74,13 @@ const destination = z
   })
   .meta({ id: 'Destination' });
 
-export const deliveriesReply = z.object({
+const deliveriesReply = z.object({
   deliveries: z.array(delivery),
   destinations: z.array(destination).meta({ description: 'How each destination takes what is sent to it.' }),
   cursor,
 });
-export const deliveryReply = z.object({ delivery });
-export const recoverBody = z.strictObject({
+const deliveryReply = z.object({ delivery });
+const recoverBody = z.strictObject({
   since: z.iso
     .datetime({ offset: true })
     .meta({ description: 'Deliveries made since then that failed are sent again.' }),

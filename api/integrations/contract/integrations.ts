@@ -13,7 +13,7 @@ import { operation } from '../../base/contract/operation.ts';
 import { redirectReply } from '../../base/contract/common.ts';
 
 const provider = z.enum(integrationProviders);
-export const integrationParams = z.object({ orgId: id, provider });
+const integrationParams = z.object({ orgId: id, provider });
 
 export const integration = z
   .object({
@@ -33,10 +33,10 @@ export const integration = z
     broken_reason: z.string().optional(),
   })
   .meta({ id: 'Integration' });
-export const integrationList = z.object({ integrations: z.array(integration) });
-export const integrationReply = z.object({ integration });
+const integrationList = z.object({ integrations: z.array(integration) });
+const integrationReply = z.object({ integration });
 
-export const linearBody = z.strictObject({
+const linearBody = z.strictObject({
   api_key: z.string().min(1).max(500).meta({ description: 'A personal API key of Linear, or an OAuth access token.' }),
   team_id: id.meta({ description: 'The team whose issues tickets become: its id or its key.' }),
   webhook_secret: z.string().min(8).max(500).optional().meta({
@@ -44,7 +44,7 @@ export const linearBody = z.strictObject({
   }),
 });
 
-export const githubBody = z.strictObject({
+const githubBody = z.strictObject({
   token: z.string().min(1).max(500).meta({ description: 'A token that may read and write the issues there.' }),
   repository: z
     .string()
@@ -56,7 +56,7 @@ export const githubBody = z.strictObject({
   }),
 });
 
-export const slackBody = z.strictObject({
+const slackBody = z.strictObject({
   channel_id: z
     .string()
     .regex(slackId, 'must be a channel’s id, such as C0123456789')
@@ -74,7 +74,7 @@ const mailServer = z
   .string()
   .max(1000)
   .refine((text) => readSmtpUrl(text) !== undefined, 'must be smtp://host:port or smtps://user:password@host');
-export const emailBody = z.strictObject({
+const emailBody = z.strictObject({
   smtp_url: mailServer.meta({ description: 'Your mail server; it is tried before it is stored.' }),
   from: z
     .string()
@@ -90,7 +90,7 @@ export const teamsReply = z.object({
   expires_at: timestamp,
 });
 
-export const testReply = z.object({ ok: z.literal(true), message: z.string() });
+const testReply = z.object({ ok: z.literal(true), message: z.string() });
 export const callbackQuery = z.object({
   state: z.string().max(1000).optional(),
   code: z.string().max(4096).optional(),

@@ -31,7 +31,7 @@ export const supportConfig = z
 export const supportConfigReply = z.object({ ...supportConfig.shape, config: supportConfig });
 
 /** A field that is left out keeps its value. */
-export const supportConfigBody = z.strictObject({
+const supportConfigBody = z.strictObject({
   environment: environment
     .optional()
     .meta({ description: 'Goes live or back. An owner or admin by dashboard login only.' }),

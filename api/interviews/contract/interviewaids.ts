@@ -10,7 +10,7 @@ import { operation } from '../../base/contract/operation.ts';
 
 const maxSkills = 30;
 const text = (max: number) => z.string().max(max).regex(/\S/, 'must have something on it');
-export const draftBody = z.strictObject({
+const draftBody = z.strictObject({
   prompt: text(draftBounds.prompt).meta({ description: 'What you want, in your own words.' }),
   timezone: timezone.optional().meta({ description: 'An IANA name: where times are meant; UTC unless told.' }),
 });
@@ -36,7 +36,7 @@ export const draft = z
     id: 'InterviewDraft',
     description: 'Every field with which an interview is created; null where nothing was said.',
   });
-export const draftReply = z.object({
+const draftReply = z.object({
   draft,
   assumed: z
     .array(z.string())
@@ -44,7 +44,7 @@ export const draftReply = z.object({
   generated_by: generatedBy,
 });
 
-export const generateBody = z.strictObject({
+const generateBody = z.strictObject({
   title: line(200),
   job_description: z.string().max(20_000),
   required_skills: z.array(line(100)).max(maxSkills),
@@ -67,7 +67,7 @@ export const generateBody = z.strictObject({
       'Only questions of these. Any names; introduction, technical, behavioral, situational and motivation unless told.',
   }),
 });
-export const generateReply = z.object({
+const generateReply = z.object({
   questions: z.array(newQuestion),
   questions_signature: signature,
   generated_by: generatedBy,

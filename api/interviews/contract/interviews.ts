@@ -52,17 +52,17 @@ const config = {
   }),
 };
 /** Null counts as absent, so that a client can send a draft back unchanged. */
-export const createInterviewBody = z.strictObject(config);
+const createInterviewBody = z.strictObject(config);
 export const updateInterviewBody = z.strictObject(config).partial();
-export const startBody = z
+const startBody = z
   .strictObject({ meeting_link: meetingUrl.optional(), candidate_name: line(200).optional() })
   .optional();
-export const cancelBody = z.strictObject({ reason: z.string().max(1_000).optional() }).optional();
-export const decisionBody = z.strictObject({
+const cancelBody = z.strictObject({ reason: z.string().max(1_000).optional() }).optional();
+const decisionBody = z.strictObject({
   decision: z.enum(decisions),
   notes: z.string().max(10_000).optional(),
 });
-export const scorecardBody = z.strictObject({
+const scorecardBody = z.strictObject({
   criteria: z.record(line(100), z.number().min(0).max(10)).meta({
     description: 'Numbers from 0 to 10, by names of the interview’s criteria; some of them may be left out.',
   }),
@@ -98,14 +98,14 @@ const listed = {
   updated_at: timestamp,
 };
 export const interviewItem = z.object(listed).meta({ id: 'InterviewItem' });
-export const interviewList = z.object({ interviews: z.array(interviewItem), cursor });
-export const relatedList = z.object({
+const interviewList = z.object({ interviews: z.array(interviewItem), cursor });
+const relatedList = z.object({
   interviews: z.array(interviewItem.extend({ related_by: z.array(z.enum(['candidate', 'role'])) })),
   cursor,
 });
 
 export const question = z.object({ question_id: id, category: z.string(), body: z.string() }).meta({ id: 'Question' });
-export const qaSummary = z
+const qaSummary = z
   .object({
     summary: z.string(),
     items: z.array(
@@ -187,13 +187,13 @@ export const interviewRecord = z
       .meta({ description: 'Why the bot could not join, or was lost.' }),
   })
   .meta({ id: 'Interview' });
-export const interviewRemovedReply = z.object({ interview_id: id, deleted: z.literal(true) });
+const interviewRemovedReply = z.object({ interview_id: id, deleted: z.literal(true) });
 
 /**
  * The reply to a report of a meeting bot service. The request has no schema, because its body is the service's own
  * message.
  */
-export const webhookReply = z.object({ received: z.literal(true) });
+const webhookReply = z.object({ received: z.literal(true) });
 
 export const createInterview = operation('createInterview', 'POST /orgs/{orgId}/interviews', {
   body: createInterviewBody,

@@ -23,7 +23,7 @@ const settings = {
   }),
 };
 const title = line(300);
-export const settingsBody = z.strictObject(settings).partial();
+const settingsBody = z.strictObject(settings).partial();
 
 export const createMeetingBody = z.strictObject({
   title: title.optional().meta({ description: 'Without it, the transcript gives the title, in its own words.' }),
@@ -46,9 +46,9 @@ export const createMeetingBody = z.strictObject({
       'An organization of yours that is told when the meeting ends and its summary is ready; your only one unless told.',
   }),
 });
-export const renameMeetingBody = z.strictObject({ title });
+const renameMeetingBody = z.strictObject({ title });
 
-export const transcriptBody = z.strictObject({
+const transcriptBody = z.strictObject({
   segments: z
     .array(
       z.strictObject({
@@ -76,10 +76,10 @@ const listed = {
   participant_count: z.number().int(),
   has_summary: z.boolean(),
 };
-export const meetingItem = z.object(listed).meta({ id: 'MeetingItem' });
-export const meetingList = z.object({ meetings: z.array(meetingItem), cursor });
+const meetingItem = z.object(listed).meta({ id: 'MeetingItem' });
+const meetingList = z.object({ meetings: z.array(meetingItem), cursor });
 
-export const meetingRecord = z
+const meetingRecord = z
   .object({
     ...listed,
     transcript: z.array(segment),
@@ -103,11 +103,11 @@ export const transcriptReply = z.object({
   segment_count: z.number().int(),
 });
 
-export const summaryQuery = z.object({
+const summaryQuery = z.object({
   mode: z.enum(summaryModes).optional().meta({ description: '`short` (4 to 6 sentences) unless told.' }),
   regenerate: z.enum(['true', 'false']).optional().meta({ description: 'Make it anew although one is kept.' }),
 });
-export const summaryReply = z
+const summaryReply = z
   .object({
     meeting_id: id,
     mode: z.enum(summaryModes),
@@ -119,7 +119,7 @@ export const summaryReply = z
     cached: z.boolean(),
   })
   .meta({ id: 'MeetingSummary' });
-export const meetingRemovedReply = z.object({ meeting_id: id, deleted: z.literal(true) });
+const meetingRemovedReply = z.object({ meeting_id: id, deleted: z.literal(true) });
 
 export const createMeeting = operation('createMeeting', 'POST /meetings', {
   body: createMeetingBody,

@@ -44,7 +44,7 @@ export const document = z
   })
   .meta({ id: 'Document' });
 
-export const uploadForm = z.strictObject({
+const uploadForm = z.strictObject({
   segments: z.string().max(4000).optional().meta({ description: 'Comma-separated tags.' }),
   authority: authority.optional(),
 });
@@ -60,7 +60,7 @@ export const documentList = z.object({
 });
 export const segmentsBody = z.strictObject({ segments });
 export const authorityBody = z.strictObject({ authority });
-export const sourceBody = z.strictObject({
+const sourceBody = z.strictObject({
   title: line(200).nullable().meta({ description: 'Null: the file name without its extension.' }),
   public_url: z
     .url({ protocol: /^https?$/ })
@@ -71,7 +71,7 @@ export const sourceBody = z.strictObject({
 export const removedReply = z.object({ doc_id: id, deleted: z.literal(true) });
 const text = z.string().max(maxTextLength).regex(/\S/, 'must have something on it').meta({ description: 'Markdown.' });
 const name = line(200).meta({ description: 'A title, or a file name that ends in .md or .txt.' });
-export const articleBody = z.strictObject({
+const articleBody = z.strictObject({
   name,
   text,
   segments: segments.optional(),
@@ -82,16 +82,16 @@ export const articleBody = z.strictObject({
     .optional()
     .meta({ description: 'Knowledge gaps that it answers, each by one of its ids; they are resolved.' }),
 });
-export const articleReply = uploadReply.extend({
+const articleReply = uploadReply.extend({
   resolved: z.number().int().meta({ description: 'Wordings of the gaps of `gap_ids`.' }),
 });
-export const textReply = z.object({
+const textReply = z.object({
   doc_id: id,
   name: z.string(),
   text: z.string(),
   sha256: z.string().meta({ description: 'Send it as `based_on` with a change.' }),
 });
-export const textBody = z.strictObject({
+const textBody = z.strictObject({
   name: name.optional(),
   text,
   based_on: z.string().max(64).meta({ description: 'The `sha256` of the text that was changed.' }),

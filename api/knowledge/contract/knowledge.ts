@@ -113,7 +113,7 @@ export const queryReply = z.object({
   explain: explanation.optional(),
 });
 
-export const gapsQuery = pageQuery.extend({
+const gapsQuery = pageQuery.extend({
   status: z.enum(gapStatuses).optional().meta({ description: 'Only those with this status.' }),
 });
 export const gap = z
@@ -130,9 +130,9 @@ export const gap = z
     status: z.enum(gapStatuses),
   })
   .meta({ id: 'Gap' });
-export const gapList = z.object({ gaps: z.array(gap), count: z.number().int(), cursor });
-export const gapsBody = z.strictObject({ gap_ids: z.array(id).min(1).max(500), status: z.enum(gapStatuses) });
-export const gapsChanged = z.object({
+const gapList = z.object({ gaps: z.array(gap), count: z.number().int(), cursor });
+const gapsBody = z.strictObject({ gap_ids: z.array(id).min(1).max(500), status: z.enum(gapStatuses) });
+const gapsChanged = z.object({
   updated: z.number().int().meta({ description: 'Wordings of the gaps of `gap_ids`.' }),
 });
 

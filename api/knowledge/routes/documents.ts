@@ -27,7 +27,7 @@ import { processDocumentWork } from '../../../models/rules/knowledge/work.ts';
 export const beingProcessed = () =>
   new Problem('CONFLICT', { message: 'This document is being processed already; wait for it to end.' });
 
-export const missing = () => noSuch('document');
+const missing = () => noSuch('document');
 
 export function view(document: Document, { embedding: { model } }: Pick<Context, 'embedding'>) {
   return {

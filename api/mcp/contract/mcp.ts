@@ -140,7 +140,7 @@ const difference = z.object({
   before: z.unknown().optional(),
   after: z.unknown().optional(),
 });
-export const discoverReply = z.object({
+const discoverReply = z.object({
   tools: z.array(
     z.object({
       source_name: z.string(),
@@ -157,14 +157,14 @@ export const discoverReply = z.object({
   discovered_at: timestamp,
 });
 
-export const auditQuery = pageQuery.extend({
+const auditQuery = pageQuery.extend({
   tool: z.string().max(100).optional(),
   outcome: z.enum(outcomes).optional(),
   conversation_id: id.optional(),
   from: moment.optional(),
   to: moment.optional(),
 });
-export const auditReply = z.object({
+const auditReply = z.object({
   events: z.array(
     z.object({
       id,
@@ -184,8 +184,8 @@ export const auditReply = z.object({
   ),
   next_cursor: cursor,
 });
-export const verifyQuery = z.object({ whole: z.enum(['true', 'false']).optional() });
-export const verifyReply = z.object({
+const verifyQuery = z.object({ whole: z.enum(['true', 'false']).optional() });
+const verifyReply = z.object({
   intact: z.boolean(),
   checked: z.number().int().meta({ description: 'Events that are known to be intact, from the first one on.' }),
   read: z.number().int().meta({ description: 'How many of them this check has read.' }),

@@ -30,8 +30,8 @@ const optional = {
   due_date: dueDate.nullish(),
   session_id: id.nullish().meta({ description: 'A meeting of yours.' }),
 };
-export const createTaskBody = z.strictObject({ title: line(taskBounds.title), ...optional });
-export const updateTaskBody = z.strictObject({
+const createTaskBody = z.strictObject({ title: line(taskBounds.title), ...optional });
+const updateTaskBody = z.strictObject({
   title: line(taskBounds.title).optional(),
   ...optional,
   status: z.enum(taskStatuses).optional(),
@@ -75,7 +75,7 @@ export const taskList = z.object({
   count: z.number().int().meta({ description: 'All that the filters let through, when the first page was read.' }),
   cursor,
 });
-export const taskRecord = z
+const taskRecord = z
   .object({
     ...listed,
     history: z
@@ -91,10 +91,10 @@ export const taskRecord = z
       .meta({ description: `The last ${taskBounds.history} changes, the oldest first.` }),
   })
   .meta({ id: 'Task' });
-export const taskRemovedReply = z.object({ task_id: id, deleted: z.literal(true) });
+const taskRemovedReply = z.object({ task_id: id, deleted: z.literal(true) });
 
 const finding = { field: z.string(), message: z.string() };
-export const taskReview = z
+const taskReview = z
   .object({
     task_id: id,
     review_status: z.enum(reviewStatuses),
@@ -130,7 +130,7 @@ const step = z.object({
   delivered_at: timestamp.optional(),
 });
 
-export const resultReply = z
+const resultReply = z
   .object({
     task_id: id,
     execution_status: z.enum(executionStatuses).meta({
@@ -141,8 +141,8 @@ export const resultReply = z
   })
   .meta({ id: 'TaskResult' });
 
-export const extractBody = z.strictObject({ org_id: id.meta({ description: 'Whose tasks they become.' }) });
-export const extractReply = z.object({
+const extractBody = z.strictObject({ org_id: id.meta({ description: 'Whose tasks they become.' }) });
+const extractReply = z.object({
   tasks: z
     .array(taskItem)
     .meta({ description: 'All that were extracted, now and before, in the order of the transcript.' }),
@@ -153,7 +153,7 @@ export const extractReply = z.object({
     .meta({ description: 'What sounds like a task and is not firm, for a person to take. Nothing of it is stored.' }),
   generated_by: z.enum(['extractive', 'model']),
 });
-export const sessionQuery = pageQuery.extend({
+const sessionQuery = pageQuery.extend({
   org_id: id.optional().meta({ description: 'Without it: of every organization that you belong to.' }),
 });
 

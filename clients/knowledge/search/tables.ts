@@ -76,7 +76,7 @@ export function modelName(model: string): string {
 }
 
 /** Parses the name of a table; undefined for a name that is no index table's. */
-export function tableNamed(name: string): IndexTable | undefined {
+function tableNamed(name: string): IndexTable | undefined {
   const match = /^([A-Za-z0-9_]+)\.(test|live)(?:\.([a-z0-9-]+))?$/u.exec(name);
   if (match === null) return undefined;
   const [, org_id = '', mode, model] = match;

@@ -1,7 +1,6 @@
 /**
- * Parts of regular expressions. No pattern of this project has modifiers such as `(?i:…)`: in a process that has
- * compiled much code of regular expressions, V8 compiles the next ones without optimization, and then ignores the
- * modifier of a group with alternatives (seen with Node 24.21).
+ * Parts of regular expressions. No pattern of this project has modifiers such as `(?i:…)`: where V8 compiles a pattern
+ * without optimization, it ignores the modifier of a group with alternatives (decision 178).
  */
 
 /** A pattern that matches the text itself. */

@@ -13,7 +13,7 @@ import { here, isAdmin, mode, orgId } from '../../state/session.ts';
 import { texts } from '../../texts/texts.ts';
 
 /** The script tag of the chat for a page. */
-export const scriptTag = (key: string): string =>
+const scriptTag = (key: string): string =>
   `<script src="${location.origin}/widget.js" data-key="${key}" async></script>`;
 
 export function Chat() {
