@@ -23,7 +23,6 @@ const list = z.string().transform((text) =>
     .filter(Boolean),
 );
 
-/** The content of a file. */
 const file = z.string().transform((path, issues) => {
   try {
     return readFileSync(path);
@@ -85,7 +84,7 @@ export const drainSeconds: number = 20;
 /** The highest `requests_per_site`. More requests at a time do not speed a crawl up, and may slow the site down. */
 const mostRequestsPerSite = 16;
 
-/** `name=number`, separated by commas. If a name occurs twice, its last number is used. */
+/** The form of `LIMITS`: `name=number`, separated by commas. If a name occurs twice, its last number is used. */
 const limits = list.transform((entries, issues): Readonly<Record<string, number>> => {
   const set = { ...defaultLimits };
   for (const entry of entries) {
@@ -100,7 +99,10 @@ const limits = list.transform((entries, issues): Readonly<Record<string, number>
   return set;
 });
 
-/** The URLs of other services, unless `SERVICE_URLS` sets others. Undefined: the service's library knows the URL. */
+/**
+ * The URLs of other services, unless `SERVICE_URLS` sets others. `undefined`: the service has no fixed URL, because the
+ * AWS URLs depend on the region, and each operator has a Temporal UI of their own.
+ */
 export const defaultServices = {
   slack: 'https://slack.com/api/',
   slack_consent: 'https://slack.com/oauth/v2/authorize',
@@ -120,7 +122,9 @@ type Services = {
   [N in ServiceName]: (typeof defaultServices)[N] extends string ? string : string | undefined;
 };
 
-/** `name=address`, separated by commas. If a name occurs twice, its last address is used. */
+/**
+ * The form of `SERVICE_URLS`: `name=address`, separated by commas. If a name occurs twice, its last address is used.
+ */
 const services = list.transform((entries, issues) => {
   const set: Services = { ...defaultServices };
   for (const entry of entries) {
@@ -138,7 +142,6 @@ const botSecrets = {
   attendee: [/^[A-Za-z0-9+/]{16,}={0,2}$/, 'be Base64, as Attendee shows it'],
 } as const;
 
-/** Every variable, its form and its default. */
 export const environment = z.object({
   PORT: port.default(3000),
   HOST: z.string().default('127.0.0.1'),
@@ -261,7 +264,7 @@ export function readConfig(env: Record<string, string | undefined>) {
     /** The TLS settings and the API key for every connection to Temporal. */
     temporalAccess: temporalAccessOf(v),
     temporalUiUrl: v.SERVICE_URLS.temporal_ui,
-    /** Whether what Temporal stores is encrypted with the secret key. */
+    /** Whether the data in Temporal are encrypted with the secret key. */
     encryptsPayloads: v.TEMPORAL_PAYLOADS === 'encrypted',
     taskQueuePrefix: v.TASK_QUEUE_PREFIX,
     fleets: v.FLEETS,
@@ -338,7 +341,7 @@ export function readConfig(env: Record<string, string | undefined>) {
   });
 }
 
-/** TLS is used when it is turned on, or when a certificate or an API key is set. */
+/** TLS is used when `TEMPORAL_TLS` turns it on, or when a certificate or an API key is set. */
 function temporalAccessOf(v: z.infer<typeof environment>) {
   const [ca, crt, key] = [
     v.TEMPORAL_TLS_SERVER_CA_CERT_PATH,
@@ -379,22 +382,22 @@ function slackOf(v: z.infer<typeof environment>) {
   };
 }
 
-/** Adds `path` to an address without a path: for a proxy or an emulator, often only the host is set. */
+/** Adds `path` to an address without a path: operators often set only the host of a proxy or an emulator. */
 function withPath(address: string, path: string): string {
   const url = new URL(address);
   if (url.pathname === '/') url.pathname = path;
   return url.href;
 }
 
-/** The points of each rate limit, and the number of seconds in which they may be used. */
+/** For each rate limit, how many uses (`points`) are allowed in how many `seconds`. */
 function ratesOf(limit: (name: string) => number) {
   const entries = rateNames.map((name) => [name, { points: limit(rateLimit(name)), seconds: rateSeconds(name) }]);
   return Object.fromEntries(entries) as Record<RateName, { points: number; seconds: number }>;
 }
 
 /**
- * The secret keys, the current one first. The current key encrypts and decrypts. The older keys only decrypt what they
- * encrypted before.
+ * The secret keys, the current one first. The current key encrypts and decrypts. The older keys only decrypt values
+ * that were encrypted with them.
  */
 function secretKeysOf(given: readonly string[], dataDir: string): readonly [Buffer, ...Buffer[]] {
   const bytes = (key: string): Buffer => Buffer.from(key, 'hex');

@@ -1,4 +1,4 @@
-/** What a handler may use. Everything is passed as an argument, so that tests can replace it. */
+/** The services that every route's handler gets as its argument `ctx`, so that tests can replace them. */
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Embedding } from '../clients/embedding/embedding.ts';
@@ -27,5 +27,5 @@ export type Context = {
   hooks: Hooks;
 };
 
-/** The hooks that a slice calls and later slices implement; see api/hooks.ts. */
+/** Functions that a slice calls but may not import, because another slice implements them; see api/hooks.ts. */
 export type Hooks = AccessHooks<Context> & InterviewHooks<Context>;

@@ -1,5 +1,6 @@
 /**
- * Connects the hooks that a slice calls with the later slices that implement them: a slice may not import a later one.
+ * Connects the functions that each slice's hooks.ts names with the slices that implement them. A slice may not import
+ * the slices that follow it in docs/architecture.md ("Slices").
  */
 import { provideCustomer } from '../models/chat/customer.ts';
 import type { Hooks } from './context.ts';

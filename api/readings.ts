@@ -20,7 +20,7 @@ import { situations } from '../workflows/base/situations.ts';
 const keptMs = 30_000;
 /** How long the count of organizations near a quota is reused, in ms, because counting walks through whole indexes. */
 const nearKeptMs = 5 * 60_000;
-/** A scrape waits this long for Temporal, in ms. */
+/** The most time that one call to Temporal may take, in ms. */
 const deadlineMs = 2_000;
 const { TASK_QUEUE_TYPE_ACTIVITY: activity, TASK_QUEUE_TYPE_WORKFLOW: workflow } =
   proto.temporal.api.enums.v1.TaskQueueType;
@@ -29,7 +29,7 @@ type Deps = {
   temporal: Client;
   config: Pick<Config, 'quotas' | 'taskQueuePrefix' | 'temporalNamespace'>;
   clock: () => Date;
-  /** The embedding model, if there is one. */
+  /** The name of the embedding model; undefined when there is none. */
   model: () => string | undefined;
 };
 

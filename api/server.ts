@@ -39,8 +39,8 @@ import { createSecretBox } from '../models/base/secretbox.ts';
 import { buildReaders } from '../workers/readers.ts';
 
 /**
- * Upload files that a killed process left are removed once they are an hour old. At a process's start they are usually
- * younger, so the sweep is repeated this often, in ms.
+ * How often `sweepUploads` removes the upload files that killed processes left, in ms. It removes only files that are
+ * older than an hour, so one run at the start would miss recent files.
  */
 const sweepMs = 3_600_000;
 
@@ -53,7 +53,7 @@ const serverSelectionMs = 2_500;
 const lastReadMs = 250;
 
 /**
- * A running API. `close` still takes requests for `lastReadMs`, then refuses new ones, waits up to `drainSeconds` for
+ * A running API. `close` still accepts requests for `lastReadMs`, then refuses new ones, waits up to `drainSeconds` for
  * open ones, tells sockets to reconnect elsewhere, and disconnects.
  */
 export type Api = { url: string; close(): Promise<void> };
@@ -115,8 +115,7 @@ export async function startApi(
     tokens: createTokens({ config, clock, secrets }),
     hooks,
   });
-  // This decrypts the key that signs logins. With a wrong SECRET_KEY, the start fails here, and not the first sign-in
-  // later.
+  // `jwks` decrypts the key that signs logins, so a wrong SECRET_KEY fails the start instead of the first sign-in.
   await ctx.tokens.jwks();
   const state = { draining: false };
   const serveRequest = createApp(ctx, metrics, state).callback();
@@ -136,8 +135,8 @@ export async function startApi(
   // without a body.
   server.on('checkExpectation', serveRequest);
   refuseUnreadable(server, log);
-  // Proxies close an idle connection after a minute. This process waits longer; if it closed first, the proxy's next
-  // request could already be in flight.
+  // Proxies close an idle connection after a minute. This process waits longer: if it closed the connection first, it
+  // could lose a request that the proxy has just sent.
   server.keepAliveTimeout = 65_000;
   // The server keeps an idle connection this much longer than it announces, for clients that were suspended when they
   // should have closed it.

@@ -1,4 +1,4 @@
-/** Parses and formats values of the command line: URLs, ids, lists, commands. It sends nothing. */
+/** Parses and formats values of the command line: URLs, ids, lists, commands. */
 import { usageError } from './errors.ts';
 
 export const defaultUrl = 'http://127.0.0.1:3000/v1';

@@ -35,9 +35,11 @@ export type Client = {
 export type ClientOptions = {
   url: string;
   token?: string | undefined;
-  /** Called once for each distinct `warning` in replies (for example a live key used before go-live). */
+  /**
+   * Called with the `warning` of a reply (for example a live key used before go-live), unless the last warning was the
+   * same.
+   */
   onWarning?: (message: string) => void;
-  /** Waits for this many ms. */
   sleep?: (ms: number) => Promise<unknown>;
 };
 
@@ -82,7 +84,7 @@ export function createClient(options: ClientOptions): Client {
     return fetch(address, init);
   }
 
-  /** Sends a request, and retries it if that is safe: reads, replacements, and a POST with an Idempotency-Key. */
+  /** Sends a request, and retries it if that is safe: GET, PUT, PATCH, and a POST with an Idempotency-Key. */
   async function send(
     method: Method,
     address: URL,

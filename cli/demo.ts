@@ -1,7 +1,7 @@
 /**
- * `npm run demo`: does the main job of the product with real files, as a customer would: register, create a key, upload
- * documents, ask questions, see sources. It uses the running system, and writes only into an organization that it
- * creates there. It fails if an answer is not the expected one, and prints how to log in to its organization.
+ * `npm run demo`: does with real files what a new customer does: registers, creates a key, uploads documents, asks
+ * questions, sees sources. It uses the running system, and writes only into an organization that it creates. It fails
+ * if an answer is not the expected one, and prints how to log in to its organization.
  */
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

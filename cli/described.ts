@@ -1,7 +1,7 @@
 /**
- * Commands that send one request each. A noun (the first word of a command, such as `tasks`) lists its commands in a
- * table (cli/nouns/). A command names its operation in the contract, whose fields become options. A command that does
- * more has `runs`.
+ * Commands that are described by tables. A noun (the first word of a command, such as `tasks`) has its table in
+ * cli/nouns/. Each command names an operation of the API's contract, and the operation's fields become options. A
+ * command that does more than send one request has `runs`.
  */
 import { Argument, type Command } from 'commander';
 import { z } from 'zod';
@@ -24,30 +24,27 @@ import type { Method, Operation } from '../api/base/contract/operation.ts';
 
 /** Sends the command's request, with additional query parameters if they are given. */
 type Ask<R> = (query?: Given) => Promise<R>;
-/** The output: `value` with `--json`, otherwise `lines`. `isEmpty`: it is a list without entries. */
+/** The output: `value` with `--json`, otherwise `lines`. `isEmpty`: whether it is a list without entries. */
 type Printed = { value: unknown; lines: readonly string[]; isEmpty?: boolean };
 
 export type Described = {
-  /**
-   * The command's name: a verb, such as `list`, or a verb and further words when several routes share the verb:
-   * `connect linear` has its own route.
-   */
+  /** A verb, such as `list`, or several words, such as `connect linear`, when several routes share the verb. */
   name: string;
   description: string;
   /** Example commands without the noun; `noun` adds one to a command that has none. */
   examples?: readonly string[];
-  /** The path parameter `{orgId}` is the organization; each other one is an argument. */
+  /** Every path parameter becomes an argument, except `{orgId}`, which is the organization of the session. */
   does: Operation;
   /** The command needs a login. Other commands also accept an API key and the global `--mode`. */
   login?: true;
   /**
-   * Descriptions of arguments. Arguments of the path come first and may be missing here. Others are fields of `query`
-   * or `body`, or additional inputs of `runs`.
+   * Descriptions of arguments. Path parameters come first and need no description. Other keys are fields of `query` or
+   * `body`, or additional inputs of `runs`.
    */
   args?: Readonly<Record<string, string>>;
   /**
-   * The schema of the options, and the function that makes the body from their values. It is for bodies whose own
-   * fields would be hard to type.
+   * For a body whose fields would be hard to type: the schema of the options, and the function that makes the body from
+   * their values.
    */
   fields?: { of: z.ZodObject; body: (given: Given, session: Session) => unknown };
   /** Other names of path parameters, and of fields whose name is already a global option. */
@@ -67,8 +64,8 @@ export type Noun = {
 };
 
 /**
- * A noun with its commands. `login` and `names` are those of every command; a command may have further `names`.
- * `example`: the path parameter in the example of a command that names no examples.
+ * A noun with its commands. `login` and `names` apply to every command; a command may have further `names`. `example`:
+ * the path parameter in the example of a command that names no examples.
  */
 export function noun({
   name,

@@ -37,8 +37,8 @@ export function addDocumentCommands(program: Command, act: Act): void {
 const hopeless = new Set(['NO_SERVER', 'UNAUTHENTICATED', 'MISSING_SCOPE', 'NOT_FOUND']);
 
 /**
- * Uploads one file after another. A failed file stops the others only if they would fail too (`hopeless`). The command
- * fails if one of the files failed.
+ * Uploads one file after another. After a `hopeless` failure, no further file is uploaded. The command fails if one of
+ * the files failed.
  */
 async function addAll(
   session: Session,

@@ -36,7 +36,7 @@ type JsonSchema = {
 const jsonSchema = (schema: z.ZodType): JsonSchema =>
   z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
 
-/** The fields of a schema. `names`: the option's name, for fields whose option must not have the field's name. */
+/** The fields of a schema. `names`: the options whose name differs from the field's name. */
 export function fieldsOf(schema: z.ZodType, names: Readonly<Record<string, string>> = {}): Field[] {
   const { properties = {}, required = [] } = jsonSchema(schema);
   return Object.entries(properties).map(([name, property]) => ({
@@ -47,7 +47,7 @@ export function fieldsOf(schema: z.ZodType, names: Readonly<Record<string, strin
   }));
 }
 
-/** An input of a command in addition to its schemas' fields. */
+/** An input of a command that is no field of its schemas. */
 export const word = (name: string): Field => ({
   name,
   option: name,

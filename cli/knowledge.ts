@@ -1,4 +1,4 @@
-/** The command `ask`: an answer of the knowledge base. */
+/** The command `ask`: shows the knowledge base's answer to a question. */
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { Act } from './session.ts';

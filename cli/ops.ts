@@ -172,7 +172,7 @@ function busyLine({ org_id, name, open, kinds }: Busy): string {
   return `  ${name} (${org_id}): ${open} open, of these ${most.map(([kind, of]) => `${of} ${kind}`).join(', ')}`;
 }
 
-/** The failure that all of these workflows have, in brackets; empty when they have no common failure. */
+/** The failure that all these workflows share, in brackets; empty when they share none. */
 function reasonOf(listed: readonly Explained[]): string {
   const reasons = new Set(listed.map(({ says }) => says ?? ''));
   const [reason = ''] = reasons;
@@ -180,7 +180,7 @@ function reasonOf(listed: readonly Explained[]): string {
 }
 
 function stuckLines(stuck: Stuck, width: number): string[] {
-  const { situations, failing, busiest, not_started } = stuck;
+  const { situations, failing, busiest, not_started, limited_to } = stuck;
   const flooding = busiest.filter(({ floods }) => floods);
   const lines = situations.flatMap(({ name, title, count, means, mend, query, first }) => [
     `${title}: ${name === 'flood' ? flooding.length : count}`,
@@ -198,6 +198,8 @@ function stuckLines(stuck: Stuck, width: number): string[] {
   if (not_started > 0)
     lines.push(`Saved, but not started for a minute: ${not_started}. Is Temporal there, and does a worker run?`);
   if (lines.length === 0) lines.push('Nothing is stuck.');
+  if (limited_to !== null)
+    lines.push(...wrap(`Only ${limited_to} open workflows were searched for failing activities and floods.`, width));
   const busy = busiest.length > 0 ? ['Most open work:', ...busiest.map(busyLine)] : [];
   return [...inShort(stuck, flooding, width), ...lines, ...(flooding.length > 0 ? [] : busy)];
 }

@@ -90,7 +90,7 @@ export function addOrgCommands(program: Command, act: Act): void {
 const lookEveryMs = 500;
 const counted = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
 
-/** The output of going live: what is live now, and what is not. */
+/** The output of `org go-live`: what live mode and test mode contain. */
 function goLiveLines({ org_id, live, test, copy }: z.infer<typeof goLiveReply>, copied: boolean): string[] {
   const { documents, pages, tools, settings } = live;
   const parts = [counted(documents, 'document'), counted(pages, 'page'), counted(tools, 'approved tool')];

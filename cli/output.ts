@@ -1,7 +1,6 @@
 /**
  * The only way to write to the terminal: text for people, or one JSON document for scripts. All text passes through
- * `visible`, so that no text from a server (names, answers) can move the cursor, set a colour or forge a line. Do not
- * use colours here.
+ * `visible`, so that no text from a server (names, answers) can move the cursor, set a colour or forge a line.
  */
 import type { Writable } from 'node:stream';
 import progress from 'cli-progress';
@@ -76,7 +75,7 @@ export function wrap(text: string, width: number): string[] {
   });
 }
 
-/** Formats rows under a header in columns. The last column is not padded, so put names there. */
+/** Formats rows under a header in columns. The last column is not padded. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const cells = [header, ...rows].map((row) => row.map(visible));
   const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
@@ -186,7 +185,7 @@ export function createOutput(options: { json: boolean; stdout: Stream; stderr: S
 
 export type Bar = { update(value: number, payload?: object): void; stop(): void };
 
-/** A progress bar for a person at a terminal; otherwise nothing is drawn. `payload`: values in `format`. */
+/** A progress bar for a person at a terminal; otherwise nothing is drawn. `payload`: values for `format`. */
 export function createBar(output: Output, format: string, total: number, payload: object): Bar {
   if (!output.live) return { update: () => undefined, stop: () => undefined };
   const bar = new progress.SingleBar({

@@ -34,22 +34,20 @@ export type Session = {
    */
   orgId(as?: 'member'): Promise<string>;
   /**
-   * A sentence that names the mode (test or live) in which an answer found nothing, and how to look in the other mode.
-   * Call it only when nothing was found, because it may send a request. Undefined for a list of both modes, which a
-   * login gets unless it names a mode.
+   * For a search that found nothing: a sentence that names the searched mode (test or live), and how to search the
+   * other mode. May send a request. Undefined for a list of both modes, which a login gets when no mode is given.
    */
   modeSeen(what: 'answer' | 'list'): Promise<string | undefined>;
 };
 
 /**
- * Converts the function of a command to an action of commander, and gives it a session. The other arguments are the
- * command's own, then its options.
+ * Makes a commander action from a command's function. `run` gets a session, then the command's arguments, then its
+ * options.
  */
 export type Act = <A extends unknown[]>(
   run: (session: Session, ...args: A) => Promise<void>,
 ) => (...args: [...A, ...unknown[]]) => Promise<void>;
 
-/** All organizations of the login. */
 export async function listOrganizations(client: Client): Promise<Organization[]> {
   return allPages(async (query) => {
     const { organizations, cursor } = await client.request('GET', '/orgs', listReply, { query });

@@ -29,11 +29,11 @@ const lastPollMs = 2_000;
 const processingTimeoutMs = 15 * 60_000;
 
 /**
- * What a command waits for: the document is `uploaded`; it is `indexed`, so that the lexical search finds it; or it has
- * embeddings (`meaning`).
+ * What a command waits for. `uploaded`: the document is stored. `indexed`: the lexical search finds it. `meaning`: it
+ * also has embeddings.
  */
 export type Awaited = 'uploaded' | 'indexed' | 'meaning';
-/** What to wait for, according to `--wait` and `--no-wait`. */
+/** `wait` is true for `--wait`, false for `--no-wait`, and undefined without either. */
 export const awaitedOf = (wait: boolean | undefined): Awaited =>
   wait === undefined ? 'indexed' : wait ? 'meaning' : 'uploaded';
 
@@ -60,7 +60,7 @@ export async function addDocument(
     data.append('file', blob, name.replace(/[\u0000-\u001f\u007f]/g, '_'));
     uploaded = await target.client.request('POST', `/orgs/${target.orgId}/documents`, uploadReply, {
       query: { mode: target.mode },
-      // The form around the file counts too, so the last count exceeds the file's size.
+      // The sent bytes include the parts of the form around the file, so they exceed the file's size at the end.
       form: { data, onSent: (bytes) => drawn.update(Math.min(bytes, blob.size)) },
     });
     drawn.update(blob.size, { state: 'processing' });

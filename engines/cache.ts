@@ -150,7 +150,7 @@ export async function verify(path: string, pinned: string): Promise<void> {
 
 /**
  * Downloads `url` to `path`. Gives up after `connectMs` when the host does not respond, so that a machine without
- * internet access soon falls back to its package registry. Throws on any status except 200.
+ * internet access soon tries another source. Throws on any status except 200.
  */
 export async function download(url: string, path: string, connectMs = 4000): Promise<void> {
   const abort = new AbortController();

@@ -6,7 +6,7 @@ import { importViolations } from '../test/house/imports.ts';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** The path of a tool's cached results. With the results of the last run, the tool checks only changed files again. */
+/** Where a tool caches its results, so that its next run checks only changed files. */
 const cache = (name: string): string => join(root, 'node_modules', '.cache', name);
 
 /** The result of one check. `output` is shown when the check failed. */
@@ -21,7 +21,8 @@ const prettierCache = ['--cache', '--cache-strategy', 'content', '--cache-locati
 
 const checks: readonly { name: string; run: () => Promise<{ passed: boolean; output: string }> }[] = [
   { name: 'types', run: () => tool('tsc', [...types, '--tsBuildInfoFile', cache('types.tsbuildinfo')]) },
-  // Browser code has the DOM's types and not Node's; all other code has Node's types and not the DOM's.
+  // Browser code is checked separately: it has the DOM's types and not Node's, all other code has Node's and not the
+  // DOM's.
   { name: 'web', run: () => tool('tsc', [...types, '--tsBuildInfoFile', cache('web.tsbuildinfo'), '-p', 'web']) },
   { name: 'lint', run: () => tool('oxlint', ['--type-aware', '--deny-warnings', '.']) },
   { name: 'format', run: () => tool('prettier', ['--check', '--log-level', 'warn', ...prettierCache, '.']) },
@@ -34,7 +35,7 @@ const checks: readonly { name: string; run: () => Promise<{ passed: boolean; out
   },
 ];
 
-/** Runs a tool from node_modules with this Node in the project's root. */
+/** Runs a tool from node_modules in the project's root. */
 async function tool(name: string, args: readonly string[]): Promise<{ passed: boolean; output: string }> {
   const { promise, resolve } = Promise.withResolvers<{ passed: boolean; output: string }>();
   // Some tools are scripts that use the first `node` on PATH, so the folder of this Node comes first.

@@ -1,7 +1,6 @@
 /**
  * Starts a server process that ends with this process, even if this process is killed with SIGKILL. The terminal's
- * Ctrl-C does not reach the server, so that this process decides the order in which servers stop. POSIX only. Nothing
- * here depends on which server is started.
+ * Ctrl-C does not reach the server, so that this process decides the order in which servers stop. POSIX only.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -43,7 +42,6 @@ export type Guarded = {
   pid: number;
   /** Resolves when the server has ended, with its exit code or 128 + n for signal n. */
   exited: Promise<number>;
-  /** False once the server has ended. */
   running(): boolean;
   /** Sends SIGTERM, then SIGKILL after `graceMs`; resolves when the server is gone. Idempotent. */
   stop(graceMs?: number): Promise<void>;
@@ -76,7 +74,7 @@ export async function startGuarded(options: {
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   ipc?: boolean;
-  /** Converts the last lines to sentences; `lastWords` by default. */
+  /** Makes sentences from the last lines of the log; `lastWords` by default. */
   explain?: (lines: string) => string;
   /** A folder that the guard removes if this process is killed before removing the folder itself. */
   removeAfter?: string;
@@ -179,8 +177,8 @@ export async function startServer({
 }
 
 /**
- * Waits for a state of a server. `began`: when the period of `ms` began, so that several waits of one start share the
- * period. @throws EngineError that says why, when the server ends first or after `ms`
+ * Waits until `state` returns true. `began`: when the period of `ms` began, so that several waits of one start share
+ * the period. @throws EngineError with the reason, when the server ends first or after `ms`
  */
 export async function untilReady(
   name: string,

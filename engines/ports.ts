@@ -3,8 +3,8 @@ import { randomInt } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 
 /**
- * Ports below the ephemeral ports (from 32768 on Linux, from 49152 on macOS and Windows), which the system gives to
- * outgoing connections. So a free port stays free until its server listens, which takes Java some seconds.
+ * These ports are below the ephemeral ports (from 32768 on Linux, from 49152 on macOS and Windows) that the system
+ * gives to outgoing connections. So a free port stays free until its server listens, which takes Java some seconds.
  */
 const quietPorts = { from: 20_000, count: 12_000 };
 const tries = 20;

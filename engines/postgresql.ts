@@ -1,4 +1,4 @@
-/** Finds PostgreSQL, or fetches Debian's packages of it. `npm run cluster` runs Temporal on it. */
+/** Finds PostgreSQL, or fetches Debian's packages of it. The Temporal of `npm run cluster` stores its data in it. */
 import { chown } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { EngineError, exists, makeFolder, onPath, run } from './cache.ts';
@@ -34,8 +34,8 @@ export const unprivileged = (command: string, args: readonly string[]): { comman
     : { command, args: [...args] };
 
 /**
- * Makes an empty database for the user `temporal`, who needs no password on this machine. Does nothing if the database
- * exists.
+ * Creates PostgreSQL's data folder, with the user `temporal`, who needs no password on this machine. Does nothing if
+ * the folder already contains data.
  */
 export async function createDatabase(program: Program, folder: string): Promise<void> {
   if (await exists(join(folder, 'PG_VERSION'))) return;

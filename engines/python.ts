@@ -11,7 +11,7 @@ export type PythonPackage = {
   extras?: readonly string[];
   /** Additional packages, with pinned versions. */
   beside?: readonly string[];
-  /** The dependencies that exist only as source and are built here. */
+  /** Dependencies that have no wheel and are built from their source. */
   fromSource?: readonly string[];
   /** A program of the environment, and the arguments with which it is run to verify the install. */
   program: string;

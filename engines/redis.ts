@@ -1,6 +1,6 @@
 /**
  * Finds a Redis server, or fetches Debian's package of it without installing it, and runs it on 127.0.0.1. Redis is
- * optional (`REDIS_URL`): `npm start` does without it.
+ * optional (`REDIS_URL`): `npm start` does not start one.
  */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 /**
- * The entry of every command: plain JavaScript for Node 18 and newer that needs no packages. It installs the command's
- * packages when they are missing or older than the lock file, then starts the entry under Node 24. It must import only
- * node:* and files that do the same.
+ * Every command starts here. This file runs before any package is installed, so it is plain JavaScript for Node 18 and
+ * newer that imports only node:* and files that do the same. It installs missing or outdated packages, then runs the
+ * command's entry under Node 24.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -14,14 +14,14 @@ import { takeLock } from './takelock.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
 const oldestNode = 24;
-/** The entries that need development packages too; all others run without them. */
+/** The entries that also need development packages. */
 const forDevelopment = /^(?:test|bench|node_modules|engines\/cluster)\/|^engines\/check\.ts$/;
-/** Node's cache of compiled code without types. With it, starting a worker takes half the processor time. */
+/** Node's cache of compiled modules. With it, starting a worker takes half the processor time. */
 const compileCache = join(modules, '.cache', 'node-compile');
 
 /**
  * Runs `entry` (relative to the project) under Node 24 in the caller's working directory. This process then ends with
- * the same exit code or signal.
+ * the entry's exit code or signal.
  */
 export async function runEntry(entry, args) {
   try {
@@ -48,8 +48,8 @@ function findNode() {
 }
 
 /**
- * The lock file's entries that an install of `kind` puts on this platform, as pairs of path and entry. `kind` is `all`,
- * or `start` without development packages.
+ * The entries of package-lock.json that an install of `kind` needs on this platform, as pairs of path and entry. `all`
+ * includes development packages, `start` does not.
  */
 function wanted(kind) {
   const fits = (list, value) => list === undefined || list.includes(value);
@@ -63,7 +63,10 @@ function wanted(kind) {
   );
 }
 
-/** Whether npm's own record, which npm writes at the end of an install, lists every package that `kind` needs. */
+/**
+ * Whether all packages that `kind` needs are installed, according to the record that npm writes at the end of an
+ * install.
+ */
 function matchesLock(kind) {
   try {
     const installed = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8')).packages;
@@ -162,8 +165,8 @@ class Stopped extends Error {
 }
 
 /**
- * Passes signals that stop this process on to the child, so that npm does not keep changing a folder in which the next
- * start runs npm too. The returned function stops passing signals on, and returns the first signal that arrived.
+ * Forwards the signals that stop this process to npm. Otherwise npm would keep changing node_modules while the next
+ * start runs npm too. The returned function ends the forwarding and returns the first signal that arrived.
  */
 function passSignalsTo(child) {
   let first;
@@ -199,7 +202,7 @@ function handOver(node, args) {
   const atTerminal = Boolean(process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY);
   let lastInterrupt = 0;
   process.on('SIGINT', () => {
-    // npm forwards signals, so one Ctrl-C may arrive twice. The second one, within half a second, is not forwarded.
+    // npm forwards SIGINT, so one Ctrl-C may arrive twice. The second one, within half a second, is not forwarded.
     const now = Date.now();
     if (!atTerminal && now - lastInterrupt > 500) child.kill('SIGINT');
     lastInterrupt = now;
@@ -216,8 +219,8 @@ function handOver(node, args) {
 }
 
 /**
- * Calls `stop` when npm, the parent, ends. npm dies of SIGTERM without forwarding it, but a signal to `npm start` is
- * meant for the system.
+ * Calls `stop` when the parent process, npm, ends. SIGTERM ends npm, which does not forward the signal, but whoever
+ * stops `npm start` wants to stop the system.
  */
 function whenParentEnds(stop) {
   const parent = process.ppid;

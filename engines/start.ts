@@ -1,6 +1,6 @@
 /**
- * `npm start`: runs the whole system on this machine. Shows progress, one screen when the system is ready, and stops in
- * order on Ctrl-C. system.ts starts the processes. `npm run cluster` is run in the same way.
+ * `npm start`: runs the whole system on this machine. Shows progress, then one screen when the system is ready. Ctrl-C
+ * stops the processes in order.
  */
 import { isAbsolute, relative } from 'node:path';
 import { ConfigError, readConfig } from '../config.ts';
@@ -52,13 +52,13 @@ ${loginCommand(system.url, demo.email)}
 ready ${system.url}/v1`;
 }
 
-/** A path as a person would type it from the current folder. */
+/** Relative to the current folder when `path` is inside it, otherwise unchanged. */
 function short(path: string): string {
   const fromHere = relative(process.cwd(), path);
   return fromHere === '' || fromHere.startsWith('..') || isAbsolute(fromHere) ? path : fromHere;
 }
 
-/** The text that a person sees for a failure: one message for an expected error, otherwise the stack. */
+/** The message of an expected error; the stack of any other error. */
 function sentence(error: unknown): string {
   const known = readable(error);
   if (known instanceof EngineError || known instanceof ConfigError) return known.message;

@@ -32,8 +32,8 @@ export type Supervisor = {
 };
 
 /**
- * Waits until `state` returns true. A text from `state` says why it is not ready yet. `why` returns sentences that the
- * error after `ms` ends with. @throws EngineError with the reason, when a process dies first or after `ms`
+ * Waits until `state` returns true. A text from `state` says why it is not ready yet. `why` returns sentences that are
+ * appended to the error after `ms`. @throws EngineError with the reason, when a process dies first or after `ms`
  */
 export async function untilOrFailure(
   what: string,

@@ -1,6 +1,6 @@
 /**
- * The whole system on one machine: MongoDB and Temporal if no address is configured, then the API and the workers, in
- * the order of their dependencies. It prints nothing.
+ * Starts the whole system on one machine: MongoDB and Temporal if no address is configured, then the API and the
+ * workers.
  */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -71,7 +71,7 @@ export async function startSystem(options: {
     );
     return disk ?? one.child.explain();
   };
-  // Writes are sequential, so that the file lists both of two processes that start at the same time.
+  // engines.json is written by one call at a time, so that it lists both of two processes that start together.
   const inTurn = pLimit(1);
   const rememberAll = (): Promise<void> =>
     inTurn(() => remember(config.dataDir, { ...ports, pids: supervisor.pids() }));
@@ -133,7 +133,7 @@ export async function startSystem(options: {
 }
 
 /**
- * Like Promise.all, but rejects only after all have settled, so that nothing is started after the failure was reported.
+ * Like Promise.all, but rejects only after all have settled, so that no process starts after the failure was reported.
  */
 async function settleAll<T extends readonly unknown[]>(promises: { [K in keyof T]: Promise<T[K]> }): Promise<T> {
   const results = await Promise.allSettled(promises);
@@ -174,9 +174,8 @@ async function embedTemporal({ config, ports, logDir, report, watch, done }: Con
 }
 
 /**
- * The cache folder of the embedding models; undefined when `EMBEDDING` does not ask for it, or when the models cannot
- * be obtained. If they cannot be obtained, the API and the workers retry the download, and until then the search is
- * lexical only.
+ * The cache folder of the embedding models. Undefined when `EMBEDDING` does not need this folder or when the download
+ * fails. After a failed download, the API and the workers retry it; until it succeeds, search is lexical only.
  */
 async function embeddingFolder({ embedding }: Config, report: Report): Promise<string | undefined> {
   if (embedding.state === 'off' || embedding.folder !== undefined || embedding.urls.length > 0) return undefined;
@@ -204,7 +203,7 @@ async function startProcesses(
 ): Promise<void> {
   const { config, logDir, env, url, watch, done, failed } = context;
   if (!(await isFree(config.port, config.host))) throw portTaken(config.port);
-  // The processes drain within the configured time; they are killed five seconds later.
+  // A process that is still running five seconds after the configured drain time is killed.
   const graceMs = (config.drainSeconds + 5) * 1000;
   const start = async (name: string, entry: string, log: string, variables = env): Promise<Guarded> => {
     const restart = (): Promise<Guarded> =>
@@ -265,8 +264,8 @@ const portsFile = 'engines.json';
 
 /**
  * Chooses the engines' ports: those of the last start with this data folder, otherwise ports derived from PORT, so that
- * people find them again. A port that is in use is replaced later. First waits until the processes of a killed start
- * have ended, because their guards need a moment to end them.
+ * people find them again. First waits up to 20 seconds until the processes of a killed start have ended. A port that is
+ * in use is replaced later.
  */
 async function choosePorts(config: Config, aborted?: AbortSignal): Promise<Ports> {
   const remembered = await rememberedPorts(config.dataDir);
@@ -294,16 +293,13 @@ async function rememberedPorts(dataDir: string): Promise<Ports> {
   }
 }
 
-/**
- * The connection string of the embedded MongoDB of the system last started with this folder, for operators on the same
- * machine.
- */
+/** The connection string of the embedded MongoDB, with the port from the last start with this data folder. */
 export async function embeddedMongodbUri(dataDir: string): Promise<string | undefined> {
   const { mongod } = await rememberedPorts(dataDir);
   return mongod === undefined ? undefined : embeddedUri(mongod);
 }
 
-/** The address of the embedded Temporal of the system last started with this folder. */
+/** The address of the embedded Temporal, with the port from the last start with this data folder. */
 export async function embeddedTemporalAddress(dataDir: string): Promise<string | undefined> {
   const { temporal } = await rememberedPorts(dataDir);
   return temporal === undefined ? undefined : `127.0.0.1:${temporal}`;

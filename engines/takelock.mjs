@@ -1,6 +1,6 @@
 /**
- * A lock file that one process of this machine holds. All commands use it, including the one that runs before any
- * package is installed. So this is plain JavaScript that imports only node:*; its types are in takelock.d.mts.
+ * A lock file that one process of this machine holds. It is used before any package is installed, so this is plain
+ * JavaScript that imports only node:*. Its types are in takelock.d.mts.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

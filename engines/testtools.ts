@@ -1,6 +1,6 @@
 /**
- * Finds or builds the programs that only tests need. Each is passed to the tests in the environment variable that is
- * its key; the files of test/kit/ run them.
+ * Finds or builds the programs that only tests need. Each key is the environment variable from which the tests read the
+ * program's path.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const collector = '0.148.0';
 const collectorCore = 'go.opentelemetry.io/collector';
 const collectorContributed = 'github.com/open-telemetry/opentelemetry-collector-contrib';
 
-/** The manifest of the collector for the tool that builds collectors. */
+/** The manifest for OpenTelemetry's builder, which lists the components of the collector. */
 const manifest = (folder: string): string => `dist:
   name: collector
   output_path: ${folder}
@@ -72,7 +72,7 @@ export const testTools = {
         name: 'localstack-core',
         extras: ['base-runtime'],
         version: '4.9.0',
-        // LocalStack allows any version of these packages, but some do not work.
+        // LocalStack allows any version of these packages, but fails with some.
         beside: [
           'moto-ext[s3,sns,ses]==5.1.12.post22',
           'service_identity==24.2.0',
@@ -91,8 +91,7 @@ export const testTools = {
   TEST_PROMTOOL: async (report: Report) => {
     const told = 'building promtool with Go; once per machine, about a minute';
     const targets = [`github.com/prometheus/prometheus/cmd/promtool@v${promtool}`];
-    // This tag leaves out the service discovery of clouds. The service discovery would be most of the build, and
-    // promtool checks rules without it.
+    // This tag leaves out cloud service discovery, which would be most of the build. promtool checks rules without it.
     const tags = 'remove_all_sd';
     const wanted = { name: 'promtool', version: promtool, told, targets, tags, packages: 1050 };
     return join(await findWithGo(wanted, report), 'promtool');

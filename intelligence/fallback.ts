@@ -1,9 +1,8 @@
 /**
- * The fallback when a model fails: the failure is logged, the job is done offline, and an answer to a customer notes
- * the reason (`model_error`). If parts of the model's answer were already shown, the customer sees an extractive answer
- * in their place. A model that did not answer in time, or could not be reached, is not asked again for the same
- * message. So a customer waits for the model's time limit at most once. An abort, and an error that a listener throws,
- * are not failures of the model: they are rethrown.
+ * When a model fails, the failure is logged and the job is done offline (without a model). An offline answer to a
+ * customer notes the reason in `model_error`, and replaces any text of the model that the customer has already seen. A
+ * model that timed out or could not be reached is not asked again for the same message, so a customer waits for the
+ * time limit at most once. An abort, and any error that is no `Problem`, is rethrown.
  */
 import type { AnswerOptions, AtOnce, Intelligence, Job, JobOptions, Listener } from './intelligence.ts';
 import { isSilence } from '../clients/openai/failures.ts';
@@ -20,7 +19,7 @@ export type ModelJobs = Omit<Intelligence, 'read' | 'recognizeQuestion' | 'title
 export type Failed = (job: keyof ModelJobs, error: Problem, about: JobOptions['about']) => void;
 
 export function withFallback(model: ModelJobs, offline: Intelligence, failed: Failed): Intelligence {
-  /** Runs the job by the model. If that fails, runs `instead` (the offline job), which gets the error. */
+  /** Runs the job by the model. If the model fails, runs `instead`, the offline job. */
   async function unlessItFails<T>(
     job: keyof ModelJobs,
     { signal, about, patience = {} }: JobOptions,

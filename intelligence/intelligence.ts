@@ -29,15 +29,12 @@ export type Intelligence = {
   /** Extracts the settings of an interview from a description. */
   draftInterview: Job<{ prompt: string }, InterviewWords>;
   writeQuestions: Job<QuestionsAsk, WrittenQuestions, AtOnce>;
-  /**
-   * The id of the prepared question that an interviewer's message asks; undefined when the message asks no open
-   * question.
-   */
+  /** The id of the prepared question that an interviewer's message asks, if it was not asked before; else undefined. */
   recognizeQuestion: Job<RecognizeAsk, string | undefined>;
   /** Suggests questions that an interviewer could ask next. */
   suggest: Job<SuggestAsk, Suggestion[]>;
   summarizeInterview: Job<Interviewed, Omit<QaSummary, 'generated_at'>>;
-  /** Undefined when the candidate said nothing that can be scored. */
+  /** Undefined when the candidate said nothing. */
   score: Job<ScoreAsk, Omit<Evaluation, 'generated_at'> | undefined>;
   /** A phrase of the transcript that names the meeting; undefined when no phrase fits. */
   titleMeeting: Job<{ said: readonly Said[] }, string | undefined>;
@@ -47,8 +44,8 @@ export type Intelligence = {
   /** Finds what is missing or vague in a task. */
   reviewTask: Job<ReviewAsk, TaskReview>;
   /**
-   * Whether a model does the jobs. If so, a job may take seconds, and a result that was made without a model is worth
-   * making again.
+   * Whether a model does the jobs. If so, a job may take seconds, and a caller may repeat a job whose result came from
+   * the offline fallback.
    */
   readonly asksModel: boolean;
 };
@@ -56,6 +53,7 @@ export type Intelligence = {
 /** @throws Problem MODEL_FAILED when a model fails; the abort reason when `signal` was aborted. */
 export type Job<Ask, Done, Options extends JobOptions = JobOptions> = (ask: Ask, options?: Options) => Promise<Done>;
 export type JobOptions = {
+  /** Stops `rewrite`, `answer` and `chooseTool`; a model does the other jobs to their end. */
   signal?: AbortSignal | undefined;
   /** Ids that are logged with a failure, such as the conversation's id. */
   about?: Readonly<Record<string, string>>;
@@ -66,8 +64,8 @@ export type JobOptions = {
   patience?: Patience;
 };
 /**
- * `lost`: the error of a model that did not answer in time or could not be reached. `withFallback` sets it, and reads
- * it before each later job for the same message: such a job is done offline at once.
+ * `lost`: the error of a model that timed out or could not be reached. Once it is set, `withFallback` does all later
+ * jobs for the same message offline.
  */
 export type Patience = { lost?: Error };
 export type AtOnce = JobOptions & {
@@ -98,7 +96,7 @@ export type ReadMessage = {
   intent: Intent;
   /** The language of the message or, when the message is too short to tell, of an earlier message of the customer. */
   language: Language;
-  /** The message as a self-contained text, together with what it refers to. */
+  /** The message. Without embeddings, a message that names too little is joined with the customer's last question. */
   searched: string;
   /** The searches to try, in order. */
   askings: readonly [Asking, ...Asking[]];
@@ -107,7 +105,6 @@ export type ReadMessage = {
   /** Whether the message was read without embeddings because the embedding model was unavailable. */
   degraded: boolean;
 };
-/** `read`: the result of reading the message. */
 export type RewriteAsk = ReadAsk & { read: ReadMessage };
 
 /** The retrieved passages to answer from, with their relevance. */
@@ -149,7 +146,7 @@ export type Written = {
   used: string[];
   /** Passages that are offered because none of them answers with enough certainty. */
   offers?: Offer[];
-  /** There were passages to offer, but offers were not allowed. */
+  /** Set when there were passages to offer, but `mayOffer` was false. */
   withheld?: true;
   /** Sentences were chosen without embeddings because the embedding model was unavailable. */
   degraded?: true;
@@ -171,9 +168,9 @@ export type CallMade = {
   arguments: Readonly<Record<string, unknown>>;
   outcome: Outcome;
   unknown: boolean;
-  /** Whether the call has waited for somebody's approval or answer. */
+  /** Whether the call waited for somebody's approval or answer. */
   asked: boolean;
-  /** Whether the call has waited for a member who did not approve it. */
+  /** Whether the call waited for a member's approval and did not get it. */
   byMember: boolean;
   result?: ToolResult | undefined;
 };
@@ -186,7 +183,9 @@ export type Toolbox = {
 export type ToolAsk = {
   body: string;
   history: Turns;
-  /** The customer's earlier messages about the request, when this message answers the agent's question. */
+  /**
+   * The customer's earlier messages about the same request, if this message answers the agent's question; else empty.
+   */
   request: readonly string[];
   toolbox: Toolbox;
   /** Relative dates, such as "tomorrow", are computed from this time. */
@@ -213,7 +212,6 @@ export type QuestionsAsk = {
   categories?: readonly string[] | undefined;
   /** The text of a job description, whose skills are added to `skills`. */
   job_description?: string | undefined;
-  /** The text of the candidate's resume. */
   resume?: string | undefined;
   /** The language of the questions; English by default. */
   language?: InterviewLanguage | undefined;

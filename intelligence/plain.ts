@@ -1,7 +1,4 @@
-/**
- * The texts from which an answer may take a URL or an e-mail address: the question and the passages. Answers of a model
- * and extractive answers use them.
- */
+/** The texts whose URLs an answer may contain: the question, and the passages with their headings and URLs. */
 import type { Judged } from '../models/rules/knowledge/retrieval.ts';
 
 export const groundsOf = (question: string, hits: readonly Judged[]): string[] => [

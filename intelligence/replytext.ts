@@ -1,7 +1,7 @@
 /**
- * Turns a reply into plain text that is safe to show, whatever a source or a model wrote. The page that shows the text
- * loads and runs nothing and hides no link behind other words. Every URL in the text comes from a source or from the
- * customer. Pure. It runs in linear time.
+ * Turns a reply into plain text that is safe to show, whatever a source or a model wrote. The text loads no images,
+ * runs no scripts and hides no link behind other words. Every URL in it comes from a source or from the customer. Pure.
+ * It runs in linear time.
  */
 
 /** The text that replaces a URL that no source contains. */
@@ -28,8 +28,8 @@ const afterAddress = new Set('.,;:!?)]}…*_\'"');
 const longestWords = 500;
 const longestTarget = 2_000;
 /**
- * `linksToWords` and `harmless` each look up at most this many different URLs in the grounds, because each search scans
- * all grounds. An answer has fewer URLs.
+ * The most different URLs that `linksToWords` and `harmless` each look up in the sources, because each lookup scans all
+ * sources. A real answer has fewer URLs.
  */
 const mostAddresses = 200;
 
@@ -151,8 +151,8 @@ const linksToWords = (named: (url: string) => boolean): Stage =>
   });
 
 /**
- * Removes, word by word, URLs that no source contains and active schemes, and breaks up remaining image and link
- * syntax.
+ * Removes URLs that no source contains and URLs with active schemes. Breaks up image and link syntax that `brackets`
+ * left, because the syntax is incomplete or spans lines.
  */
 function harmless(named: (url: string) => boolean): Stage {
   const checked = (url: string): string => {
@@ -164,8 +164,6 @@ function harmless(named: (url: string) => boolean): Stage {
   return (text, last) => {
     const { done, rest } = cutAt(text, last ? text.length : settledLength(text));
     const shown = done.replaceAll('](', '] (').replaceAll(/<(?=[a-z/!?])/gi, '‹');
-    // Incomplete image and link syntax, and syntax that spans lines, is broken up too. Then active schemes, and URLs
-    // that no source contains, are removed.
     return { done: withoutImageMarks(shown.replaceAll(active, linkRemoved).replaceAll(address, checked)), rest };
   };
 }
@@ -185,8 +183,8 @@ function withoutImageMarks(text: string): string {
 const isVisibleAscii = (code: number): boolean => code > 0x20 && code < 0x7f;
 
 /**
- * The length of the text that is final before the next piece arrives. Trailing ASCII letters may become a URL, and an
- * unfinished URL may grow, so they wait. Scripts without blanks are not held back.
+ * The length of the text that is final before the next piece arrives. Trailing ASCII characters may become a URL, and
+ * an unfinished URL may grow, so neither is final. Text in scripts without blanks, such as Chinese, is final at once.
  */
 function settledLength(text: string): number {
   let letters = text.length;

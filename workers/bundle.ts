@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { failureConverterPath } from '../workflows/encryption.ts';
 import { fingerprintOf, kept } from './fingerprint.ts';
 
-/** Bounds the child process's output; the bundle has about 1.2 million characters. */
+/** The maximum size of the child process's output; the bundle has about 1.2 million characters. */
 const maxBundleBytes = 64 * 1024 * 1024;
 
 /**
@@ -26,7 +26,7 @@ export async function bundleWorkflows(folder?: string, { encrypted = false } = {
   if (built !== undefined) return { code: built };
   const bundle = await bundleAnew(encrypted);
   const write = (draft: string) => writeFile(draft, bundle.code, { mode: 0o600 });
-  // If the folder is not writable, only the next start takes longer.
+  // A failure to write the cache is ignored, because it only makes the next start slower.
   await kept(folder, 'workflows', id, write, 1).catch(() => undefined);
   return bundle;
 }

@@ -1,6 +1,5 @@
 /**
- * What activities get from the configuration: the clients of a worker process for files, models and other services, and
- * settings.
+ * Creates what activities need from the configuration: settings, and the clients for files, models and other services.
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -27,12 +26,12 @@ import { createSecretBox } from '../models/base/secretbox.ts';
 import type { Config } from '../config.ts';
 import { defined } from '../models/rules/base/defined.ts';
 
-/** How long the lease for creating an index table is held, in ms. No creation takes longer. */
+/** How long the lease for creating a table of the search index is held, in ms. No creation takes longer. */
 const creationMs = 30_000;
 
 /**
- * `readers`: the bundled programs that read files and pages, if they were built. `spares`: how many file readers are
- * kept ready. `close` stops running programs and closes connections.
+ * `readers`: the bundled programs that read files and pages, if they were built. `spares`: how many processes that read
+ * files are kept ready. `close` stops running programs and closes connections.
  */
 export function openClients(
   config: Config,
@@ -42,8 +41,8 @@ export function openClients(
   const http = createHttp({
     userAgent: userAgent(config),
     egressAllow: config.egressAllow,
-    // A request's timeout includes its wait for a connection. So a crawl's requests wait in the crawler's queue, and
-    // there are enough connections for all requests that leave the queue.
+    // A request's timeout includes its wait for a connection. So there are at least as many connections as a crawl
+    // sends requests at a time.
     connectionsPerOrigin: Math.max(4, config.crawlConcurrency),
     // A span for each page of each crawl would hide the other spans.
     traced: false,
@@ -51,7 +50,8 @@ export function openClients(
   const outbound = createHttp({
     userAgent: userAgent(config, 'SupportPlatform'),
     egressAllow: config.egressAllow,
-    // Many organizations' endpoints may share an origin; attempts are already limited per destination.
+    // Endpoints of many organizations may share an origin, so this limit is high. Requests are already limited per
+    // destination.
     connectionsPerOrigin: 64,
   });
   const pages = createPages({ program: readers?.pages, agent: crawlerName });
@@ -79,7 +79,8 @@ export function openClients(
   });
   const concurrency = config.crawlConcurrency;
   const sites = createSites({ http, pages, renderer, agent: crawlerName, clock, concurrency });
-  // The client for URLs that the operator configured, which may be private. Organizations cannot choose these URLs.
+  // The client for URLs that the operator configured. It may reach private hosts, because organizations cannot choose
+  // these URLs.
   const services = createHttp({
     userAgent: userAgent(config),
     egressAllow: [
@@ -109,7 +110,7 @@ export function openClients(
       linear,
       github,
       slack,
-      /** Undefined when no password of the Teams bot is configured. */
+      /** Undefined unless the app id and the password of the Teams bot are configured. */
       teams: config.teams.app && createTeamsBot({ login: services, http: outbound }, config.teams.app),
       mailer: createMailer({ egressAllow: config.egressAllow }),
       objects: createObjectStore(services, config.s3),
@@ -135,13 +136,11 @@ export function openClients(
   };
 }
 
-/** The settings that activities need. */
 export const settingsOf = (config: Config) => ({
   slackApp: config.slack.app,
   mail: { ...config.mail, outsidePerDay: config.rates.outside_mails.points },
-  /** The buckets that received mails may be fetched from. */
+  /** The S3 buckets from which received mails may be fetched. */
   inboundBuckets: config.inboundBuckets,
-  /** The public URL of this system. */
   publicUrl: config.publicUrl,
   /** Private hosts that requests may reach. */
   egressAllow: config.egressAllow,
@@ -153,7 +152,6 @@ export const settingsOf = (config: Config) => ({
 /** The name by which robots.txt addresses the crawler. */
 const crawlerName = 'SupportPlatformBot';
 
-/** Identifies the sender of requests and how to contact it. */
 function userAgent({ crawlerContact }: Config, name = crawlerName): string {
   return `${name}/1.0${crawlerContact === undefined ? '' : ` (+${crawlerContact})`}`;
 }

@@ -7,7 +7,9 @@ import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import type { ActivityInterceptors } from '@temporalio/worker';
 import type { Logger } from 'pino';
 
-/** Messages of these errors, by name or code, describe servers only, so operators may read them in the Temporal UI. */
+/**
+ * The names and codes of errors whose messages describe only servers, so operators may read them in the Temporal UI.
+ */
 const aboutServers: ReadonlySet<string> = new Set([
   'MODEL_FAILED',
   'MongoNetworkError',
@@ -17,7 +19,10 @@ const aboutServers: ReadonlySet<string> = new Set([
   'ServiceAway',
 ]);
 
-/** The error's name, code and location, which never contain user data. */
+/**
+ * A failure with the error's name, code and location, which never contain user data. It keeps the message of an error
+ * that `aboutServers` lists.
+ */
 export function failureOf(error: unknown): ApplicationFailure {
   const {
     name,
@@ -40,7 +45,7 @@ export function failureOf(error: unknown): ApplicationFailure {
 const toError = () => ({ name: 'Error', message: '', stack: '', code: undefined });
 
 /**
- * Wraps every activity of a worker. Temporal's own failures, which are thrown on purpose, and cancellations are
+ * Wraps every activity of a worker. Temporal's own failures, which activities throw on purpose, and cancellations are
  * rethrown unchanged. Any other error is logged and replaced by a failure without user data.
  */
 export const guardFailures =

@@ -25,7 +25,8 @@ export async function fingerprintOf(builder: string, rooms: readonly string[]): 
 
 /**
  * Returns the path of the file or folder `PREFIX-ID` in `folder`. `write` makes it when it is missing; other processes
- * see all of it or nothing. Of the files and folders with this prefix, the `versions` that were used last are kept.
+ * see it only when it is complete. Of the files and folders with this prefix, the `versions` that were used last are
+ * kept.
  */
 export async function kept(
   folder: string,

@@ -4,8 +4,8 @@ import type { ActivityInterceptors } from '@temporalio/worker';
 
 const beatEveryMs = 1_000;
 /**
- * The number of heartbeats in one heartbeat timeout. On a busy machine, several may be late before the activity counts
- * as dead.
+ * The number of heartbeats in one heartbeat timeout. On a busy machine, several heartbeats may be late before Temporal
+ * takes the activity for dead.
  */
 const beatsInTimeout = 8;
 

@@ -1,6 +1,6 @@
 /**
- * A worker process. It runs the fleets of `--fleet crawl,documents` or FLEETS (all when neither is set) and the
- * sweeper, and creates the schedules if it has the fleet `maintenance`. On SIGTERM it accepts no new work, and ends
+ * A worker process. It runs the fleets of `--fleet crawl,documents` or FLEETS (all when neither is set), and the
+ * sweeper. With the fleet `maintenance`, it also creates the schedules. On SIGTERM it accepts no new work, and ends
  * when running activities have ended or `drainSeconds` have passed.
  */
 import { parseArgs } from 'node:util';
@@ -43,7 +43,7 @@ import { hostPort } from '../models/rules/base/address.ts';
 import { defined } from '../models/rules/base/defined.ts';
 
 /**
- * The running workers of one process. `close` accepts no new work, lets running activities finish for `drainSeconds`,
+ * The running workers of one process. `close` accepts no new work, gives running activities `drainSeconds` to finish,
  * and disconnects.
  */
 export type WorkerProcess = {
@@ -146,7 +146,7 @@ export async function startWorkers(
   };
 }
 
-/** Sends the log of Temporal's SDK to this log, and exposes its metrics when they are configured. */
+/** Sends the log of Temporal's SDK to this log, and exposes the SDK's metrics when WORKER_METRICS_PORT is set. */
 function installRuntime(config: Config, log: Logger): void {
   Runtime.install({
     logger: new DefaultLogger('WARN', ({ level, message, meta: { error: err, ...meta } = {} }) =>

@@ -7,7 +7,6 @@ export const histogramBuckets: Record<string, number[]> = Object.fromEntries(
   Object.entries(histograms).map(([name, { buckets }]) => [name, [...buckets]]),
 );
 
-/** A meter whose counters and histograms are served together with Temporal's metrics. */
 export function workerMeter(metrics: MetricMeter): Meter {
   const counted = mapped(counters, (name, { help }) => metrics.createCounter(name, '1', help));
   const measured = mapped(histograms, (name, { help }) => metrics.createHistogram(name, 'float', 's', help));

@@ -13,10 +13,9 @@ import { fingerprintOf, kept } from './fingerprint.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sources = { files: 'clients/files/child.ts', pages: 'clients/crawl/site/pages/child.ts' };
 
-/** The paths of the built programs. */
 export type Readers = Record<keyof typeof sources, string>;
 
-/** Older workers and APIs may still start processes of their own version, so this many versions are kept. */
+/** How many versions are kept: workers and APIs of an older version may still start the programs of their version. */
 const keptVersions = 3;
 
 /**
@@ -32,8 +31,8 @@ export async function buildReaders(folder: string): Promise<Readers> {
 }
 
 /**
- * The bundler runs in a child process. It starts a helper process, which lives as long as the process that called the
- * bundler.
+ * The bundler runs in a child process, because it starts a helper process that lives as long as the process that called
+ * the bundler.
  */
 async function buildInto(folder: string): Promise<void> {
   const args = ['--disable-warning=ExperimentalWarning', fileURLToPath(import.meta.url), folder];

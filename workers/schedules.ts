@@ -34,8 +34,8 @@ export async function ensureSchedules(client: Client, taskQueuePrefix: string): 
         ...introduced(workflow, id),
       },
     });
-    // `triggerImmediately` is not used: the overlap policy would not see that first run, and the next hour's run would
-    // begin beside it.
+    // `triggerImmediately` is not used, because the overlap policy does not count such a run. The next hour's run would
+    // then begin beside it.
     await schedule.trigger(ScheduleOverlapPolicy.SKIP);
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
@@ -54,8 +54,8 @@ export function createRecrawlSchedules({ schedule }: Client, taskQueuePrefix: st
         startAt: new Date(recrawl.anchor_at.getTime() + 1_000),
       },
       // A run of the schedule ends as soon as its crawl has started. A longer run is waiting for an outage to end, and
-      // a second run would add nothing. After an outage of Temporal, runs that were missed in the last hour, the
-      // shortest possible interval, are made up for.
+      // a second run would add nothing. After an outage, Temporal makes up for the runs of the last hour, which is the
+      // shortest possible interval.
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 hour' },
       action: {
         type: 'startWorkflow' as const,

@@ -5,7 +5,9 @@ import { cliType, searchAttributes } from '../workflows/attributes.ts';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
 
-/** Throws an explanation when this client lacks the permission; an operator then adds the attributes by hand. */
+/**
+ * Throws an error that explains how to add the attributes by hand, when this client lacks the permission to add them.
+ */
 export async function ensureSearchAttributes(connection: Connection, namespace: string): Promise<void> {
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
   const missing = Object.values(searchAttributes).filter(({ name }) => !(name in (customAttributes ?? {})));

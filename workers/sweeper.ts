@@ -1,7 +1,7 @@
 /**
- * Starts workflows whose intents were saved but not started, because a process died in between or Temporal was down. It
- * is a plain timer in every worker, since Temporal itself may be down. One worker at a time holds the lease and sweeps.
- * A lease on each intent keeps it from being started twice, should two workers sweep at the same time for a moment.
+ * Starts workflows that a process saved as intents but did not start, because the process died or Temporal was down.
+ * The sweeper is a timer in every worker, so that it does not depend on Temporal. One worker at a time holds the lease
+ * and sweeps. A lease on each intent keeps two workers that sweep at the same moment from starting the workflow twice.
  */
 import type { Model } from '../models/base/define.ts';
 import { isOutage, startIntent, temporalAnswers, type Starter } from '../workflows/start.ts';
@@ -78,8 +78,8 @@ export async function sweep(ctx: Starter, isStopped = () => false): Promise<void
   }
   let outages = 0;
   const lane = async () => {
-    // As many outages in a row as there are lanes mean that Temporal is down again. Fewer may concern single starts
-    // only.
+    // As many outages in a row as there are lanes mean that Temporal is down again. Fewer outages may have other
+    // causes.
     for (let one = waiting.shift(); one && outages < lanes && !isStopped(); one = waiting.shift()) {
       const outcome = await startDue(ctx, one.model, one);
       outages = outcome === 'outage' ? outages + 1 : 0;
@@ -102,7 +102,7 @@ async function startDue(ctx: Starter, model: Model<Launchable>, due: Due): Promi
       ctx.log.info({ ...about, tries: intent.tries }, 'workflow started by the sweeper');
     } catch (error) {
       ctx.log.warn({ ...about, tries: intent.tries, err: error }, 'workflow not started; it is tried again');
-      // An outage says nothing about the intent itself, so it is due again when its lease ends.
+      // The intent did not cause the outage, so it is not postponed. It is due again when its lease ends.
       if (isOutage(error)) return 'outage';
       await postponeIntent(model, { record: due.record, intent }, ctx.clock());
     }

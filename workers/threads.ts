@@ -12,8 +12,8 @@ import { Worker } from '@temporalio/worker';
 export const sharedThreads = 2;
 
 /**
- * The SDK's `Worker`, whose workers share threads until the last of them has stopped. `activityNames`: the activities
- * of all these workers, because a thread refuses a local activity that it does not know.
+ * The SDK's `Worker`, whose workers share threads until the last of them has stopped. `activityNames`: the names of the
+ * activities of all these workers, because a thread refuses a local activity that it does not know.
  */
 export function sharingThreads(activityNames: readonly string[]): typeof Worker {
   let users = 0;

@@ -1,4 +1,4 @@
-/** Runs each activity in a span of the trace that its workflow carries. */
+/** Runs each activity in a span of its workflow's trace. */
 import type { Context } from '@temporalio/activity';
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { ActivityInterceptors } from '@temporalio/worker';

@@ -218,9 +218,9 @@ export async function temporalAnswers({ temporal }: Pick<Starter, 'temporal'>): 
 
 export type CommandOptions<A extends unknown[]> = {
   /**
-   * The idempotency key of the update. A workflow carries out only one update with a given id, and answers repetitions
-   * with the same result. For a request that clients may retry, the key is derived from the request's `commandIds`. The
-   * update of a request that timed out may have been carried out, and a retry must not carry it out again.
+   * The idempotency key of the update. A workflow carries out only one update per id, and answers repetitions with the
+   * same result. A request that clients may retry derives the key from its `commandIds`, so that a retry after a
+   * timeout does not repeat the update.
    */
   id: string;
   args: A;

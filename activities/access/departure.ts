@@ -1,12 +1,13 @@
 /** Ends the grants (API keys and invitations) of a member who left. Every step is idempotent. */
 import { endGrants } from '../../models/access/departure.ts';
 
-/** `keepKeysFor`: the owner who takes over the keys that the member made. `leftAt`: the time of the removal (ISO 8601). */
+/**
+ * `keepKeysFor`: the owner who takes over the keys that the member made. `leftAt`: the time of the removal in ISO 8601.
+ */
 export type DepartureRef = { orgId: string; userId: string; keepKeysFor?: string; leftAt: string };
 
-/** activities/tasks/cascade.ts implements `giveUpTasks`. */
 export type DepartureActivities = ReturnType<typeof createDepartureActivities> & {
-  /** Unassigns the open tasks of the member. */
+  /** Unassigns the open tasks of the member; implemented in activities/tasks/cascade.ts. */
   giveUpTasks(ref: DepartureRef): Promise<void>;
 };
 

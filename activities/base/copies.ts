@@ -1,4 +1,6 @@
-/** Removes stored copies of deleted data, such as replies that are kept for idempotency. Idempotent. */
+/**
+ * Removes stored copies of deleted data, such as replies that are kept for idempotency. A repeated call does no harm.
+ */
 import { eraseCopies } from '../../models/base/copies.ts';
 
 export type CopyActivities = ReturnType<typeof createCopyActivities>;

@@ -59,14 +59,15 @@ export type AnsweringDeps = Starter & {
 const countsMisses = ({ status }: Conversation): boolean => status === 'open';
 
 /**
- * The number of unanswered questions before this message. An attempt that died may have counted this message already.
+ * The number of unanswered questions before this message. If an attempt that died has counted this message already, it
+ * is subtracted.
  */
 const missesBefore = (conversation: Conversation, messageId: string): number =>
   conversation.counted === messageId ? Math.max(0, conversation.misses - 1) : conversation.misses;
 
 /**
  * `more`: whether further frames must be shown. `held`: the turn waits for a tool call. `modelFailed`: why the model
- * failed to write the answer, which was then written without a model; false when the model did not fail.
+ * failed, so that the answer was written without it; false when it did not fail.
  */
 export type Answered = { attempt: string; more: boolean; held?: HeldUp; modelFailed?: string | false };
 
@@ -114,8 +115,8 @@ export function createAnswering({
       await writer.appendAll(before);
       return ended(attempt, stored, await finish(conversation, message, stored, conversation.misses, writer));
     }
-    // With `onlySure` there may be no answer, so the start of an answer is not announced. The answer is shown when it
-    // is complete.
+    // With `onlySure` the turn may give no answer. So the start of an answer is not announced, and an answer is shown
+    // once it is complete.
     const begin: NewFrame[] = onlySure ? [] : [{ type: 'typing', transient: true }, replyStart(message)];
     await writer.appendAll([...before, ...begin]);
     const heard = firstWordsOf(message);
@@ -192,8 +193,8 @@ export function createAnswering({
   }
 
   /**
-   * Stores the answer, or keeps the answer that an earlier attempt has stored. Undefined when a member has taken over
-   * the conversation.
+   * Stores the answer, or keeps the answer that an earlier attempt has stored. Returns undefined when a member has
+   * taken over the conversation.
    */
   async function keep(conversation: Conversation, message: Message, turn: TurnAnswer, onlySure: boolean) {
     const { _id: convId, org_id: orgId, mode } = conversation;

@@ -1,8 +1,8 @@
 /**
  * Processes the outstanding work of a conversation: shows members' replies and status changes, then answers the
- * customer's messages until nothing is left. Every step is idempotent, even if two workers run it at once. Frames (the
- * entries of a conversation's log) have idempotency keys, and answers have fixed ids. Of two attempts at an answer only
- * the later one writes.
+ * customer's messages. Every step is idempotent, even if two workers run it at once. Frames (the entries of a
+ * conversation's log) have idempotency keys, and answers have fixed ids. Of two attempts at an answer only the later
+ * one writes.
  */
 import { Context, cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
@@ -26,10 +26,9 @@ import { agentAnswers, answersIfSure } from '../../models/rules/chat/conversatio
 
 type Ref = { orgId: string; convId: string };
 /**
- * `done`: no work is outstanding. `modelFailed`: the failure of the model that was to write the last answer. `waiting`:
- * a turn waits for a decision; the conversation is processed again after a signal or after `withinMs`. `for`: the
- * subject of the decision, for operators who look at the workflow. `long`: the remaining work takes longer than a
- * workflow task may, so a normal activity does it.
+ * `done`: no work is outstanding. `modelFailed`: why the model failed to write the last answer. `waiting`: an answer
+ * waits for the tool call with the id `for`; the conversation is processed again after a signal or after `withinMs`.
+ * `long`: the remaining work takes longer than a workflow task may, so a normal activity does it.
  */
 export type Attended =
   | { kind: 'done'; modelFailed?: string | false }
@@ -38,8 +37,8 @@ export type Attended =
 export type ConversationActivities = ReturnType<typeof createConversationActivities>;
 
 /**
- * An activity that runs within a workflow task begins no further answer once it has run for this time, in ms. Several
- * answers fit in, because one without a model takes some 30 ms.
+ * An activity that runs within a workflow task begins no further answer once it has run for this time, in ms. An answer
+ * without a model takes some 30 ms.
  */
 const taskPatienceMs = 2_000;
 
@@ -53,15 +52,15 @@ export function createConversationActivities(deps: AnsweringDeps) {
     if (isLocal && intelligence.asksModel) return { kind: 'long' };
     const began = performance.now();
     /**
-     * The attempt that claimed each waiting message, by message id. It is an attempt from before this run, which is
-     * dead or waits for a tool call, or an attempt of this run.
+     * By message id, the attempt that has claimed the message: an attempt of this run, or an earlier one that died or
+     * waits for a tool call.
      */
     const before = new Map<string, string | undefined>();
     let modelFailed: string | false | undefined;
     for (let first = true; ; first = false) {
       signal.throwIfAborted();
-      // The end of the frame log (`last`) is read before any message is claimed. If nothing was written since, the
-      // first write need not check that this run still holds its claim.
+      // `last`, the end of the frame log, is read before any message is claimed. If the log still ends there at the
+      // first write, no other run has written, and the claim need not be checked.
       const [conversation, { unshown, waiting }, last] = await Promise.all([
         findConversation(orgId, convId),
         listOutstanding(orgId, convId),

@@ -75,8 +75,8 @@ export function createToolUse({
      * no tools in this mode and no call was made.
      */
     async toolboxFor({ org_id: orgId, mode }: Conversation, message: Message): Promise<Toolbox | undefined> {
-      // A cached result is good enough to find that there is no server. If there is one, its tools are read again,
-      // because they may have changed.
+      // A cached answer is enough to find that the organization has no server. If it has one, the server is read again,
+      // because its tools may have changed.
       const server = (await recentToolServer(orgId)) && (await findToolServer(orgId));
       const serves = server !== null && servesMode(server, mode);
       if (!serves && message.calls === undefined) return undefined;

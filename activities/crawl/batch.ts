@@ -50,8 +50,8 @@ type Ref = { orgId: string; crawlId: string };
 /** The most pages that are stored together, with one commit to the index and a few commands to MongoDB. */
 export const pagesARound = 192;
 /**
- * A round starts no further page after this time, in ms. So the pages of a slow site soon answer questions, and a death
- * of the process costs few requests.
+ * A round starts no further page after this time, in ms. So the pages of a slow site are soon found by searches, and
+ * the death of the process costs few requests.
  */
 const roundMs = 10_000;
 /** A batch returns after this time, in ms, so that operators see progress and workers can be stopped quickly. */
@@ -118,8 +118,8 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     // A crawl without `replace`, or one that has read nothing, replaces no live pages, so none need to be added.
     if (!crawl.replace || tally.indexed + tally.unchanged === 0) return 0;
     const live = (await listLiveUrls(crawl.org_id, crawl.mode)).filter((url) => inScope(site.scope, url));
-    // No more pages are added than the quota allows, because a crawl that reaches the quota ends with an incomplete set
-    // of pages.
+    // A crawl that reaches the quota ends with an incomplete set of pages. So no more pages are added than the quota
+    // allows.
     const most = Math.min(room, await store.spare(crawl));
     const reopened = await reopenFiles(crawl._id, live.filter(isFileUrl));
     return reopened + (await addToFrontier(crawl._id, byCost(live.map((url) => ({ url, depth: 1 }))), clock(), most));
@@ -177,8 +177,8 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     const { max_pages } = crawl;
     const late = clock().getTime() > until || waitMs > 0;
     const taken = read?.taken ?? [];
-    // A round that is not full, as at the start of a crawl, is stored before the next one is fetched. So its pages can
-    // be found even while the site delays the replies for later pages.
+    // A round that is not full, as at the start of a crawl, is stored before the next one is fetched. So its pages are
+    // found by searches even while the site is slow.
     const alone = late || read?.full === false;
     // Each fetched page that is not stored yet may turn out to be new, so it counts towards the maximum.
     const pages = max_pages - tally.indexed - tally.unchanged - taken.length;

@@ -24,7 +24,6 @@ export type CrawlDeps = {
   log: Logger;
 };
 type Ref = { orgId: string; crawlId: string };
-/** `failed`: why the crawl failed. */
 type Ended = Ending | { failed: string };
 export type CrawlActivities = ReturnType<typeof createCrawlActivities>;
 
@@ -39,7 +38,7 @@ export function createCrawlActivities({ sites, search, embedding, quotas, clock,
       return runBatch(ref, cancellationSignal());
     },
 
-    /** Ends the crawl, whatever the outcome; returns the status on the record, and the reason of a failure. */
+    /** Ends the crawl. Returns the status on its record, and the reason if the crawl failed. */
     async finishCrawl({ orgId, crawlId, ending, error }: Ref & { ending: Ending; error?: string | undefined }) {
       const crawl = await findCrawl(orgId, crawlId);
       if (!crawl) return ending;

@@ -92,7 +92,7 @@ export function createCrawlFinish({ search, embedding, clock }: Deps) {
     const { status, why } = await decide(crawl, ending, error);
     if (status !== 'failed') await settleWaiting(crawl, status === 'cancelled' ? 'cancelled' : 'limit');
     if (replace && status === 'completed') await swapSets(org_id, mode, _id, clock());
-    else await discardBuilt(org_id, mode, clock());
+    await discardBuilt(org_id, mode, clock());
     if (!replace) await removeReplaced(crawl);
     await settleRemoved(crawl);
     await removeStale(crawl);

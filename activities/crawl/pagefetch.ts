@@ -1,6 +1,6 @@
 /**
  * Fetches and reads a round of pages of a crawl, and adds their links to the frontier. No outcome of a URL is stored
- * here (no URL is settled): if the process dies at any point, the round is fetched again.
+ * here: if the process dies at any point, the round is fetched again.
  */
 import pLimit from 'p-limit';
 import type { FreshPage } from './pagestore.ts';

@@ -82,8 +82,8 @@ export function createPageStore({ search, embedding, quotas, clock }: Deps) {
   }
 
   /**
-   * This round may show that a former page has moved to a page that this crawl stored earlier. The stored page then
-   * gets the tags of the former page.
+   * A round may show that a former page has moved to a page that an earlier round of this crawl stored. The stored page
+   * then gets the tags of the former page.
    */
   async function tagLate(crawl: Crawl, { settled }: RoundRead, known: ReadonlyMap<string, Page>): Promise<void> {
     if (namedTags(crawl)) return;
@@ -115,8 +115,8 @@ export function createPageStore({ search, embedding, quotas, clock }: Deps) {
     await tagLate(crawl, round, known);
     const settled = settledBy(round, sorted, room);
     if (!crawl.replace) {
-      // Pages under other spellings of the stored URLs are removed too. A crawl with `replace` leaves the live pages
-      // alone until its own set of pages is complete.
+      // Pages that are gone, and pages under other spellings of the stored URLs, are removed. A crawl with `replace`
+      // leaves the live pages alone until its own set of pages is complete.
       const stand = [...seen, ...published];
       const gone = [...settled.filter(isGone), ...stand].map(({ url }) => url);
       await removePagesAt(

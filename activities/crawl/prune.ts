@@ -1,6 +1,6 @@
 /**
- * Removes the orphans that a prune request found. A crawl may have started since, so only unchanged orphans are
- * removed: whatever a crawl has updated has another generation.
+ * Removes the orphans (unused chunks and index rows) that a prune request found. A crawl may have started since, so
+ * only unchanged orphans are removed: what a crawl has updated has another generation.
  */
 import { cancellationSignal } from '@temporalio/activity';
 import type { Search } from '../../clients/knowledge/search/search.ts';
@@ -24,7 +24,10 @@ export function createPruningActivities({ search }: { search: Search }) {
   };
 }
 
-/** Removes orphans. Returns the number of orphans of which this attempt removed at least a part. Idempotent. */
+/**
+ * Removes orphans. Returns the number of orphans of which this attempt removed at least a part. A repeated call does no
+ * harm.
+ */
 export async function removeOrphans(
   search: Search,
   { org_id, mode, orphans }: Pick<Pruning, 'org_id' | 'mode' | 'orphans'>,
@@ -53,9 +56,9 @@ export async function removeOrphans(
 }
 
 /**
- * Of a live page's orphaned generations (versions of its chunks) and index batches, removes those that are outdated;
- * returns false when none is. The page's record is read after `supersede`, because a generation that is outdated after
- * `supersede` can never be published.
+ * Removes the outdated ones among a live page's orphaned generations (versions of its chunks) and index batches;
+ * returns false when none is outdated. The page's record is read after `supersede`, because a generation that is
+ * outdated then can never be published.
  */
 async function removeOutdated(
   search: Search,

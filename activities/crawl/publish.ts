@@ -111,10 +111,10 @@ export function createPublish({ search, embedding, clock }: Deps) {
     );
     for (const { _id, generation, tags_version } of pages) {
       const now = versions.get(_id);
-      // The live generation is another one when the page was deleted, which is handled above, or when another attempt
-      // has published a later generation. Then the end of the crawl removes the chunks and rows of this generation.
+      // A deleted page was handled above. Otherwise another attempt has published a later generation, and the end of
+      // the crawl removes the chunks and rows of this one.
       if (now?.live_generation !== generation) continue;
-      // The rows have the crawl's own tags already. Publishing stored these tags, which raised `tags_version` by one.
+      // If the crawl has tags of its own, the rows have them already, and publishing has raised `tags_version` by one.
       const written = tags_version + (namedTags(crawl) ? 1 : 0);
       if (now.tags_version !== written) await syncTags(search, { orgId: org_id, sourceId: _id }, written);
       if (generation === 1) continue;

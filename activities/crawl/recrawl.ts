@@ -15,7 +15,7 @@ import type { Mode } from '../../models/rules/access/keys.ts';
 import type { Quotas } from '../../models/rules/knowledge/quota.ts';
 import { whySkipped } from '../../models/rules/crawl/recrawl.ts';
 
-/** The operations on the Temporal Schedule of a crawl schedule. Both are idempotent. */
+/** The operations on the Temporal Schedule of a crawl schedule. They are idempotent. */
 export type RecrawlSchedules = {
   /** Creates or updates the Temporal Schedule of this record; a schedule that operators paused stays paused. */
   put(recrawl: Recrawl): Promise<void>;

@@ -56,8 +56,8 @@ function textsOf({ fresh, settled }: RoundRead, known: ReadonlyMap<string, Page>
 }
 
 /**
- * Sorts the pages of a round. If two pages have the same text, the text is stored once. A page of an earlier round is
- * compared only if this crawl has stored its outcome. A page that the crawl has not reached yet may have changed.
+ * Sorts the pages of a round. If two pages have the same text, the text is stored once. Pages of earlier rounds are
+ * compared only if this crawl has stored their outcome, because other pages may have changed.
  */
 export async function sortRound(crawl: Crawl, round: RoundRead, known: ReadonlyMap<string, Page>): Promise<Sorted> {
   const texts = textsOf(round, known);
@@ -92,9 +92,9 @@ export function leadsOn(settled: Settled): settled is Settled & { to: string } {
 }
 
 /**
- * Gives new pages the tags of former pages that moved to them or name them as canonical. Such pages are found by URL,
- * because the text may change with the move. A former page with tags comes before one without, so that a page that is
- * hidden from some customers is not shown to all.
+ * Gives new pages the tags of former pages that moved to them or name them as canonical. The former pages are found by
+ * URL, because the text may change with the move. A former page with tags comes before one without, so that a page that
+ * is hidden from some customers is not shown to all.
  */
 export async function withFormer(
   crawl: Crawl,

@@ -25,7 +25,7 @@ export type Visit = {
   target?: string;
   fresh?: FreshPage;
   settled?: Settled;
-  /** This URL, or with `host` the whole host, must not be requested for `waitMs`. */
+  /** For `waitMs` ms, this URL must not be requested; with `host`, no URL of the host. */
   later?: { entry: Delayed; host: boolean; waitMs: number };
 };
 
@@ -99,7 +99,6 @@ function readVisit(
   return { ...found, fresh: { url: entry.url, links, ...page } };
 }
 
-/** Fetches and reads one URL. */
 export async function visit(
   { crawl, site, signal }: Visiting,
   entry: Frontier,

@@ -1,6 +1,6 @@
 /**
  * Writes account mails at the time of sending: the receiver, the text, and the link. The hash of the link's token is
- * stored just before. Whether the account exists is checked only here and not at the request, so that the person who
+ * stored just before the mail is sent. Only here it is checked whether the account exists, so that the person who
  * requested the mail cannot find out.
  */
 import type { Letter } from '../../providers/base/sender.ts';
@@ -61,7 +61,8 @@ export async function letterOf(
       to: to(''),
       words: ({ via, shown }) =>
         accountMailText(about, linkOf(publicUrl, 'invitation', shown ? hiddenLink : token(via))),
-      // The API request has counted the mail already, under the same idempotency key.
+      // The API request has counted this mail against the limits already. The same `use` (idempotency key) prevents a
+      // second count.
       outside: { organization: org.name, why: 'invitation', account: invited_by, use: mailUse(_id, delivery) },
     };
   }

@@ -55,13 +55,12 @@ export type Tried =
   | { kind: 'settled' | 'failed' }
   | { kind: 'retrying'; tries: number; waitMs: number; slow: boolean; status: number | undefined };
 
-/** The fields of a delivery that are logged. */
 const logged = ({ _id, org_id, kind }: Delivery) => ({ org_id, delivery_id: _id, kind });
 const cut = (text: string | undefined) => text?.slice(0, maxResponseHead);
 
 /**
- * The words by which members are told of a disabled destination: the deliveries that it no longer gets, and the
- * settings that must be saved again to enable it.
+ * The words for members about a disabled destination: what it no longer gets (`sent`), and what must be saved again to
+ * enable it (`saved`), in which settings (`where`).
  */
 const aboutOf = (kind: DeliveryKind) =>
   kind === 'notification'
@@ -111,9 +110,8 @@ export function createAttempts(deps: AttemptDeps) {
     const next = waitMs === undefined ? undefined : new Date(now.getTime() + waitMs);
     const request = refusal.request && stored(refusal.request);
     const brought = { attempt: { ...attemptOf(at, duration, refusal), error }, request };
-    // The destination's state is stored before the result. In the other order, after a crash in between, nothing would
-    // disable the destination, and nobody would be notified. In this order, the next run repeats the attempt, or gives
-    // the delivery up without one when the destination is disabled already.
+    // The destination's state is stored before the result, so that after a crash in between the next run repeats the
+    // attempt. In the other order, such a crash would leave the destination enabled, and nobody would be notified.
     if (!hasOwnReceiver(delivery)) {
       const since = await noteFailure(ref, { error, timedOut }, now);
       if (broken || isHopeless(since, now)) await disable(delivery, ref, { error, broken, since });
@@ -130,10 +128,10 @@ export function createAttempts(deps: AttemptDeps) {
   }
 
   /**
-   * Disables a destination. Members are notified before the destination is stored as disabled, so that a crash between
-   * the two steps loses no notice. A retry does not notify them twice, because `notice.key` stays the same. It contains
-   * `since`, the stored time since which all attempts fail. Enabling the destination again resets `since`, so members
-   * are also notified when it is disabled the next time.
+   * Disables a destination. Members are notified first, so that a crash between the two steps loses no notice. A retry
+   * does not notify them twice, because `notice.key` stays the same. The key contains `since`, the time since which all
+   * attempts fail. Enabling the destination resets `since`, so members are notified again when it is disabled the next
+   * time.
    */
   async function disable(
     { destination }: Delivery,

@@ -41,9 +41,9 @@ export type Shown = {
 };
 
 /**
- * What remains to do in a line, the queue of the deliveries to one destination. `more`: another activity must continue
- * at once. `waiting`: nothing is due before `waitMs`. `slow`: the line must continue on the queue of slow destinations.
- * `failed`: the id of the delivery that failed last.
+ * What remains to do in a line (a queue of deliveries). `more`: another activity must continue at once. `waiting`:
+ * nothing is due before `waitMs`. `slow`: the line must continue on the queue of slow destinations. `failed`: the id of
+ * the delivery that failed last.
  */
 export type LineLeft =
   | { kind: 'done'; failed?: string }
@@ -71,12 +71,15 @@ export const inFlightPerDestination = 8;
 const batch = 50;
 /** After this time, in ms, an activity hands its line over to the next activity, which may run on any worker. */
 const worksForMs = 30_000;
-/** The tolerance for clock differences, in ms: an attempt that is early by this much is made. */
+/** The tolerance for clock differences, in ms: an attempt may be made this much too early. */
 const earlyMs = 1_000;
 /** The wait, in ms, when another attempt holds the claim on a delivery. */
 const againMs = 5_000;
 
-/** `slow`: true on the queue for destinations that time out or have reached their limit of attempts in flight. */
+/**
+ * `slow`: whether the activities serve the queue for destinations that time out or have reached their limit of attempts
+ * in flight.
+ */
 export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { slow?: boolean } = {}) {
   const { clock, senders = allSenders } = deps;
   const { make } = createAttempts(deps);
@@ -176,8 +179,8 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
       const isNew = await insertDeliveries(records);
       const last = unplanned.at(-1);
       const planned = last && settlePlanned(orgId, convId, last.seq);
-      // The lines that are left to `sendSome`: lines with unsent deliveries from before this attempt, and lines that
-      // this activity must not send now.
+      // The lines that are left to `sendSome`: lines with earlier unsent deliveries, and lines that this activity must
+      // not send.
       const others = new Set(before.map(({ line }) => line));
       const sent = [...Map.groupBy(records, ({ line }) => line)].map(async ([line, own]) => {
         const [first] = own;

@@ -69,7 +69,8 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
     const messages = await listUnmailed(orgId, convId);
     if (messages.length === 0) return [];
     const [seen, wrote] = await Promise.all([
-      // A socket shows one conversation, so a customer who has another conversation open has not seen these messages.
+      // Presence is recorded per conversation: a customer who has another conversation open has not seen these
+      // messages.
       lastSeen({ orgId, personId: convId }, clock()),
       lastWrittenInChat(orgId, convId),
     ]);
@@ -83,7 +84,6 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
     return messages.filter(({ at }) => at.getTime() > there);
   }
 
-  /** Writes one mail with the given messages. */
   async function write(
     conversation: Conversation,
     customer: Readonly<Customer>,
@@ -193,7 +193,7 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
     }
     const { mode, customer_id } = conversation;
     for (;;) {
-      // A process that died may have written a mail without storing its delivery.
+      // A process that died may have stored a mail with the thread, but not the mail's delivery.
       const begun = await findThreadOf(orgId, convId);
       if (begun?.outgoing) {
         await handOver(conversation, begun, begun.outgoing);
@@ -205,8 +205,7 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
       const waitMs = messages.every(({ role }) => role === 'ai') ? automaticWaitMs(thread.automatic_at, clock()) : 0;
       if (waitMs > 0) return { waitMs };
       const outgoing = await write(conversation, customer, to, thread, messages);
-      // When the thread cannot be reserved, a concurrent run has mailed some of these messages, so the loop starts
-      // again.
+      // If `takeOutgoing` fails, a concurrent run has mailed some of these messages, so the loop starts again.
       if (await takeOutgoing(thread, begun?.mails ?? 0, outgoing)) await handOver(conversation, thread, outgoing);
     }
   }

@@ -129,8 +129,8 @@ export function createNoticeActivities(deps: NoticeDeps) {
       // notification.
       const isOn = org && user && membersOf(org).includes(user._id) && noticesOf(user).mail;
       if (isOn && !(await isOver(notification))) {
-        // The member may be in quiet hours by now: the workers may have been away at the time of the mail, or the
-        // member may have changed the quiet hours. Then the mail is postponed.
+        // No worker may have run at the due time, or the member may have changed the quiet hours. If the member is in
+        // quiet hours now, the mail is postponed.
         const at = mailDueAt(noticesOf(user), false, now);
         if (at > now) {
           await postponeMail(notification, at);
@@ -187,7 +187,7 @@ export function createNoticeActivities(deps: NoticeDeps) {
     });
   }
 
-  /** Notifies members of the conversation's untold occasions. Returns when its snooze ends, if it has an end. */
+  /** Notifies members of the conversation's `untold` occasions. Returns when its snooze ends, if it has an end. */
   async function tellOfConversation(orgId: string, convId: string): Promise<Date | undefined> {
     const [standing, org] = await Promise.all([findConversation(orgId, convId), findOrganization(orgId)]);
     if (!standing || !org) return undefined;
@@ -206,7 +206,7 @@ export function createNoticeActivities(deps: NoticeDeps) {
     if (snoozed?.until === undefined || snoozed.until > now) return conversation;
     const awake = await wake(conversation, snoozed, now);
     if (awake) await tellStaff(orgId, { type: 'changed', body: { conv_id } }, now);
-    // Without `awake`, the snooze was ended or moved meanwhile, so the conversation is read again.
+    // `wake` returns nothing when the snooze was ended or moved meanwhile. Then the conversation is read again.
     return awake ?? (await findConversation(orgId, conv_id)) ?? conversation;
   }
 

@@ -12,7 +12,6 @@ import { defined } from '../../models/rules/base/defined.ts';
 import { descriptionOf, eventBody, type EventData } from '../../models/rules/events/ticketevent.ts';
 
 export type Senders = Readonly<Partial<Record<DeliveryKind, DeliverySender>>>;
-/** The data that the planning needs. */
 export type Known = {
   conversation: Conversation & { ticket: Ticket };
   supportConfig: SupportConfig;

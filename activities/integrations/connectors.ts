@@ -1,4 +1,3 @@
-/** The connectors of all services that can be connected, by provider. */
 import type { Connector } from '../../providers/base/connector.ts';
 import { emailConnector } from '../../providers/mail/connect.ts';
 import { githubConnector } from '../../providers/github/connect.ts';

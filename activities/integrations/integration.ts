@@ -29,9 +29,7 @@ export type IntegrationActivities = ReturnType<typeof createIntegrationActivitie
 type IntegrationDeps = ConnectorDeps & { connected(orgId: string, provider: 'linear' | 'slack'): Promise<void> };
 
 export function createIntegrationActivities(deps: IntegrationDeps) {
-  /**
-   * Has a credential revoked that the service has granted but that is not stored, if the service supports revocation.
-   */
+  /** Orders the revocation of a granted credential that was not stored, if the service supports revocation. */
   async function discard({ orgId, provider }: Trial, { sealed, workspace }: Connected): Promise<void> {
     if (sealed === undefined || !givesBack.has(provider)) return;
     const { secrets, clock } = deps;
@@ -43,8 +41,8 @@ export function createIntegrationActivities(deps: IntegrationDeps) {
     const { orgId, provider, candidateId } = asked;
     const standing = await findIntegration(orgId, provider);
     const taken = await connector.connect({ ...attempt, org_id: orgId, provider }, standing, deps, signal);
-    // The API deletes the errand (the stored request) when it stops waiting. It then tells its caller that the service
-    // did not answer, so the connection must not be stored. If the API stops waiting only after this check, the
+    // The API deletes the errand (the stored request) when it stops waiting, and tells its caller that the service did
+    // not answer. Then the connection must not be stored. If the API stops waiting only after this check, the
     // connection is stored nevertheless.
     if (!(await readErrand(orgId, candidateId, deps.secrets))) {
       await discard(asked, taken);
@@ -86,7 +84,7 @@ export function createIntegrationActivities(deps: IntegrationDeps) {
   }
 
   return {
-    /** Tries a connection and stores the outcome. A refusal of the service is an outcome, not a failure. */
+    /** Tries a connection and stores the outcome. A refusal by the service is an outcome, not a failure. */
     tryConnection: async (asked: Trial): Promise<TrialEnd> => {
       const { orgId, candidateId } = asked;
       const content = await readErrand<TrialContent>(orgId, candidateId, deps.secrets);

@@ -29,7 +29,7 @@ import { movesOf, type RoomMove } from '../../models/rules/interviews/room.ts';
 import { sizeOf, transcriptBounds, type Said } from '../../models/rules/interviews/transcript.ts';
 
 type InterviewDeps = {
-  /** The service for external calls, if one is configured. */
+  /** The service that sends bots into external calls, if one is configured. */
   outsideBot: Bot | undefined;
   intelligence: Pick<Intelligence, 'summarizeInterview' | 'score'>;
   secrets: SecretBox;
@@ -209,9 +209,8 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
 }
 
 /**
- * Makes a bot leave, and deletes its recordings once it has ended. Returns false while it has not ended. A failed
- * `cancel` throws nothing while the service is away, because the recordings of the other bots must be deleted
- * nevertheless.
+ * Makes a bot leave, and deletes its recordings once it has ended. Returns false while it has not ended. A failure of
+ * `cancel` while the service is away is ignored, so that the recordings of other bots are still deleted.
  */
 async function eraseBot(service: Bot, id: string, signal: AbortSignal): Promise<boolean> {
   const { phase, reason } = await service.get(id, signal);

@@ -21,7 +21,7 @@ export function createInvitationActivities(deps: InvitationDeps) {
 
   /**
    * Stores the mail. Returns the existing mail when there is already one with the same `sequence`. The mail has the
-   * organization's mode, because the mode of an interview stays what it was when the interview was created.
+   * organization's mode and not the interview's, because an interview keeps the mode in which it was created.
    */
   async function store({ _id }: Interview, org: Organization, invitation: Invitation): Promise<Invitation> {
     const { payload } = await send(deps, {

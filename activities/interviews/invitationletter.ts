@@ -77,6 +77,7 @@ export const invitationLetterOf: InvitationPort = async (delivery, { secrets, pu
 async function wasNeverTold(orgId: string, { interview_id, sequence, email }: Stored): Promise<boolean> {
   const before = Array.from({ length: sequence }, (_, n) => invitationId(interview_id, n));
   const statuses = await statusesOf(orgId, before, email);
-  // Old deliveries are not kept, so an empty list proves nothing, except for the very first mail.
+  // Old deliveries are deleted, so an empty list proves nothing. Only the first mail (`sequence` 0) certainly has no
+  // earlier one.
   return sequence === 0 || (statuses.length > 0 && !statuses.includes('delivered'));
 }

@@ -5,9 +5,11 @@ import { beginRemoval, forgetMeeting, removeMeetingContents } from '../../models
 export type MeetingDeps = { log: Logger };
 type Ref = { meetingId: string };
 export type MeetingActivities = ReturnType<typeof createMeetingActivities>;
-/** The activity that removes a meeting's tasks. It is implemented in activities/tasks/cascade.ts. */
 export type MeetingTaskActivities = {
-  /** Removes the tasks that are linked to a meeting, in every organization. */
+  /**
+   * Removes the tasks that were extracted from a meeting, in every organization. Implemented in
+   * activities/tasks/cascade.ts.
+   */
   removeMeetingTasks(ref: Ref): Promise<void>;
 };
 

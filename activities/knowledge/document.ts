@@ -35,8 +35,8 @@ export type DocumentDeps = {
 };
 type Ref = { orgId: string; docId: string; generation: number };
 /**
- * A document with more passages is published first and embedded in the background. Embedding 60 passages takes some
- * five seconds.
+ * A document with more passages than this is published first and embedded in the background. Embedding 60 passages
+ * takes some five seconds.
  */
 const passagesAtOnce = 60;
 export type ReadOutcome = 'read' | 'embed' | 'indexed' | 'gone' | 'crowded' | { failed: string };
@@ -110,8 +110,8 @@ export function createDocumentActivities(
   }
 
   /**
-   * The outcome after chunks were stored: `gone` for an overtaken attempt. The workflow does not see the outcome of an
-   * overtaken attempt, so such an attempt removes its chunks itself.
+   * Returns `read`, or `gone` when a later attempt has overtaken this one. An overtaken attempt removes its chunks
+   * itself, because the workflow does not see its outcome.
    */
   async function readOrLate(ref: Ref): Promise<'read' | 'gone'> {
     const standing = await find(ref.orgId, ref.docId);
@@ -148,7 +148,7 @@ export function createDocumentActivities(
         if (!(error instanceof Unreadable)) throw error;
         log.info({ doc_id: docId, org_id: orgId, reason: error.reason, err: error.cause }, 'document cannot be read');
         if (!(await failDocument(document, error.message, clock()))) return removeTraces(ref, batchNamed(document));
-        // The questions that waited for this document are asked again, because it will not answer them.
+        // This document will not answer the questions that waited for it, so they are asked again.
         if (embedding.model !== undefined) await wakeEmbedding(document, clock());
         return { failed: error.message };
       }
@@ -171,7 +171,7 @@ export function createDocumentActivities(
     },
 
     /**
-     * Embeds a document that was read, and publishes it, so that it answers by meaning as soon as it is indexed. Fails
+     * Embeds a document that was read, and publishes it, so that it is found by meaning as soon as it is indexed. Fails
      * when the vectors cannot be computed.
      */
     async embedDocument(ref: Ref): Promise<'indexed' | 'gone'> {

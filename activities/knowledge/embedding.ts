@@ -227,8 +227,8 @@ function createWriter({ search, clock }: EmbeddingDeps, owner: Owner, model: str
   /** The number of passages of each source that are not written yet. */
   const open = new Map<Lacking, number>();
   /**
-   * Sources for which an earlier attempt has written embeddings. That attempt may have died before it compared their
-   * tags with the source once more.
+   * Sources of which an earlier attempt has written some embeddings. Those may have outdated tags, because the attempt
+   * may have died before it compared them with the source.
    */
   const resumed = new Set<Lacking>();
   let rows: VectorRow[] = [];

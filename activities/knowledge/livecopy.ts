@@ -66,7 +66,7 @@ export function createLiveCopyActivities({ search, embedding, quotas, start, clo
       await writeBytes(_id, readBytes(from));
     } catch (error) {
       if (error instanceof Problem) return error.message;
-      // If the test record was deleted meanwhile, the bytes are gone too.
+      // If the test record was deleted meanwhile, its bytes are gone too, which caused the error.
       if (await findDocument(org_id, ['test'], testId)) throw error;
       return deletedMeanwhile;
     }
@@ -101,7 +101,7 @@ export function createLiveCopyActivities({ search, embedding, quotas, start, clo
    *
    * The chunks and the index rows are stored before the page, so that the page answers questions from its first moment.
    * If the attempt dies in between, a later attempt copies the page anew. The next crawl of live mode, or a prune
-   * request, removes what is left.
+   * request, removes the chunks and rows of the dead attempt.
    */
   async function copyPage({ org_id, _id: testId }: Page): Promise<string | undefined> {
     try {

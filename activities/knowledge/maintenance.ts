@@ -43,8 +43,8 @@ export type MaintenanceActivities = ReturnType<typeof createMaintenanceActivitie
 export function createMaintenanceActivities(deps: MaintenanceDeps) {
   return {
     /**
-     * Makes the index agree with MongoDB, after its folder was lost, damaged, or restored from an old copy. The chunks
-     * are in MongoDB, so no file is read and no site is crawled again. The activity also starts the embedding of
+     * Makes the index agree with MongoDB, after the index's folder was lost, damaged, or restored from an old copy. The
+     * chunks are in MongoDB, so no file is read and no site is crawled again. The activity also starts the embedding of
      * passages whose embeddings were lost or are of another model.
      */
     async repairIndexes(): Promise<number> {
@@ -142,8 +142,8 @@ async function dropOutdated(
   batch: string,
 ): Promise<boolean> {
   const words = table.model === undefined;
-  // A copy to live mode stores the rows of a page before the page. So `isCopying` is read before the source. While a
-  // copy is running, rows without a source stay.
+  // A copy to live mode stores the rows of a page before the page, so rows without a source stay while a copy is
+  // running. `isCopying` is read before the source, because a copy may store the page and end between the two reads.
   const copying = await isCopying(table.org_id, table.mode);
   const source = await findSource(table.org_id, sourceId);
   if (!source && copying) return false;

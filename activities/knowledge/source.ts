@@ -38,10 +38,9 @@ export async function indexChunks(
 }
 
 /**
- * Writes a source's tags to its index rows, and repeats that until no newer tags were stored meanwhile. `written`: the
- * version of the tags that the rows have, or -1 when that is unknown. Only live rows are written. Rows of an
- * unpublished generation may have tags that the record does not have yet; the code that publishes them calls this
- * function afterwards.
+ * Writes a source's tags to its live index rows, and repeats that until no newer tags were stored meanwhile. `written`:
+ * the version of the tags that the rows have, or -1 when that is unknown. Rows that are not live yet are left alone;
+ * the code that publishes them calls this function afterwards.
  */
 export async function syncTags(search: Search, { orgId, sourceId }: Ref, written: number): Promise<void> {
   for (

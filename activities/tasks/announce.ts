@@ -69,7 +69,6 @@ export function createAnnounceActivities(deps: AnnounceDeps) {
   }
 
   return {
-    /** Announces the unannounced events of a task. */
     announceTask: async ({ orgId, taskId }: TaskRef) => {
       const [task, org] = await Promise.all([findTask(orgId, taskId), findOrganization(orgId)]);
       if (!task || !org) return;

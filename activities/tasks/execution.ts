@@ -146,7 +146,6 @@ export function createExecutionActivities(deps: ExecutionDeps) {
       return (task.steps ?? []).filter(({ status }) => status === 'running').map(({ integration }) => integration);
     },
 
-    /** Makes the next attempt at a step. */
     advanceStep: (ref: StepRef) => advance(ref, cancellationSignal()),
 
     /** Ends the execution once all of its steps have ended. */

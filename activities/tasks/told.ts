@@ -1,4 +1,3 @@
-/** The data of a task that is sent to other services. */
 import type { Task } from '../../models/tasks/task.ts';
 import { findAssignee } from '../../models/tasks/unassigning.ts';
 import { readAddress } from '../../models/rules/access/mailbox.ts';

@@ -1,4 +1,7 @@
-/** What a customer's message asks of the agent, with what is known of the customer's situation. */
+/**
+ * Collects what the agent needs to answer a customer's message: the earlier messages, the segments to search and the
+ * customer's situation.
+ */
 import type { Asked } from './turn.ts';
 import type { Conversation } from '../../models/chat/conversation.ts';
 import type { Message } from '../../models/chat/message.ts';

@@ -13,7 +13,6 @@ export type TurnRecord = Omit<WrittenBy, 'generated_by'> & {
   retrieved: { source_id: string; chunk_id: string; name: string; score: number; relevant: boolean; used: boolean }[];
   /** Ids of the passages that were available for the answer. */
   shown: string[];
-  /** The tools that were called for the answer. */
   tools: { tool: string; outcome: string }[];
   /** How certain it was that the passages answer the question; null when no documents were searched. */
   confidence: Confidence | null;
@@ -23,7 +22,7 @@ export type TurnRecord = Omit<WrittenBy, 'generated_by'> & {
   /** `fixed`: one of the agent's fixed sentences. */
   generated_by: WrittenBy['generated_by'] | 'fixed';
   /**
-   * Whether an embedding was late or refused. Without it, passages that were found by words are offered only as a
+   * Whether an embedding was late or refused. Passages that are found without embeddings are only offered, as a
    * possible help.
    */
   degraded: boolean;

@@ -1,6 +1,6 @@
 /**
- * The agent's use of tools in a turn: decides whether a message needs an approved tool, and words the results of ended
- * calls. The functions here call no tool: their caller calls it, and then repeats the turn.
+ * The agent's use of tools in a turn: decides whether a message needs an approved tool, and tells the customer the
+ * results of calls that have ended. The functions here call no tool: their caller calls it, and then repeats the turn.
  */
 import { findKnowledge, type Found } from '../knowledge/find.ts';
 import type { AgentDeps } from '../knowledge/deps.ts';
@@ -13,7 +13,7 @@ import type { Language } from '../../models/rules/language/language.ts';
 import { maxShownLength, shortened } from '../../models/rules/mcp/result.ts';
 import { isRead, titleOf, type Outcome } from '../../models/rules/mcp/tool.ts';
 
-/** What the customer is told of the tools in a turn. */
+/** The agent's text for the customer about tool calls. */
 type Told = {
   body: string;
   escalate?: EscalationReason;
@@ -35,7 +35,7 @@ const droppedOnes: readonly Outcome[] = ['suspended', 'rate_limited'];
  */
 const isSilent = ({ outcome, unknown, asked }: CallMade): boolean =>
   !unknown && !asked && droppedOnes.includes(outcome);
-/** The calls that changed something. */
+/** The successful calls that changed something. */
 const changesIn = (made: readonly CallMade[]): CallMade[] =>
   made.filter((call) => call.outcome === 'ok' && !isRead(call));
 
@@ -54,13 +54,12 @@ export async function useTools(
   const request = requestBefore(history);
   // A reply to the agent's own question is never small talk, even if it looks like small talk ("yes", "thanks").
   if (intent === 'person' || (intent !== 'question' && request.length === 0)) return undefined;
-  // In test mode, a rate limit counts answers. The message takes its answer from that limit before the first choice of
-  // a tool. After a call, the answer is taken already.
+  // In test mode, `allowed` takes the answer from a rate limit. After a call, the answer is taken already.
   if (made.length === 0 && !(await asked.allowed())) return { told: { body: ownSentences.overTestLimit[language] } };
   const wish = { body, history, request, toolbox, now: deps.clock() };
   const chosen = await deps.intelligence.chooseTool(wish, { signal, patience, about: { org_id: asked.orgId } });
-  // After a call, the customer is not asked for arguments, because a tool's result could talk the model into requesting
-  // more.
+  // After a call, the customer is not asked for arguments, because instructions in a tool's result could make the model
+  // request data.
   if (!chosen || ('missing' in chosen && last)) return tell(deps, asked, made, language);
   if ('told' in chosen) return { told: servedBy(chosen.told, made, language) };
   if ('call' in chosen) return chosen;
@@ -118,10 +117,9 @@ function servedBy({ body, by }: { body: string; by: WrittenBy }, made: readonly 
 }
 
 /**
- * What the customer is told of the calls: how the last call that is not silent ended. The results of earlier calls that
- * changed something come first, because the customer must not hear only that nothing was done. When a person is called
- * outside the team's hours, the text also says when the team is back. The text counts as an answer when one of the
- * calls that it reports was successful. Undefined when all calls are silent.
+ * What the customer is told: the results of earlier calls that changed something, then how the last call that is not
+ * silent ended. Without the earlier results, a failed last call would read as if nothing was done. The text counts as
+ * an answer when a call in it was successful. Undefined when all calls are silent.
  */
 async function tell(
   deps: Pick<AgentDeps, 'clock'>,

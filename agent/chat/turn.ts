@@ -142,7 +142,10 @@ export async function takeTurn(
   };
 }
 
-/** The effect of an answer on the count of misses. Only an offer after an ignored offer counts as a miss. */
+/**
+ * The effect of an answer on the count of misses: it resets the count, except that an offer after an ignored offer
+ * counts as a miss.
+ */
 const counting = (isOffer: boolean, refused: boolean): Pick<TurnAnswer, 'counts'> => ({
   counts: isOffer && refused ? 'missed' : 'answered',
 });

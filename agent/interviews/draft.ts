@@ -12,7 +12,7 @@ const usual = { role_title: 'Interview', question_count: interviewBounds.questio
 /** A day without an hour means this hour, local time. */
 const usualHour = 9;
 
-/** `assumed`: the settings that the description does not state and that have default values. */
+/** Returns the draft. `assumed`: the settings that the description does not state and that have default values. */
 export async function draftInterview(
   intelligence: Pick<Intelligence, 'draftInterview' | 'writeQuestions'>,
   { prompt, zone, now }: { prompt: string; zone: string; now: Date },

@@ -32,7 +32,7 @@ export type KnowledgeAnswer = {
   /** Why the configured model did not write the answer. */
   model_error?: string | undefined;
   /**
-   * Whether an embedding was late or refused. Without it, passages that were found by words are offered only as a
+   * Whether an embedding was late or refused. Passages that are found without embeddings are only offered, as a
    * possible help.
    */
   degraded: boolean;

@@ -1,4 +1,3 @@
-/** The services that the agent needs to answer questions. Types only. */
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { SearchReader } from '../../clients/knowledge/search/reader.ts';
 import type { Intelligence } from '../../intelligence/intelligence.ts';

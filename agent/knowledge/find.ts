@@ -1,4 +1,3 @@
-/** Finds the passages of the knowledge base that may answer a question. */
 import type { AgentDeps } from './deps.ts';
 import { retrieve, type RetrieveDeps, type Retrieval } from './retrieve.ts';
 import type { Turns } from '../../intelligence/intelligence.ts';
@@ -29,13 +28,16 @@ export type Question = {
   history: Turns;
   /** Whether to judge every candidate, even one too weak to matter, so that the whole ranking can be shown. */
   everything?: boolean | undefined;
-  /** Whether a member only tries the question out; such a question is not recorded as a gap. */
+  /**
+   * If set, an unanswered question is not recorded as a gap: a member only tries the question out, or a recorded gap is
+   * asked again.
+   */
   tried?: boolean;
 };
 
 /**
  * A message may equal the heading of several passages, or name a table row in them. At most this many of these passages
- * are the answer.
+ * are used as the answer.
  */
 const maxNamed = 3;
 
@@ -64,7 +66,7 @@ export type FindOptions = {
 
 /**
  * Retrieves the passages that may answer. A message that equals the heading of a passage, or accepts an offered
- * passage, is answered by that passage. `searched`, `askings` and `context` come from the read message.
+ * passage, is answered by that passage. `searched`, `askings` and `context` are results of reading the message.
  */
 export async function findKnowledge(
   deps: Pick<AgentDeps, 'search' | 'embedding'>,

@@ -1,6 +1,6 @@
 /**
- * Records questions without an answer (gaps), for the people who maintain the documents. While documents are being
- * read, or passages still lack vectors, such a question waits, and is asked again later (`waiting.ts`).
+ * Records questions without an answer (gaps), for the people who maintain the documents. While documents are still
+ * being read, or passages lack vectors, the question waits and is asked again later (`waiting.ts`).
  */
 import type { AgentDeps } from './deps.ts';
 import { retrieveDeps, type Found, type Question } from './find.ts';
@@ -16,10 +16,7 @@ import type { Passage } from '../../models/rules/knowledge/retrieval.ts';
 /** The number of passages shown with a gap. */
 const maxNear = 3;
 
-/**
- * Records a question without an answer, for the people who maintain the documents. `record`: stores the question; the
- * default stores it without an asker.
- */
+/** `record`: stores the question; the default stores it without an asker. */
 export async function noteGap(
   deps: AgentDeps,
   { orgId, mode, query }: Pick<Question, 'orgId' | 'mode' | 'query'>,
@@ -70,7 +67,6 @@ async function meaningOfGap(
   }
 }
 
-/** The passages nearest to a question without an answer, for the people who maintain the documents. */
 const nearestIn = ({ judged }: Retrieval<Passage>) =>
   judged
     .toSorted((a, b) => b.relevance - a.relevance)

@@ -67,7 +67,7 @@ export type RetrieveAsk = {
 };
 
 export type Retrieval<P extends Passage> = {
-  /** `high`: the hits answer the question. `low`: the offers may help. `none`: no passage does. */
+  /** `high`: the hits answer the question. `low`: the offers may help. `none`: no passage answers or may help. */
   confidence: Confidence;
   /** The passages that answer, most relevant first. Empty when nothing relevant or only offers were found. */
   hits: Judged<P>[];
@@ -92,7 +92,7 @@ export type Retrieval<P extends Passage> = {
 
 /**
  * The most searches for one text. The index may still return passages that are deleted in MongoDB, so each further
- * search excludes those that MongoDB no longer had.
+ * search excludes the passages that MongoDB did not have.
  */
 const maxRounds = 3;
 /** The maximum number of hits. */
@@ -107,7 +107,7 @@ const nearTopic = 8;
  */
 export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: RetrieveAsk): Promise<Retrieval<P>> {
   const filter = segmentFilter(ask.asked, ask.strict);
-  // The whole message shows its language more reliably than one sentence.
+  // The language is detected in the whole message, because one sentence may be too short.
   const english = languageOf(ask.question) === 'en';
   const meanings = new Map<string, Meaning | undefined>();
   let best: (Answered<P> & { scale: Scale | undefined }) | undefined;

@@ -8,7 +8,7 @@ import { segmentsAgain } from '../../models/rules/knowledge/segments.ts';
 /** The number of questions that are loaded together. */
 const askedTogether = 50;
 
-/** Asks all waiting questions again. A question that is answered now was no gap, and its record is deleted. */
+/** Asks all waiting questions again. A question that has an answer is no gap, so its record is deleted. */
 export async function askWaiting(deps: AgentDeps, { org_id: orgId, mode }: Owner): Promise<void> {
   for (;;) {
     const waiting = await listWaitingGaps(orgId, mode, askedTogether);

@@ -42,7 +42,7 @@ export const session = { kind: 'session' } as const satisfies Guard;
 export const signature = <S extends Sender>(provider: SignatureProvider<S>) =>
   ({ kind: 'signature', provider }) as const satisfies Guard;
 
-/** The sender of a signed request. Rate limits count for the `id`, and idempotency keys are stored for it. */
+/** The sender of a signed request. Rate limits are counted, and idempotency keys are stored, per `id`. */
 export type Sender = { id: string };
 export type SignatureProvider<S extends Sender = Sender> = {
   /** The provider's name, such as `slack`, for rate limit counters and the OpenAPI document. */
@@ -119,7 +119,7 @@ export type PrincipalOf<G extends Guard> = G extends { kind: 'open' }
             ? SignaturePrincipal<S>
             : TenantPrincipal;
 
-/** The id of the caller, for which rate limits count and idempotency keys are stored. */
+/** The id of the caller. Rate limits are counted, and idempotency keys are stored, per id. */
 export function credentialId(principal: Principal): string {
   if (principal.kind === 'anonymous') return `address:${networkOf(principal.address)}`;
   if (principal.kind === 'session') return principal.sessionId;

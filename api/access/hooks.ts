@@ -1,6 +1,6 @@
 /**
- * The hooks that the access slice calls and later slices implement, because a slice may not import a later one
- * (docs/architecture.md, "Slices"). api/hooks.ts connects them. Types only.
+ * Functions that the slice `access` calls and other slices implement, because it may not import those slices
+ * (docs/architecture.md, "Slices"). api/hooks.ts connects them.
  */
 import type { ClientSession } from 'mongoose';
 import type { AccountLetter } from '../../models/rules/access/accountmail.ts';
@@ -9,7 +9,9 @@ import type { Mode } from '../../models/rules/access/keys.ts';
 /** A session's customer as the backend identifies them. `email` is trimmed and in lower case. */
 type Identity = { [K in 'externalId' | 'email' | 'name' | 'visitorId']?: string | undefined };
 
-/** A mail to a person outside the organization. `use`: an idempotency key; mails with the same `use` count once. */
+/**
+ * A mail to a person outside the organization. `use`: an idempotency key; mails with the same `use` are counted once.
+ */
 type OutsideMail = { orgId: string; address: string; account: string; use: string };
 
 export type AccessHooks<Context> = {
@@ -20,7 +22,7 @@ export type AccessHooks<Context> = {
   mailAccount(ctx: Context, letter: AccountLetter, orgId?: string): Promise<void>;
   /**
    * Makes a change of an account and queues the notice about it, in one transaction. `change` returns the notice;
-   * undefined for none. MongoDB may run `change` again.
+   * undefined for none. MongoDB may run `change` more than once.
    */
   changeAndTell(ctx: Context, change: (session: ClientSession) => Promise<AccountLetter | undefined>): Promise<void>;
   /** Whether the organization can mail an invitation to this address, and the address has not opted out. */

@@ -1,4 +1,3 @@
-/** A notification as the member who receives it sees it. */
 import type { Notification } from '../../models/access/notification.ts';
 
 export const viewNotification = (notification: Notification) => ({

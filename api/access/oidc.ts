@@ -19,7 +19,7 @@ export type FederatedPerson = {
   /** The `sub` claim, unique within the provider. */
   subject: string;
   email: string;
-  /** Whether the provider says that the address is verified. Nothing else counts as proof. */
+  /** Whether the provider says that the address is verified. */
   emailVerified: boolean;
   name: string;
   picture?: string;

@@ -40,8 +40,8 @@ export function createPasswords({ hash, verify }: Pick<typeof argon2, 'hash' | '
 const plain = (password: string) => password.normalize('NFKC');
 
 /**
- * Runs at most `atOnce` calls of `work` at a time and lets `maxWaiting` more wait; throws `UNAVAILABLE` for further
- * ones.
+ * Returns a function that runs at most `atOnce` calls of `work` at a time and lets `maxWaiting` more wait.
+ * @throws Problem UNAVAILABLE for further calls.
  */
 export function createGate(atOnce: number, maxWaiting: number): <T>(work: () => Promise<T>) => Promise<T> {
   const limit = pLimit(atOnce);

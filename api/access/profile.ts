@@ -1,4 +1,3 @@
-/** A user's profile as the user sees it. */
 import { memberships } from './people.ts';
 import { findUser, type User } from '../../models/access/user.ts';
 import { Problem } from '../../models/rules/base/errors.ts';

@@ -1,4 +1,4 @@
-/** Turns the credentials of a page that embeds the chat into a principal: a publishable key and a visitor id. */
+/** Turns the credentials of a page that embeds the chat (a publishable key and a visitor id) into a principal. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { networkOf } from '../http/address.ts';
 import type { SessionPrincipal } from '../access/auth.ts';
@@ -94,8 +94,8 @@ export async function recheckEmbed(
 }
 
 /**
- * The page's organization and mode. `standing`: the mode of the session. Without a session, the key's present mode
- * counts.
+ * The page's organization and mode. `standing`: the mode of the session. Without a session, the key's present mode is
+ * used.
  */
 async function pageOf({ pk, origin }: Admission, standing?: Mode): Promise<{ orgId: string; mode: Mode }> {
   const page = isPublishable(pk) ? await recentPage(pk) : undefined;

@@ -46,16 +46,16 @@ export function createFrameTaker(ctx: Context, limit: Limiter) {
     if (type !== 'message' && type !== 'typing' && type !== 'ping') await limit('other_frames', session);
     if (type !== 'message') return;
     await limit('messages', session);
-    // Messages count for the network, too: a page can invent a visitor id, but not the network from which the visitor
-    // connects.
+    // Messages are also counted per network, because a page can invent a visitor id, but not the network from which the
+    // visitor connects.
     if (embed) await limit('address_messages', network);
   }
 
   async function takeMessage(socket: StreamSocket, { customer, conversation }: ChatClient, frame: FrameOf<'message'>) {
     const said = { body: frame.body, clientMessageId: frame.client_message_id };
     const { duplicate, ack, ackSeq } = await acceptMessage(ctx, customer, conversation!, said, socket.seq);
-    // The log has one `ack` for each message. A socket that is already past it gets the `ack` directly; any other
-    // socket gets it from the log.
+    // The frame log has one `ack` for each message. A socket that has already passed that `ack` gets it directly; any
+    // other socket gets it from the log.
     if (duplicate && socket.seq >= ackSeq) socket.tell('ack', ack);
   }
 

@@ -1,4 +1,3 @@
-/** What an organization has in live mode, and copying its test data to live mode. */
 import type { Context } from '../context.ts';
 import { launch } from '../../workflows/start.ts';
 import { newId } from '../../models/base/ids.ts';

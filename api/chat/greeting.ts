@@ -13,7 +13,8 @@ import type { Message } from '../../models/chat/message.ts';
 import { lastSeq } from '../../models/live/frame.ts';
 
 /**
- * The most that one `history` or `earlier` frame carries; far below the backlog at which a socket counts as too slow.
+ * The most messages and characters in one `history` or `earlier` frame. This is far less than the unsent data at which
+ * a slow client is disconnected.
  */
 const historyBounds = { limit: 100, characters: 200_000 };
 

@@ -24,8 +24,8 @@ export async function readHistory(
 }
 
 /**
- * Reads a cursor of `readHistory`: its conversation, and the position before which it leads. `own`: the conversation of
- * which the cursor must be, if given. @throws Problem VALIDATION for any other text.
+ * Reads a cursor of `readHistory`: the conversation, and the position before which the page ends. `own`: the only
+ * conversation that the cursor may belong to. @throws Problem VALIDATION for any other text.
  */
 export function readHistoryCursor(
   cursor: string | undefined,

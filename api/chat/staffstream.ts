@@ -1,7 +1,7 @@
 /**
- * The inbox as a stream of api/live: a socket follows the organization of its member. The stream has no log of its own.
- * Each process receives the frames of all logs, and a frame of a conversation means that the conversation changed. The
- * conversation's inbox entry is then read once, for all sockets of the organization.
+ * The inbox as a stream of api/live. A socket follows its member's organization, whose stream has no log of its own. A
+ * frame in a conversation's log means that the conversation changed; its inbox entry is then read once, for all sockets
+ * of the organization.
  */
 import { readPosition, viewConversations } from './inbox.ts';
 import { viewNotification } from '../access/notification.ts';
@@ -70,7 +70,7 @@ type Staff = Ticket & {
   socket?: StreamSocket;
   /** The changes since this time are still to be sent; undefined once they were sent. */
   since: Date | undefined;
-  /** The latest time that the page was told; set when it is open. */
+  /** The last `at` that a frame sent to the page; set when the socket is open. */
   toldAt?: string;
   /** The conversations that are open on this page, as the page reported. */
   views: Set<string>;
@@ -99,8 +99,7 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
   /** The time of the last frame that this process received; at first, the time of its start. */
   let heardAt = clock();
   /**
-   * What members do in conversations, by conversation and user. It holds only organizations that have a socket in this
-   * process.
+   * What members do in conversations, by conversation and user, for organizations that have a socket in this process.
    */
   const viewed = new Map<string, { orgId: string; conv_id: string; user_id: string; doing: Doing; until: number }>();
   /** Answers that are being written, in conversations that are open on a page with a socket in this process. */
@@ -262,8 +261,8 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
   }
 
   /**
-   * The first work for a socket that follows its organization. A member who was removed while the socket was opened is
-   * refused here: `open` may have read the members before the removal, and the removal found no socket to close.
+   * Runs once, after a socket was opened. A member who was removed in the meantime is refused here: `open` may have
+   * read the members before the removal, and the removal found no socket to close.
    */
   async function begin(client: Staff): Promise<void> {
     if ((await roleOf(client.orgId, client.userId)) === undefined) return client.socket!.refuse(membersChanged());
@@ -371,9 +370,8 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
     missed() {
       for (const client of [...staffOf.values()].flatMap((those) => [...those])) {
         client.since = new Date(client.since ?? heardAt);
-        // If the page was told a later time than `at`, a pong tells it `at`. The pong is sent before the read, which
-        // may fail: the page then reconnects and asks for all changes since `at`. In most calls while Redis is
-        // unreachable, the page knows no later time and gets no pong.
+        // If the page knows a later time than `at`, a pong sends it `at` before the changes are read. If that read
+        // fails, the page reconnects and asks for all changes since `at`.
         const { toldAt } = client;
         const at = resumesAt(client, stamp());
         if (toldAt === undefined || toldAt > at) client.socket!.tell('pong', { at });
@@ -411,9 +409,9 @@ const entriesOf = async (orgId: string, found: readonly Conversation[], reader?:
   (await viewConversations(orgId, found, reader)).map((entry) => shownConversation.parse(entry));
 
 /**
- * The time that a page sends as `since` when it reconnects. While the socket's own `since` is set, changes after
- * `since` may still be unsent. The page then resumes from `since`, so that a second break of the connection loses
- * nothing. The caller tells the page this time, so it is kept as `toldAt`.
+ * The `at` of the next frame to the page, which sends it back as `since` when it reconnects. While `staff.since` is
+ * set, changes after that time may be unsent. The page then gets `staff.since`, so that it misses no change if the
+ * connection breaks. The time is also stored as `toldAt`.
  */
 function resumesAt(staff: Staff, at: string): string {
   staff.toldAt = staff.since?.toISOString() ?? at;

@@ -145,7 +145,7 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
   };
 }
 
-/** The customer as a person who is present in the conversation that the socket shows. */
+/** A customer's presence is stored per conversation, so the conversation's id is the `personId`. */
 const customerIn = ({ conversation }: ChatClient): Person => ({
   orgId: conversation!.org_id,
   personId: conversation!._id,

@@ -22,7 +22,6 @@ import { openQuestion, replyProblem, withReply, type QuestionReply } from '../..
 import type { JsonSchema } from '../../models/rules/mcp/tool.ts';
 import { toolCallWork } from '../../models/rules/mcp/work.ts';
 
-/** The message for a refused decision. */
 const refusals: Readonly<Record<Refusal, string>> = {
   not_asked: 'Nothing waits for this answer.',
   decided: 'This was decided already.',

@@ -1,7 +1,7 @@
 /**
- * Compares the stored and indexed chunks of crawled pages with the pages that exist. Chunks without a page never answer
- * a question, because each candidate is read again from its page, but they take space. A page without chunks is listed,
- * but answers nothing. Such chunks and such pages are orphans: the API finds them, and a workflow removes them.
+ * Finds orphans: chunks in the database or the search index that no crawled page uses, and pages without chunks. An
+ * orphaned chunk never answers a question, because each found chunk is read again from its page, but it takes space. A
+ * page without chunks is listed, but answers nothing. A workflow removes the orphans.
  */
 import { launch } from '../../workflows/start.ts';
 import type { Context } from '../context.ts';
@@ -15,7 +15,7 @@ import type { Mode } from '../../models/rules/access/keys.ts';
 import { batchOf, generationOf, liveBatch } from '../../models/rules/knowledge/reconcile.ts';
 import { pruneKnowledgeWork } from '../../models/rules/crawl/work.ts';
 
-/** One record and its workflow hold at most this many orphans, so that a record stays far below MongoDB's 16 MB. */
+/** The most orphans in one record, so that the record stays far below MongoDB's 16 MB. */
 const orphansARecord = 1_000;
 
 /** `chunks`: the number in the database or in the index, whichever is larger. */
@@ -33,8 +33,8 @@ export async function findOrphans(
     countChunks(orgId, mode, 'website'),
     search.listSources({ org_id: orgId, mode }),
   ]);
-  // A copy from test mode stores the chunks of a page before the page. Whether a copy runs is read after the chunks. If
-  // a copy that stored some of these chunks has ended before this read, their pages exist, and the removal skips such
+  // A copy from test mode stores a page's chunks before the page, so such chunks are no orphans while a copy runs.
+  // `copying` is read after the chunks: if the copy has ended by then, the pages exist, and the removal skips their
   // chunks.
   const copying = await isCopying(orgId, mode);
   const known = new Map(pages.map((page) => [page._id, page]));

@@ -1,4 +1,3 @@
-/** Crawl schedules as callers see them. */
 import type { Recrawl } from '../../models/crawl/recrawl.ts';
 import { nextFiring } from '../../models/rules/crawl/recrawl.ts';
 

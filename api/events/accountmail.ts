@@ -1,6 +1,6 @@
 /**
- * Mails about accounts, for api/access/ (through hooks). A delivery is stored here; a worker writes and sends the mail.
- * No function looks up whether the account exists, so neither the reply nor its timing reveals that.
+ * Queues mails about accounts; api/access/ calls these functions through `ctx.hooks`. A worker writes and sends the
+ * mails. No function looks up whether the recipient has an account, so neither the reply nor its timing reveals that.
  */
 import mongoose, { type ClientSession } from 'mongoose';
 import type { Context } from '../context.ts';

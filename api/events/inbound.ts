@@ -79,9 +79,9 @@ const maxTypeLength = 100;
  */
 const gatherMs = (told: number): number => Math.min(20 + 2 * told, 200);
 /**
- * An event that is still unprocessed this many ms after its signal is marked as signalled. Most events are processed by
- * then; the write that stores their outcome also marks them. The sweeper signals again for events without the mark
- * after `sweepAfterMs`.
+ * This many ms after a signal, the intents of the events that are still unprocessed are removed. Most events are
+ * processed by then; the write that stores their outcome also removes their intents. The sweeper signals again for
+ * events that keep their intents.
  */
 const noteAfterMs = 1_500;
 

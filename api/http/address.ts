@@ -1,14 +1,14 @@
 /**
- * The caller's network address, and the part of the address by which rate limits count. A proxy's header is trusted
- * only when `config.trustProxy` is set.
+ * The caller's network address, and the part of the address by which rate limits are counted. A proxy's header is
+ * trusted only when `config.trustProxy` is set.
  */
 import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * The caller's address. With `trustProxy`, this is the last address in `X-Forwarded-For`, which the nearest proxy adds,
- * without a port. If that is no valid address, the address of the connection counts.
+ * The caller's address, without a port. With `trustProxy`, this is the last address in `X-Forwarded-For`, which the
+ * nearest proxy adds. If that is no valid address, the address of the connection is returned.
  */
 export function addressOf(request: IncomingMessage, trustProxy: boolean): string {
   const forwarded = trustProxy ? request.headers['x-forwarded-for'] : undefined;

@@ -51,7 +51,7 @@ export function createApp(
   groups: RouteGroups = routeGroups,
 ): Koa {
   const app = new Koa({ proxy: ctx.config.trustProxy });
-  // This logger does not redact, because redaction took a twelfth of a request's time. The fields of a request's log
+  // This logger does not redact, because redaction takes a twelfth of a request's time. The fields of a request's log
   // line are fixed, and none is secret.
   const requestLog = ctx.log.child({}, { redact: [] });
   const shared = { authenticate: createAuthenticator(ctx), limit: createLimiter(ctx.config) };

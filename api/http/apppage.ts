@@ -32,8 +32,8 @@ const policy = [
 const folder = fileURLToPath(new URL('../../web/app/', import.meta.url));
 
 /**
- * Gives the page the operations of a contract by method and path alone. Schemas stay on the server: a page that imports
- * one cannot be bundled.
+ * Reduces the contract modules in the bundle to the method and path (`head`) of each operation. Schemas stay on the
+ * server: a page that imports a schema cannot be bundled.
  */
 const operations: Plugin = {
   name: 'operations',

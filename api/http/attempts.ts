@@ -1,5 +1,5 @@
 /**
- * Limits failed sign-ins. Each attempt takes a point of the rate limits before its password is checked, so that
+ * Limits failed sign-ins. Each attempt takes a point from the rate limits before its password is checked, so that
  * parallel guesses are all counted. A successful sign-in gets its points back.
  */
 import { createHash } from 'node:crypto';

@@ -1,7 +1,4 @@
-/**
- * Reads a request's body, bounded in size: as raw bytes or as JSON. upload.ts reads a form with a file. This file does
- * not depend on routes.
- */
+/** Reads a request's body, bounded in size: as raw bytes or as JSON. upload.ts reads a form with a file. */
 import type { ParameterizedContext } from 'koa';
 import getRawBody, { type RawBodyError } from 'raw-body';
 import { invalid, Problem } from '../../models/rules/base/errors.ts';

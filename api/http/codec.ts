@@ -1,7 +1,7 @@
 /**
  * The codec endpoint, by which the Temporal UI and CLI show operators the plain text of encrypted payloads. An operator
- * opens a link of `ops login`, and the browser then has a cookie with a session proof. The Temporal CLI sends a session
- * proof as a bearer token instead.
+ * opens a link that the command `ops login` prints; the browser then gets a cookie with a session proof. The Temporal
+ * CLI sends a session proof as a bearer token instead.
  */
 import type { ParameterizedContext } from 'koa';
 import type { Router } from '@koa/router';

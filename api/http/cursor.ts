@@ -10,9 +10,10 @@ export const defaultLimit = 20;
 type ListPage<T> = { entries: T[]; cursor: string | null };
 
 /**
- * The page of a list in the order of ids that a query asks for. `read` gets how many entries to read and the id of the
- * previous page's last entry. @throws Problem VALIDATION for an invalid cursor. It throws before it returns a promise,
- * so a caller that reads other data in parallel does not begin to read.
+ * A page of a list that is ordered by id. `read` gets how many entries to read and the id of the previous page's last
+ * entry.
+ * @throws Problem VALIDATION for an invalid cursor. The error is thrown before a promise is returned, so that reads
+ * that the caller would start in parallel do not start.
  */
 export function paged<T extends { _id: string }>(
   { limit = defaultLimit, cursor }: { limit?: number | undefined; cursor?: string | undefined },
@@ -45,5 +46,4 @@ export function afterPlace(cursor: string | undefined, form: RegExp): string | u
   return place;
 }
 
-/** The error for a cursor of another list. */
 export const foreignCursor = () => invalid(['query', 'cursor'], 'is not a cursor of this list; start without one');

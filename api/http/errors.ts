@@ -30,7 +30,7 @@ export function toProblem(error: unknown): Problem {
   return new Problem('INTERNAL', { cause: error });
 }
 
-/** Counts a problem that says that a quota is used up. */
+/** Adds a refusal because of a used-up quota to the metrics. */
 export function countRefusal({ quota }: Problem): void {
   if (quota !== undefined) count('quota_refusals_total', { quota });
 }

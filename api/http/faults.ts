@@ -81,8 +81,8 @@ const isOfAnotherType = ({ code, path }: z.core.$ZodIssue) =>
   path.length === 0 && (code === 'invalid_type' || code === 'invalid_value');
 
 /**
- * The sentence for an issue. It is written while Zod still knows the input and the failed check. A schema's own message
- * takes precedence.
+ * The sentence for an issue. Zod calls this function while it validates, when the issue still has the input and the
+ * failed check. A schema's own message takes precedence.
  */
 function sentenceOf(issue: z.core.$ZodRawIssue, schema: z.core.$ZodType): string {
   if (issue.input === undefined && isAboutType(issue.code)) return 'is required';
@@ -188,8 +188,8 @@ function counted(origin: string, amount: number | bigint): string {
 }
 
 /**
- * The sentences for the formats that requests have. A pattern cannot be described in words, so without a message in the
- * schema the sentence only says that the form is wrong.
+ * The sentences for string formats. Regular expressions have no entry: if the schema has no message of its own, the
+ * sentence only says that the form is wrong.
  */
 const formats: Record<string, string> = {
   url: 'must be an address, such as https://www.example.com',

@@ -1,4 +1,3 @@
-/** Liveness and readiness of this process, for an orchestrator. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { pingMongo } from '../../models/base/connect.ts';
@@ -20,7 +19,7 @@ const state = (check: Promise<unknown>): Promise<State> =>
     sleep(checkMs, 'down' as const, { ref: false }),
   ]);
 
-/** Whether this process can take requests: while Temporal is down they are stored, and their work starts later. */
+/** Whether this process can take requests. While Temporal is down, requests are stored and their work starts later. */
 export const canServe = async (): Promise<boolean> => (await state(pingMongo(checkMs))) === 'ok';
 
 /** Checks MongoDB and Temporal at each call, for at most a second. */

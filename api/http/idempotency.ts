@@ -20,7 +20,7 @@ const keptForMs = 24 * 3600 * 1000;
  * this long.
  */
 const ownLeaseMs = 15_000;
-/** How many times a lease is renewed within its duration. With several times, one failed renewal does no harm. */
+/** How many times a lease is renewed within its duration. One failed renewal then does not end the lease. */
 const renewals = 3;
 const maxKeyLength = 255;
 

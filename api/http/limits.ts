@@ -63,8 +63,8 @@ export type Limiter = (name: RateName, credential: string) => Promise<Record<str
 
 /**
  * Without Redis, a process takes points in blocks of this share of the limit and spends them in memory. One majority
- * write for each request would cost more than answering the request. Points that one process has taken and not spent
- * are missing in the others, so these may refuse a request too early.
+ * write for each request would cost more than answering the request. Other processes cannot use the points of a block,
+ * so they may refuse a request too early.
  */
 const blockShare = 1 / 50;
 

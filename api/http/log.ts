@@ -30,7 +30,7 @@ export function createLog(name: string, level: string, destination?: Destination
     timestamp: pino.stdTimeFunctions.isoTime,
     mixin,
   };
-  // Lines are buffered for up to 100 ms, because a system call per line took a tenth of a request's time. An orderly
+  // Lines are buffered for up to 100 ms, because a system call per line takes a tenth of a request's time. An orderly
   // stop of the process writes the lines that are still buffered.
   const gathered = () => pino.destination({ sync: false, minLength: 4096, periodicFlush: 100 });
   return pino(options, destination ?? gathered());

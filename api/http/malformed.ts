@@ -1,4 +1,4 @@
-/** Answers requests that never reach a route with the usual error envelope, directly on their sockets. */
+/** Answers requests that never reach a route: writes the usual error body directly to their sockets. */
 import { maxHeaderSize, STATUS_CODES, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';

@@ -13,7 +13,6 @@ export type Reading = {
   labels: readonly string[];
   read(): Promise<{ labels?: Record<string, string>; value: number }[]>;
 };
-/** The metrics of one kind of sockets. */
 export type SocketMetrics = ReturnType<typeof socketMetrics>;
 
 /** `readings`: the gauges that are read from other systems at each scrape. */

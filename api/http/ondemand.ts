@@ -1,5 +1,3 @@
-/** Values that are created lazily, because not every process needs them. */
-
 /** Creates a value at its first use and caches it. */
 export function onDemand<T>(make: () => T): () => T {
   let made: { value: T } | undefined;

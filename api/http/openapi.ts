@@ -186,7 +186,7 @@ function security(route: Route): Record<string, string[]>[] {
   }
 }
 
-/** Every problem that a route can answer with: its own, and those of its guard, its body and its limits. */
+/** Every error code that a route can answer with: those of its handler, guard, body and rate limit. */
 export function errorsOf(route: Route): Set<ErrorCode> {
   const codes = new Set<ErrorCode>([
     'VALIDATION',

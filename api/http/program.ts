@@ -9,8 +9,8 @@ const defects = [TypeError, ReferenceError, RangeError, SyntaxError];
 const notLoaded = ['ERR_DLOPEN_FAILED', 'ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'];
 
 /**
- * Starts a program, tells the parent process that it is ready, and closes it when this process is asked to end. The
- * process exits with 0, or with 1 and the reason on standard error.
+ * Starts a program, sends the parent process a `ready` message, and closes the program when this process is asked to
+ * end. The process exits with 0, or with 1 and the reason on standard error.
  */
 export async function runProgram(start: () => Promise<Program>): Promise<void> {
   try {
@@ -37,8 +37,9 @@ function fail(error: unknown): never {
 }
 
 /**
- * Whether the message of an error is no explanation for an operator, who then needs the stack: the error is a defect,
- * or a module or native library cannot be loaded. The TypeErrors of `parseArgs` are sentences about the command line.
+ * Whether an operator needs the stack of an error and not only its message: for a defect, and for a module or native
+ * library that cannot be loaded. The TypeErrors of `parseArgs` are no defects: their messages explain what is wrong
+ * with the command line.
  */
 function isDefect(error: unknown): boolean {
   const code = String((error as NodeJS.ErrnoException).code);

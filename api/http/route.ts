@@ -76,7 +76,7 @@ type Definition<
    * The route changes nothing, so a retry under an `Idempotency-Key` runs again instead of getting the stored reply.
    */
   asksOnly?: boolean;
-  /** The route's own problems, for the OpenAPI document; those of its guard, body and limit are added. */
+  /** The error codes of the handler, for the OpenAPI document. `errorsOf` adds those of guard, body and rate limit. */
   errors?: ErrorCode[];
   handle(
     input: {
@@ -87,10 +87,10 @@ type Definition<
       raw: W extends true ? Buffer : undefined;
       principal: PrincipalOf<G>;
       /**
-       * Ids of the request, one with each secret key, newest first. Retries under one `Idempotency-Key` share an id,
-       * also when the reply was not stored (503). A handler uses them to recognize a change that an earlier attempt may
-       * have made: the change is noted under the first id, and looked up under all ids. The list is empty when the
-       * request has no `Idempotency-Key`.
+       * Ids of the request, one computed with each secret key, newest first; empty without an `Idempotency-Key`. A
+       * retry has at least one id in common with the first attempt, even if the first reply was not stored (503). So a
+       * handler can recognize a change that an earlier attempt has made: it stores the first id with the change, and
+       * looks for a change with any of the ids.
        */
       commandIds: readonly string[];
       /** The browser's cookies; undefined for callers that are not browsers. Most handlers need none. */

@@ -1,7 +1,7 @@
 /**
- * The page at `/`, with links and example calls of the API. The page is public, so of the demo organization it shows
- * only data that every page with the organization's chat contains. Only a browser on the machine that runs the system
- * gets a link that signs in to the team page as the demo's owner.
+ * The page at `/`, with links and example calls of the API. The page is public: of the demo organization, it shows only
+ * data that every page with the organization's chat contains. Only a browser on the machine that runs the system gets a
+ * link that signs in to the team page as the demo's owner.
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';

@@ -52,8 +52,8 @@ export async function readForm(
   // Only this process's user may read it.
   const written = (await open(path, 'wx', 0o600)).createWriteStream();
   const form = formidable({
-    // With `binary`, formidable keeps the bytes of headers. Headers arrive in pieces, so `readHeader` decodes each as
-    // UTF-8 when it is complete.
+    // A header may arrive in pieces that split a UTF-8 character. With `binary`, formidable keeps the bytes, and
+    // `readHeader` decodes the complete header.
     encoding: 'binary',
     // Only these plugins are enabled: formidable's JSON plugin would read a form as JSON if the form's boundary
     // happened to contain the word `json`.

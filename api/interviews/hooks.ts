@@ -1,9 +1,9 @@
 /**
- * The hooks that the interviews slice calls and later slices implement, because a slice may not import a later one
- * (docs/architecture.md, "Slices"). api/hooks.ts connects them. Types only.
+ * Functions that the slice `interviews` calls and other slices implement, because it may not import those slices
+ * (docs/architecture.md, "Slices"). api/hooks.ts connects them.
  */
 
 export type InterviewHooks<Context> = {
-  /** Removes what later slices derived from a meeting, such as tasks, when a member deletes the meeting. */
+  /** Removes what other slices derived from a meeting, such as tasks, when a member deletes the meeting. */
   meetingRemoved(ctx: Context, meetingId: string, userId: string): Promise<void>;
 };

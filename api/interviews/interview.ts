@@ -203,7 +203,7 @@ export async function configured(
     questions: await questionsAs(ctx, given, order, before),
     questions_by: questionsBy(given, made || (await isUsual(ctx, given, order)), before),
   };
-  // Null counts as not given: a client may send a draft, in which every unknown field is null.
+  // A field that is null counts as absent: a client may send a draft, in which every unknown field is null.
   const [link, time] = [given.meeting_url ?? undefined, given.scheduled_at ?? undefined];
   const url = link === undefined ? before?.meeting_url : readMeetingUrl(link, 'meeting_url');
   const at = time === undefined ? before?.scheduled_at : readSchedule(time, ctx.clock());
@@ -211,8 +211,8 @@ export async function configured(
 }
 
 /**
- * The questions of the request. Without any: new questions when a field changes that questions depend on, else the
- * stored questions.
+ * The questions in the request. If there are none: new questions when the request changes a field that questions depend
+ * on, else the stored questions.
  */
 async function questionsAs(ctx: Context, given: Given, order: QuestionsAsk, before: Interview | undefined) {
   if (given.questions) return numbered(given.questions);
@@ -245,7 +245,7 @@ function questionsBy(given: Given, made: boolean, before: Interview | undefined)
   return questions && !made ? 'member' : 'rules_or_model';
 }
 
-/** Whether new questions must be written: none are given, and a field changes that questions depend on. */
+/** Whether new questions must be written: the request has none, but changes a field that questions depend on. */
 export const makesQuestions = ({ questions, ...given }: Given): boolean =>
   questions === undefined &&
   [given.role_title, given.skills, given.evaluation_criteria, given.question_count, given.language].some(

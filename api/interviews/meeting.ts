@@ -1,4 +1,4 @@
-/** Shows meetings to their owners, and changes meetings in more than one step. */
+/** Shows meetings to their owners, and stores their transcripts, titles and summaries. */
 import type { Context } from '../context.ts';
 import { startSaved } from '../../workflows/start.ts';
 import { peopleOf } from '../access/people.ts';
@@ -130,8 +130,7 @@ export async function provideSummary(
   };
   const made = await ctx.intelligence.summarizeMeeting({ ...recorded, mode }, { about: { meeting_id: record._id } });
   const summary = { ...made, version: said.length, generated_at: ctx.clock() };
-  // Members are notified once for each version of the transcript, when its first summary is made. Later summaries of
-  // that version, in the other length or made again, are not announced.
+  // Members are notified once for each version of the transcript: of its first summary, in whichever `mode`.
   const isFirst = !Object.values(record.summaries ?? {}).some((one) => one.version === summary.version);
   const about = {
     owner: record.org_id,

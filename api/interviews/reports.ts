@@ -31,7 +31,7 @@ export const attendee = signedBy('attendee');
 
 /**
  * Wakes the workflow of the interview whose bot a report names. The report only says that there is news; the workflow
- * asks the service itself. A report that comes again, or is about an unknown bot, has no effect.
+ * asks the service itself. A repeated report, or a report about an unknown bot, has no effect.
  */
 export async function takeReport(ctx: Context, service: Service, id: string, body: Buffer): Promise<void> {
   const read = services[service].read(body);

@@ -1,7 +1,7 @@
 /**
- * What happens in a room: consent, questions, answers, the end. Everything is stored before it is shown, and each step
- * is idempotent. When a process dies half-way, `mend` shows the missing frames at the next connection, and the sweeper
- * (workers/sweeper.ts) requests the missing status change.
+ * What happens in an interview's room: consent, questions, answers, the end. Everything is stored before it is shown,
+ * and each step is idempotent. When a process dies half-way, `mend` shows the missing frames at the next connection,
+ * and the sweeper (workers/sweeper.ts) requests the missing status change.
  */
 import { createHash } from 'node:crypto';
 import { commandInterview } from './interview.ts';

@@ -21,7 +21,7 @@ import { isUnprocessed, mimeTypes, type FileType } from '../../models/rules/know
 import { checkQuota, quotaEnvironment } from '../../models/rules/knowledge/quota.ts';
 import { processDocumentWork } from '../../models/rules/knowledge/work.ts';
 
-/** An uploaded file at a temporary path, or a text that was sent as such. */
+/** An uploaded file at a temporary path, or the text of an article. */
 export type Upload = ({ path: string } | { text: string }) & {
   /** The file's size, in bytes. */
   size: number;

@@ -56,7 +56,7 @@ export function createConnections({ maxSockets, socketsPerAddress }: Pick<Config
       const siblings = sockets.get(credentials.of(client));
       if (siblings && siblings.length >= credentials.maxSockets) {
         throw new Problem('RATE_LIMITED', {
-          message: `A session may have ${credentials.maxSockets} sockets; close one.`,
+          message: `At most ${credentials.maxSockets} sockets may be open with one login or session; close one.`,
         });
       }
       socket.client = client;

@@ -13,7 +13,7 @@ export function createEndings(
   connections: Connections,
   followersOf: (stream: string) => LiveSocket[],
 ) {
-  /** Whether an ending may have been missed while the change stream was down. */
+  /** Whether the change stream was down, so that ended credentials or streams may have been missed. */
   let doubtful = false;
 
   function endCredential(kind: StreamKind<unknown>, id: string): void {
@@ -46,7 +46,7 @@ export function createEndings(
         if (kind.streams.collection === collection) endStream(kind, id);
       }
     },
-    /** Called after the change stream was down, because some endings may have been missed. */
+    /** Called after the change stream was down, when ended credentials or streams may have been missed. */
     missed(): void {
       doubtful = true;
       void lookForMissed();

@@ -81,7 +81,7 @@ export function createLive(
     Object.assign(socket, await kind.open(socket, client, asked));
     if (socket.readyState === WebSocket.OPEN) await tail.follow(socket);
     kind.came?.(client);
-    // If the socket was closed during these first steps, `onClose` does not call `left`. So `left` is called here.
+    // If the socket was closed before `came` was set, `onClose` did not call `left`. So `left` is called here.
     if (socket.readyState === WebSocket.OPEN) socket.came = true;
     else kind.left?.(client);
   }

@@ -12,12 +12,12 @@ import { errorTable, type Problem } from '../../models/rules/base/errors.ts';
 
 /** The largest frame a client may send, in bytes. */
 export const maxFrameBytes = 64 * 1024;
-/** A client counts as too slow when more bytes than this wait to be sent to it; about a hundred full answers. */
-const maxBufferedBytes = 1024 * 1024;
 /**
- * WebSocket's close codes for failures of this server, by HTTP status. A close reason may have at most 123 bytes, so it
- * is an error code and not a message.
+ * A client that has more bytes than this waiting to be sent is too slow, and is disconnected. This is about a hundred
+ * full answers.
  */
+const maxBufferedBytes = 1024 * 1024;
+/** WebSocket's close codes for failures of this server, by HTTP status. */
 const closeCodes: Readonly<Record<number, number>> = { 500: 1011, 503: 1013 };
 
 /**
@@ -41,7 +41,7 @@ export const isKnownCode = (code: number): boolean => codes.has(code);
 
 /** `C`: the data that the stream kind (chat, room or inbox) keeps with each socket. */
 export class LiveSocket<C = unknown> extends WebSocket implements Follower, StreamSocket {
-  /** The stream that the socket follows; empty until the socket is open. */
+  /** The organization and the stream that the socket follows; empty until the socket is open. */
   orgId = '';
   stream = '';
   /** The sequence number of the last frame that was sent to the socket. */
@@ -56,7 +56,7 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
   kind: StreamKind<C> | undefined;
   /** Whether `came` of the socket's stream kind was called, so that `left` must be called when the socket closes. */
   came = false;
-  /** The client's network, for which rate limits count. */
+  /** The client's network; rate limits are counted per network. */
   network = '';
   /** The underlying connection. */
   raw: Duplex | undefined;
@@ -110,7 +110,10 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
     });
   }
 
-  /** Sends the error and closes the connection. */
+  /**
+   * Sends the error and closes the connection. The close reason is the error's code, because it may have at most 123
+   * bytes.
+   */
   refuse(problem: Problem): void {
     this.complain(problem);
     this.close(closeCodeOf(problem), problem.code);

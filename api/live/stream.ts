@@ -14,7 +14,6 @@ export type ConnectRequest = {
   /** The named groups of `path`. */
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
-  /** The `Origin` header. */
   origin: string | undefined;
   /** The client's network address. */
   address: string;
@@ -24,7 +23,7 @@ export type ConnectRequest = {
 export type StreamSocket = {
   /** The sequence number of the last logged frame that was sent to the socket. */
   seq: number;
-  /** The client's network, for which rate limits count. */
+  /** The client's network; rate limits are counted per network. */
   readonly network: string;
   /** Sends a frame that is not in the frame log. The frame carries the sequence number of the last logged frame. */
   tell(type: string, body?: Record<string, unknown>): void;
@@ -91,9 +90,9 @@ export type StreamKind<C, F extends { type: string } = { type: string }> = {
   /** Called when the process ends, after all sockets are closed. */
   close?(): Promise<void>;
   /**
-   * Called for every frame that any process appends to any stream. With Redis, a frame is certain to arrive only if an
-   * open socket follows the frame's organization: its stream is the organization's id. The function starts long work in
-   * the background.
+   * Called for every frame that any process appends to any stream. With Redis, only the frames of some organizations
+   * are certain to arrive: those that an open socket follows, with the organization's id as its stream. The function
+   * starts long work in the background.
    */
   hears?(frame: Frame): void;
   /** Called when `hears` may have missed frames. */

@@ -1,8 +1,8 @@
 /**
  * Follows the frame log, once in each API process. Every follower of a stream gets the stream's frames in order and
- * each once, whichever process appended them. Frames come over Redis where it is configured, otherwise by the change
- * stream. Frames that did not arrive are read from the log, so an interruption of Redis or of the change stream loses
- * nothing.
+ * each once, whichever process appended them. Frames come over Redis where it is configured, otherwise from MongoDB's
+ * change stream. Frames that did not arrive are read from the log, so an interruption of Redis or of the change stream
+ * loses nothing.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import pLimit from 'p-limit';
@@ -31,7 +31,7 @@ export type Tail<F extends Follower> = {
 
 type TailDeps = {
   log: Logger;
-  /** Collections whose records, when they end, are reported to `ended`. */
+  /** Records of these collections are reported to `ended` when they end, for example when they are deleted. */
   watched: readonly WatchedRecords[];
   ended(collection: string, id: string): void;
   /**
@@ -43,13 +43,13 @@ type TailDeps = {
    * Called after an interruption, when `heard` may have missed frames; while Redis is unreachable, every two seconds.
    */
   missed(): void;
-  /** Called when the change stream has recovered from an interruption, so some endings may have been missed. */
+  /** Called when the change stream has recovered from an interruption, in which it may have missed ended records. */
   renewed(): void;
 };
 
 /**
- * The number of frames in one read. Twenty of the largest frames are 640 KB, so one batch does not make a client count
- * as too slow.
+ * The number of frames in one read. Twenty of the largest frames are 640 KB, which is less than the unsent data at
+ * which a slow client is disconnected.
  */
 const batchSize = 20;
 /** The number of followers that read at the same time after an interruption; some database connections stay free. */

@@ -1,6 +1,6 @@
 /**
- * The commands of `config` and `webhooks`: settings of an organization's support, and where members are notified of
- * tasks and meetings.
+ * The commands of `config` (an organization's support settings) and `webhooks` (where members are notified of tasks and
+ * meetings).
  */
 import { command, noun } from '../described.ts';
 import { record } from '../output.ts';

@@ -1,6 +1,7 @@
 /**
- * Commands of `docs` and `pages`: list, tag and delete what questions are answered from. Two commands have no noun:
- * `gaps` lists the questions without an answer, and `prune` finds stored data that belongs to no page.
+ * Commands of `docs` and `pages`: list, tag and delete the documents and pages from which questions are answered. Two
+ * commands have no noun: `gaps` lists the questions without an answer, and `prune` finds stored data that belongs to no
+ * page.
  */
 import { command, listing, noun } from '../described.ts';
 import { size } from '../output.ts';

@@ -14,7 +14,7 @@ import * as contract from '../../api/mcp/contract/mcp.ts';
 type Reply = z.infer<typeof contract.serverReply>;
 type Server = NonNullable<Reply['server']>;
 
-/** The fields that a member chooses when approving a tool; the others are taken from discovery. */
+/** The fields that a member chooses when approving a tool; the server sets the others. */
 const terms = contract.serverBody.shape.approved_tools.unwrap().element.omit({
   source_name: true,
   description: true,

@@ -39,7 +39,7 @@ export async function onDatabase<T>(env: Env, act: (config: Config) => Promise<T
 
 /**
  * Runs a command while connected to the deployment's database and Temporal, and records who ran it and its outcome: the
- * sentence `said` of its result, if there is one. @throws CliError
+ * result's `said`, or `done` without one. @throws CliError
  */
 export async function onDeployment<T extends object>(
   env: Env,
@@ -76,7 +76,10 @@ export async function onDeployment<T extends object>(
   });
 }
 
-/** The link by which an operator's browser signs in at the codec endpoint. */
+/**
+ * The link by which an operator's browser signs in at the codec endpoint, which decrypts workflow data for Temporal's
+ * UI.
+ */
 export function loginLink({ config: { publicUrl, secretKeys } }: Deployment, now: Date): string {
   const proof = loginOf(createSecretBox(secretKeys), 'link', new Date(now.getTime() + linkMs));
   return `${publicUrl}/codec/login?proof=${encodeURIComponent(proof)}`;

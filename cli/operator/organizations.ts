@@ -1,4 +1,4 @@
-/** What an operator sees of an organization itself: who it is, and which of its connections do not work. */
+/** Finds organizations for an operator, and lists their connections that do not work. */
 import { listDestinations } from '../../models/events/destination.ts';
 import { hasMailServer, listIntegrations } from '../../models/integrations/integration.ts';
 import {

@@ -1,7 +1,7 @@
 /**
- * Starts the workflows of unfinished records again, after MongoDB or Temporal was restored from a backup. A saved
- * intent is removed once its workflow was started. So the sweeper cannot know that Temporal has lost the workflow, or
- * that Temporal regards it as ended.
+ * Starts the workflows of unfinished records again, after MongoDB or Temporal was restored from a backup. The sweeper
+ * cannot do this, because it starts workflows from saved intents, and an intent is removed once its workflow was
+ * started.
  */
 import { ScheduleNotFoundError, ScheduleOverlapPolicy, type Client } from '@temporalio/client';
 import type mongoose from 'mongoose';
@@ -59,8 +59,8 @@ type Unfinished = {
 };
 
 /**
- * Which records of a collection have unfinished work, and the workflows that do it. A superfluous workflow ends at
- * once.
+ * `filter` selects the records with unfinished work. `worksOf` returns the workflows that do it; it may return too
+ * many, because a superfluous workflow ends at once.
  */
 const unfinishedOf = <T extends Launchable>(
   model: Model<T>,
@@ -68,7 +68,7 @@ const unfinishedOf = <T extends Launchable>(
   worksOf: (record: T) => readonly Work[],
 ): Unfinished => ({ model, filter, worksOf }) as unknown as Unfinished;
 
-/** Workflows are started in this order; what people wait for comes first. */
+/** Workflows are started in this order, so that the work that people wait for comes first. */
 export const unfinished: readonly Unfinished[] = [
   unfinishedOf(
     MessageModel,
@@ -152,8 +152,8 @@ const lanes = 20;
 
 /**
  * Starts the workflows of all unfinished records, and returns the number of these records by collection. Also makes the
- * search index agree with MongoDB. Repeating it does no harm. @throws CliError NOT_FOUND before a worker has started at
- * this Temporal
+ * search index agree with MongoDB. Repeating it does no harm. @throws CliError NOT_FOUND when no worker has started at
+ * this Temporal yet
  */
 export async function restart({ temporal, config }: Deployment, now: Date): Promise<Record<string, number>> {
   await maintainAnew(temporal, `${config.taskQueuePrefix}${maintainStoresWork().id}`);

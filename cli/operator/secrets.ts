@@ -35,7 +35,8 @@ export async function passwordLink(
     const user = await findUserByEmail(email);
     const token = randomBytes(32).toString('base64url');
     const expires_at = new Date(now.getTime() + proofMs);
-    // The link does not prove that the person owns the address, because it is not sent there by mail.
+    // The proof has no `email`, because the link is not sent by mail and so does not prove that the person owns the
+    // address.
     const proof = { kind: 'password_reset', hash: hashToken(token), expires_at } as const;
     if (!user || !(await addProof(user._id, email, proof, now)))
       throw new CliError('There is no account with this e-mail.', { code: 'NOT_FOUND' });

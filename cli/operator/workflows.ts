@@ -25,9 +25,9 @@ export type Explained = Listed & { says: string | null };
 /** An activity that is not finished. `failed`: the last failure. `next`: when it is tried again, ISO 8601. */
 export type Attempt = { activity: string; attempt: number; failed: string | null; next: string | null };
 
-/** At most this many open workflows are searched for activities that fail again and again. */
+/** At most this many open workflows are searched for failing activities and counted by organization. */
 const lookedAt = 1_000;
-/** The number of workflows that are listed of each situation, next to the number of all of them. */
+/** Up to this many workflows of each situation are listed; all of them are counted. */
 const shownOfEach = 5;
 /** From this attempt on, an activity has failed at least once. */
 const stuckAttempts = 2;
@@ -64,8 +64,8 @@ type Found = Pick<Situation, 'name' | 'title' | 'means' | 'mend'> & {
 /** Workflows in which the same activity fails in the same way. */
 type Failing = { activity: string; failed: string; count: number; first: Explained[] };
 /**
- * An organization, the number of its open workflows, whether that number is a flood (`floodFrom`), and the number of
- * each kind.
+ * `open`: the number of the organization's open workflows. `floods`: whether it exceeds `floodFrom`. `kinds`: the
+ * number of open workflows of each kind.
  */
 export type Busy = { org_id: string; name: string; open: number; floods: boolean; kinds: Record<string, number> };
 export type Stuck = {
@@ -76,9 +76,11 @@ export type Stuck = {
   busiest: Busy[];
   /** Saved work whose workflow was not started within a minute. */
   not_started: number;
+  /** `failing` and `busiest` are made of only this many workflows, because more are open; null: of all open ones. */
+  limited_to: number | null;
 };
 
-/** Everything that waits for a repair, in the same words as the Temporal UI and docs/operating.md. */
+/** Everything that may wait for a repair by an operator. */
 export async function stuck({ temporal }: Deployment, now: Date): Promise<Stuck> {
   const found = await Promise.all(
     situations.map(async ({ query: ask, ...situation }) => {
@@ -115,6 +117,7 @@ export async function stuck({ temporal }: Deployment, now: Date): Promise<Stuck>
     })),
     busiest,
     not_started: await countWaitingIntents(new Date(now.getTime() - 60_000)),
+    limited_to: open.length === lookedAt ? lookedAt : null,
   };
 }
 
@@ -141,9 +144,9 @@ async function busiestOf(open: readonly WorkflowExecutionInfo[]): Promise<Busy[]
 }
 
 /**
- * A listed workflow with what failed last or what it waits for. If one of its activities is retried, the status is
- * `retrying`, although the workflow itself does not know of the attempts. Otherwise the workflow's details say what
- * failed or what it waits for.
+ * Adds what failed last or what the workflow waits for. If one of its activities is retried, the status becomes
+ * `retrying`, because the workflow itself does not know of the attempts. Otherwise the text comes from the workflow's
+ * details.
  */
 async function explained(temporal: Client, listed: Listed): Promise<Explained> {
   const failing = (await attemptsOf(temporal, listed.id)).find(({ failed }) => failed !== null);
@@ -237,7 +240,8 @@ export async function retry({ temporal, by }: Deployment, id: string): Promise<s
   const waiting = (description.raw.pendingActivities ?? []).filter(({ lastFailure }) => lastFailure);
   if (kindOf(description.type)?.kind === 'delivery') {
     const orgId = description.typedSearchAttributes.get(searchAttributes.organization);
-    // The signal wakes the workflow, but an attempt is made only when the stored time of the delivery has come.
+    // The signal wakes the workflow, which makes an attempt only when the delivery's stored time has come. So that time
+    // is changed first.
     if (orgId !== undefined) await hastenDeliveries(orgId, id, new Date());
     await temporal.workflow.getHandle(id).signal(tryNowSignal);
   } else if (waiting.length === 0) return 'Nothing of it has failed; it waits for something else (ops show).';
@@ -289,7 +293,7 @@ function refuseEnded({ status, closeTime }: WorkflowExecutionDescription): void 
 }
 
 async function attemptsOf(temporal: Client, id: string, known?: WorkflowExecutionDescription): Promise<Attempt[]> {
-  // The workflow may have ended since it was listed.
+  // Temporal may have deleted the workflow since it was listed.
   const description =
     known ??
     (await temporal.workflow

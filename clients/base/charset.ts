@@ -3,7 +3,10 @@ import chardet from 'chardet';
 import iconv from 'iconv-lite';
 import { detectUtf16 } from '../../models/rules/base/unreadable.ts';
 
-/** The encoding is guessed from this many bytes at the start. More bytes cost time without improving the guess. */
+/**
+ * The encoding is guessed from a sample of this many bytes, which begins shortly before the first byte that is not
+ * ASCII. A larger sample costs time without improving the guess.
+ */
 const sampleBytes = 64 * 1024;
 /** An HTML page may declare its encoding within this many bytes, according to the HTML standard (prescan). */
 const prescanBytes = 1024;
@@ -18,7 +21,6 @@ export function guessText(bytes: Uint8Array): string {
   return decodeUtf8(bytes) ?? decodeLegacy(bytes);
 }
 
-/** The text if all bytes are valid UTF-8; undefined otherwise. */
 function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

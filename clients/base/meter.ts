@@ -7,7 +7,6 @@
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const longSeconds = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400];
 
-/** All counters with their labels. */
 export const counters = {
   messages_received_total: { help: 'Messages of customers that were taken up.', labels: ['mode'] },
   answers_total: {
@@ -30,7 +29,6 @@ export const counters = {
   model_fallbacks_total: { help: 'Jobs that were done without the model because it failed.', labels: ['job'] },
 } as const satisfies Record<string, { help: string; labels: readonly string[] }>;
 
-/** All histograms with their labels and buckets. */
 export const histograms = {
   answer_first_words_seconds: {
     help: 'Time from the arrival of a message to the first words of its answer.',
@@ -68,7 +66,6 @@ export type Meter = {
 };
 
 let meter: Meter = { count: () => undefined, observe: () => undefined };
-/** Sends the metrics of this process to `chosen` from now on. */
 export const useMeter = (chosen: Meter): void => void (meter = chosen);
 
 export const count = <Name extends Counted>(name: Name, labels: Labels<Name>, by = 1): void =>

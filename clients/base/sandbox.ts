@@ -21,8 +21,8 @@ const memoryPollMs = 25;
 /**
  * Node's flags for a sandboxed process. The process may read `code` and the packages. It may not start a process or a
  * thread, and may not load native code. `code`: paths relative to the project's root or absolute; a `*` at the end
- * stands for everything below. Node 24 cannot restrict the network; with an empty environment the process has no secret
- * to send.
+ * includes everything below the path. Node 24 cannot restrict the network; with an empty environment the process has no
+ * secret to send.
  */
 export function sandboxFlags(memoryMb: number, code: readonly string[]): string[] {
   return [
@@ -114,7 +114,6 @@ function deathOf({ code, signal, stderr }: Ended, who: string): Error | undefine
   return new Error(`${who} ended with ${signal ?? code}: ${stderr.trim().slice(-500)}`);
 }
 
-/** A sandboxed process that writes lines. */
 export type Reader = {
   child: Sandboxed;
   /** The next line that the process writes; rejects when the process ends first. */
@@ -134,7 +133,6 @@ export type Reader = {
 /** `maxReplyBytes`: the process is ended when it writes a longer line. `who` names the process in errors. */
 type ReaderOptions = { maxReplyBytes: number; who: string; background?: boolean };
 
-/** Starts a process with `startSandboxed` and reads the lines that the process writes. */
 function startReader(
   program: string,
   flags: readonly string[],
@@ -203,7 +201,7 @@ function startReader(
   };
 }
 
-/** The source files that every reading program may read. They are needed only when the program runs from source. */
+/** The source files that every sandboxed program may read. They are needed only when the program runs from source. */
 const sharedCode = [
   'clients/base/background.ts',
   'clients/base/charset.ts',
@@ -214,7 +212,9 @@ const sharedCode = [
 
 type ReadersOptions = Omit<ReaderOptions, 'background'> & { entry: string; program: string | undefined };
 
-/** The processes that run one reading program: the built `program`, or without it the source `entry`. */
+/**
+ * The processes that run one program: the built file `program`, or the source file `entry` if there is no built file.
+ */
 export function createReaders({ entry, program = entry, ...options }: ReadersOptions) {
   const readable = [join(dirname(program), '*'), ...(program === entry ? sharedCode : [])];
   const alive = new Set<Reader>();

@@ -1,8 +1,8 @@
 /**
  * Tracing with OpenTelemetry. Every HTTP request, WebSocket frame and activity has a trace id. The id comes from the
- * caller (W3C Trace Context) or is created here; logs, replies and workflows carry it. Spans are recorded and exported
- * only when an endpoint is configured. Spans hold only ids, numbers and words from fixed lists, never what people
- * wrote.
+ * caller (W3C Trace Context) or is created here; logs, replies and workflows contain it. Spans are recorded and
+ * exported only when an endpoint is configured. Spans contain only ids, numbers and words from fixed lists, never what
+ * people wrote.
  */
 import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Attributes, type Span } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';

@@ -9,8 +9,8 @@ import { models, type EmbeddingText } from './vectors.ts';
 import { languageOf } from '../../models/rules/language/language.ts';
 
 /**
- * For each language and kind of text, the vector that `centredPart` subtracts from the me5 part of such a text, so that
- * the text does not lie near others only because of its language: 384 numbers as float16, in base64.
+ * For each language and kind of text, the vector that `centredPart` subtracts from the me5 part of the text's vector:
+ * 384 numbers as float16, in base64.
  */
 export type LanguageShifts = Record<string, Record<EmbeddingText['kind'], string>>;
 

@@ -16,7 +16,7 @@ export type EmbedderOptions = {
   niceness?: number;
   /** Whether the models run in parallel on two cores for each text, or one after the other on one core. */
   threads?: boolean;
-  /** Time limit for one text, from its start, in ms. */
+  /** Time limit for one text, in ms, without the text's time in the queue. */
   timeoutMs?: number;
   /** Time limit for loading the models, in ms. */
   startMs?: number;
@@ -71,11 +71,10 @@ const defaultTimeoutMs = 10_000;
 const defaultStartMs = 30_000;
 const defaultIdleMs = 5 * 60_000;
 /**
- * Environment for glibc: a single arena, which returns memory to the system when more than 32 MiB are free. Each of the
- * 12 layers allocates memory for the attention scores several times (12 heads, four bytes for each pair of tokens).
- * That is 4.3 MB at 300 tokens and 12.6 MB at 512. By default glibc gets blocks of this size from the system one by
- * one, and the system clears each of them. A passage of 300 tokens then takes two and a half times as long in bge, and
- * a fifth longer in me5.
+ * Settings for glibc's `malloc`: it uses one arena, reuses blocks of up to 16 MiB, and returns memory to the system
+ * when more than 32 MiB are free. The attention scores of a layer need a block of 4.3 MB at 300 tokens and of 12.6 MB
+ * at 512. By default glibc gets each block of this size from the system, which clears it. A passage of 300 tokens then
+ * takes two and a half times as long in bge, and a fifth longer in me5.
  */
 const memoryBounds = {
   MALLOC_ARENA_MAX: '1',
@@ -185,7 +184,6 @@ function cut({ kind, text, heading }: EmbeddingText): EmbeddingText {
   return { kind, text: text.slice(0, maxCharacters), heading: heading?.slice(0, maxCharacters) };
 }
 
-/** One process, from its start to its end. */
 class EmbeddingProcess {
   ended = false;
   readonly #child: ChildProcess;

@@ -24,7 +24,6 @@ export type LocalOptions = {
   urls?: readonly string[] | undefined;
   /** Whether the process for questions starts as soon as the models are available. */
   warm?: boolean | undefined;
-  /** Called after each change of the state. */
   onState?: ((state: EmbeddingState) => void) | undefined;
   /** A monotonic clock in ms. */
   now?: (() => number) | undefined;
@@ -49,15 +48,14 @@ export type Local = {
   storedSentences(texts: readonly string[], options?: BackgroundOptions): Promise<Float32Array[]>;
   passages(texts: readonly { heading: string; text: string }[], options?: BackgroundOptions): Promise<Float32Array[]>;
   state(): EmbeddingState;
-  /** The ids of the running processes. */
   pids(): { questions: number | undefined; passages: number | undefined };
   close(): Promise<void>;
 };
 
 /**
  * A question waits this long for its vector, in ms. The vector takes 5 to 40 ms; starting the process first takes about
- * 400 ms. The rest of the time is for the questions before it in the queue: on a busy system, a late answer is better
- * than an answer without the vector. A hanging process is killed earlier (`hungMs`), and a new process continues.
+ * 400 ms. The remaining time is for earlier questions in the queue: on a busy system, a late vector is better than
+ * none. A hanging process is killed earlier (`hungMs`), and a new process continues.
  */
 const defaultQuestionMs = 10_000;
 /** A process that takes longer than this for one text, in ms, counts as hanging and is killed. */

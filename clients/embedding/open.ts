@@ -1,4 +1,3 @@
-/** Opens the embedding of a server process according to the configuration. */
 import type { Logger } from 'pino';
 import { createEmbedding, type Embedding, type EmbeddingOptions } from './embedding.ts';
 import { obtainModels } from './obtain.ts';

@@ -107,9 +107,11 @@ export function createRemoteEmbedder({ urls, pool, timeoutMs, nextAfterMs, onFai
       return await Promise.any(asked);
     } catch (error) {
       signal?.throwIfAborted();
-      const [first] = (error as AggregateError).errors as Error[];
-      if (first instanceof EmbeddingFailed && !(first instanceof TextRefused)) onFailure?.(first);
-      throw first;
+      const { errors } = error as AggregateError;
+      // A host that refuses the text has answered: the models are there.
+      const refused = errors.find((each) => each instanceof TextRefused);
+      if (refused === undefined && !closing.signal.aborted) onFailure?.(errors[0]);
+      throw refused ?? errors[0];
     } finally {
       done.abort();
     }

@@ -21,7 +21,10 @@ type ServiceOptions = {
   room?: Readonly<Record<Pool, number>>;
 };
 
-/** A question takes 5 to 40 ms, so the last of 200 waits some seconds; nobody waits for passages. */
+/**
+ * The default of `room`. A question takes 5 to 40 ms, so the last of 200 questions waits some seconds. Nobody waits for
+ * passages.
+ */
 const defaultRoom = { questions: 200, passages: 2_000 };
 /** A process that takes longer than this for one text, in ms, counts as hanging and is killed. */
 const hungMs = { questions: 5_000, passages: 60_000 };

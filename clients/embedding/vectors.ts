@@ -12,7 +12,7 @@ export type EmbeddingText = {
 
 /**
  * The models in the order of their parts in a vector. `tokens`: texts are truncated to this many tokens. Questions have
- * a low limit, because their first sentences carry their meaning and the time grows with the length.
+ * a low limit, because their first sentences contain their meaning and the time grows with the length.
  */
 export const models = {
   /** multilingual-e5-small. */
@@ -30,8 +30,8 @@ export const models = {
   /** bge-small-en-v1.5: English only, and the best of the three models for English. */
   bge: {
     dimensions: 384,
-    // 64 tokens are for the question itself and 8 for the prefix. Passages of 512 tokens would take 40 MiB more at the
-    // peak.
+    // 64 tokens are for the question itself and 8 for the prefix. Passages of 512 tokens would take 40 MiB more memory
+    // at the peak.
     tokens: { question: 64 + 8, passage: 384 },
     prefix: { question: 'Represent this sentence for searching relevant passages: ', passage: '' },
   },
@@ -47,7 +47,6 @@ export const modelNames = Object.keys(models) as ModelName[];
 /** The number of dimensions of each part of a whole vector. */
 export const widths: readonly number[] = modelNames.map((name) => models[name].dimensions);
 
-/** The number of dimensions of a whole vector. */
 export const dimensions = widths.reduce((sum, width) => sum + width, 0);
 
 /** The version of the models and settings that embed passages. Change it whenever the vector of any passage changes. */

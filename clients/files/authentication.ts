@@ -41,8 +41,8 @@ export function signerOf(headers: readonly Header[], authorDomain: string): stri
 }
 
 /**
- * Parses a DKIM-Signature header. Undefined when it is malformed: with two values of `d`, for example, the receiving
- * service may have checked the other one.
+ * Parses a DKIM-Signature header. Undefined when the header is malformed: of two `d` tags, for example, the receiving
+ * service may have checked the one that this parser does not return.
  */
 function signatureIn(value: string): Signature | undefined {
   if (value.length > maxLength) return undefined;

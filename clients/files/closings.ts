@@ -95,8 +95,8 @@ export function withoutClosing(text: string): string {
 const postscript = /^(?:(?:P\.?[ -]?){1,3}S|N\.? ?B)\b|(?:^|\n)(?:(?:P\.?[ -]?){1,3}[SD]|N\.? ?B)\.? ?:/iu;
 
 /**
- * Appends to `cut` the postscripts of `text` that `cut` lacks. A postscript stands below the closing or in the
- * signature, which were removed from `cut`.
+ * Appends to `cut` the postscripts of `text` that `cut` lacks. A postscript is below the closing or in the signature,
+ * and both were removed from `cut`.
  */
 export function withPostscripts(cut: string, text: string): string {
   let kept = cut;

@@ -1,4 +1,3 @@
-/** Reads CSV with any delimiter. */
 import { parse, type Options } from 'csv-parse/sync';
 import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import { Blocks, type Limits } from './limits.ts';

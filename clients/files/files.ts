@@ -47,7 +47,7 @@ export type FilesOptions = {
   atOnce?: number;
   /** Limit of processor time for one PDF, in seconds. */
   pdfSeconds?: number;
-  /** The path of the built reading program (workers/readers.ts). Without it, the sources are run. */
+  /** The path of the program that workers/readers.ts builds. Without it, the TypeScript sources are run. */
   program?: string | undefined;
 };
 
@@ -75,8 +75,9 @@ export type Files = {
 };
 
 /**
- * Limits for a process that reads a PDF. The kernel enforces them, because a small PDF can allocate any amount of
- * memory outside JavaScript's heap at once, and compute forever. An ordinary PDF needs 0.2 s and 150 MiB (measured).
+ * Limits for a process that reads a PDF: `dataKb` of memory, `heapMb` of JavaScript's heap, `text` in characters. The
+ * kernel enforces `dataKb`, because a small PDF can allocate any amount of memory outside that heap at once. An
+ * ordinary PDF needs 0.2 s and 150 MiB (measured).
  */
 const pdfBounds = { dataKb: 700 * 1024, heapMb: 192, text: 200_000 } as const;
 /** The share of a process's memory limit that `sandboxFlags` gives to JavaScript's heap. */
@@ -143,7 +144,6 @@ export function createFiles(options: FilesOptions = {}): Files {
   const run = (source: Readable | string, job: FileJob, options: ReadOptions): Promise<unknown> =>
     limit ? limit(() => readOne(source, job, options)) : readOne(source, job, options);
 
-  /** Reads one file in one process. */
   const readOne = async (source: Readable | string, job: FileJob, options: ReadOptions): Promise<unknown> => {
     const { signal, background = false } = options;
     if (readers.closed()) throw new Error('the file reader is closed');
@@ -212,7 +212,6 @@ const maxContentTypesBytes = 256 * 1024;
 
 type Directory = { names: string[]; contentTypes: string };
 
-/** The start of an entry as text. */
 async function readBeginning(zip: ZipFile, entry: Entry): Promise<string> {
   const stream = await zip.openReadStreamPromise(entry);
   let text = '';

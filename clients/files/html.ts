@@ -78,7 +78,7 @@ function titlesOf(rows: readonly TableRow[]): number {
 
 /**
  * What is known about the first row. A table has no column names if it is a list of names and values: each row has two
- * cells, the first of them marked as header. Rows with a single cell may stand between these rows.
+ * cells, the first of them marked as header. Rows with a single cell may be between these rows.
  */
 function firstRowOf(rows: readonly TableRow[]): FirstRow {
   if (rows[0]?.marks === 'names') return 'names';
@@ -95,7 +95,10 @@ export type HtmlWriter = {
   end(): void;
 };
 
-/** Adds the content of an HTML text to `blocks`, in reading order. Malformed HTML never throws. */
+/**
+ * Adds the content of an HTML text to `blocks`, in reading order. Malformed HTML does not throw. @throws `Unreadable`
+ * when the HTML is nested too deeply or has too much text
+ */
 export function addHtml(blocks: Blocks, limits: Limits, html: string): void {
   const writer = createHtmlWriter(blocks, limits, { addresses: true });
   const parser = new Parser({ onopentag: writer.open, ontext: writer.text, onclosetag: writer.close });

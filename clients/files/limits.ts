@@ -9,7 +9,6 @@ export type Limits = {
   maxUnpackedBytes: number;
   /** Maximum number of entries in a DOCX or XLSX. */
   maxEntries: number;
-  /** Maximum number of columns of one table. */
   maxColumns: number;
 };
 
@@ -23,7 +22,6 @@ export const defaultLimits: Limits = {
   maxColumns: 1_000,
 };
 
-/** Maximum size of a mail, in bytes. */
 export const maxMailBytes = 10 * 1024 * 1024;
 
 /** A ratio of unpacked to packed size that only an archive bomb reaches in a large file; deflate's maximum is 1,032. */

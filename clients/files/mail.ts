@@ -82,7 +82,6 @@ const asWindows1252 = (raw: string): string =>
     .replace(/\bcharset\s*=\s*"?(?:utf-?8|us-ascii|ascii|unknown-8bit)"?/gi, 'charset=windows-1252')
     .replace(/^(content-type:\s*text\/(?:plain|html))[ \t]*(?=\r?\n(?![ \t]))/gim, '$1; charset=windows-1252');
 
-/** The position where a mail's headers end. */
 const headEnd = (raw: string): number => {
   const at = raw.search(/\r?\n\r?\n/);
   return at === -1 ? raw.length : at;
@@ -110,8 +109,8 @@ const bounded = (text: string): string =>
     .slice(0, maxText);
 
 /**
- * The author's text: without quoted history and signature, but with postscripts, which stand below the signature. If
- * nothing stands above the quotation, the author wrote below it: then the text from the first quoted line on is taken,
+ * The author's text without quoted history and signature, but with postscripts, which are below the signature. If there
+ * is no text above the quotation, the author wrote below it. Then the text from the first quoted line on is taken,
  * without the quoted lines.
  */
 function authored(text: string): string {

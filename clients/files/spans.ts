@@ -32,7 +32,7 @@ export function spanOf(value: string | undefined): number {
  * Builds the columns of one table. `room`: the remaining number of spanned cells, shared by all tables of a document.
  */
 export function createSpans(limits: Limits, room: { cells: number }): Spans {
-  /** By column: the text of a cell that spans down, and the number of rows left. */
+  /** By column: the text of a cell that spans down, and the number of further rows that it covers. */
   let above: ({ text: string; rows: number } | undefined)[] = [];
   /** The number of cells with text in the current row, and the columns of the last such cell. */
   let own = 0;

@@ -7,9 +7,8 @@ import { addHtml } from './html.ts';
 import { Blocks, type Limits } from './limits.ts';
 
 /**
- * Decodes a text file. UTF-16 and UTF-8 are detected by their byte order mark or byte pattern; other bytes are decoded
- * with the most likely older encoding (windows-1252 for Latin letters). @throws `Unreadable`: `binary` when the file is
- * no text, `too_much_text` when it is longer than twice the text limit
+ * Decodes a text file in any encoding (`guessText`). @throws `Unreadable`: `binary` when the file is no text,
+ * `too_much_text` when it is longer than twice the text limit
  */
 export function decodeText(bytes: Buffer, limits: Limits): string {
   if (isZip(bytes) || isCompoundFile(bytes) || looksBinary(bytes)) throw new Unreadable('binary');

@@ -104,7 +104,10 @@ function xmlReader(handlers: XmlHandlers): { write(bytes: Uint8Array): void; end
   };
 }
 
-/** Streams one XML part of an archive to the handlers. */
+/**
+ * Streams one XML part of an archive to the handlers. @throws `Unreadable` (broken, too_deep), or an error of unpacking
+ * or decoding
+ */
 export async function readXml(archive: Archive, name: string, handlers: XmlHandlers): Promise<void> {
   const reader = xmlReader(handlers);
   for await (const chunk of (await archive.open(name)) as AsyncIterable<Buffer>) reader.write(chunk);

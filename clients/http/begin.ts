@@ -27,7 +27,10 @@ export type TimeLimits = {
   signal: AbortSignal | undefined;
 };
 
-/** A reply whose body is not read yet. Reading throws the HttpError of a time limit or an abort. */
+/**
+ * A reply whose body is not read yet. Reading throws an HttpError when a time limit has passed or the request is
+ * aborted.
+ */
 export type Begun = {
   head: HttpHead;
   /** The body as the server sent it, still with its Content-Encoding. */

@@ -1,6 +1,6 @@
 /**
- * Reads and decodes the body of a reply, up to a limit of decoded bytes. It uses one buffer, which doubles its size when
- * it is full, instead of a list of chunks. So a server that sends single bytes does not cause one object for each byte.
+ * Reads and decodes the body of a reply, up to a limit of decoded bytes. It uses one buffer, whose size doubles when it
+ * is full, instead of a list of chunks. So a server that sends single bytes does not cause one object for each byte.
  */
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
@@ -30,8 +30,8 @@ const decoders: Record<string, Decoder> = {
 export const acceptedEncodings = 'gzip, deflate, br';
 
 /**
- * The decoder for a Content-Encoding. Undefined when there is no encoding; 'unknown' for one that was not offered, or
- * for several.
+ * The decoder for a Content-Encoding. Undefined when the body is not encoded; 'unknown' for several encodings, or for
+ * one that the client did not offer.
  */
 function decoderFor(encoding: string | undefined): Decoder | 'unknown' | undefined {
   const layers = (encoding ?? '')

@@ -33,8 +33,8 @@ export async function exchange(
   try {
     if (!wantsBody(head)) {
       await body.dump({ limit: drainBytes });
-      // An unwanted body may fail: the head alone is then the whole reply. Only an abort, or the end of the client,
-      // still rejects.
+      // A failure of an unwanted body is ignored, because the caller wants only the head. Only an abort, or the close
+      // of the client, rejects.
       const { code } = (body.errored ?? {}) as { code?: string };
       const ended = code === 'UND_ERR_CLOSED' || code === 'UND_ERR_DESTROYED';
       if (limits.signal?.aborted || ended)

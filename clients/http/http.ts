@@ -72,7 +72,6 @@ export type HttpRequest = Partial<HttpLimits> & {
 };
 
 export type FollowOptions = Pick<HttpRequest, 'signal' | 'maxBytes' | 'cut'> & {
-  /** Maximum number of redirects that are followed. */
   maxRedirects?: number;
 };
 
@@ -88,7 +87,6 @@ export type Http = {
   close(): Promise<void>;
 };
 
-/** The HTTP client with an additional method for replies that are streams. */
 export type StreamingHttp = Http & {
   /**
    * Sends one request and resolves with the head of the reply. A redirect is returned, not followed. The body is a

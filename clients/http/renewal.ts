@@ -22,7 +22,6 @@ export type Renewals<C> = {
   late(): Error;
 };
 
-/** The default time to wait for another process's refresh, in ms. */
 const usualPatienceMs = 15_000;
 /** How often to check whether another process has refreshed the credential, in ms. */
 const lookEveryMs = 100;

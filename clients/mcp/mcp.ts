@@ -28,7 +28,7 @@ import type { ContentBlock, Progress } from '../../models/rules/mcp/result.ts';
 import type { JsonSchema, ListedTool } from '../../models/rules/mcp/tool.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
-/** The credential for calls. `onForbidden` is called when a reply says that permissions are missing. */
+/** The credential for calls. `onForbidden` is called with each reply of status 403. */
 export type Credential = AuthProvider & { onForbidden?(reply: Response): Promise<void> };
 export type ServerAddress = {
   /** Identifies the connection settings: the organization, and the version of its configuration. */
@@ -90,7 +90,7 @@ export type Mcp = {
   close(): Promise<void>;
 };
 
-/** The default of `listTimeoutMs`. An activity that lists a server's tools ends after 20 s, connecting included. */
+/** The default of `listTimeoutMs`. The activity that lists a server's tools has 20 s for connecting and listing. */
 const defaultListTimeoutMs = 8_000;
 const defaultMaxBytes = 4 * 1024 * 1024;
 /** A connection in constant use is replaced after this time, so that changed IP addresses take effect. */
@@ -160,7 +160,7 @@ export function createMcp({
     return { client, transport, users: 0, retired: false };
   }
 
-  /** The shared connection to a server. The failure or cancellation of one call does not end the others. */
+  /** All calls to a server share one connection. When a call fails or is cancelled, the other calls on it continue. */
   function connection(server: ServerAddress): Promise<Connection> {
     const standing = open.get(server.key);
     if (standing) return standing;

@@ -23,7 +23,7 @@ import { renewed, type Renewals } from '../http/renewal.ts';
 import { clientMetadata, type ToolClient } from '../../models/rules/mcp/oauth.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
-/** `redirectUrl`: the URL to which the browser returns. */
+/** `redirectUrl`: the URL to which the browser returns after a person has given consent. */
 export type OAuthClient = ToolClient & {
   tokenUrl?: string | undefined;
   clientId?: string | undefined;
@@ -33,7 +33,7 @@ export type OAuthClient = ToolClient & {
 };
 
 /**
- * The result of a sign-in, or the data that finishing a started sign-in needs. It is stored as JSON and contains
+ * The result of a sign-in, or the data that are needed to finish a started sign-in. It is stored as JSON and contains
  * secrets.
  */
 export type OAuthState = {
@@ -187,11 +187,11 @@ const passing: readonly string[] = [
 ];
 
 /**
- * The credential of a sign-in, for tool calls. Its token is refreshed, but a new sign-in is never started, because
- * nobody is there to consent. Only one process refreshes an expired token, because a refresh token works once. When the
- * refresh is refused, the sign-in has ended; a member is notified and may sign in again. The connection's own `fetch`
- * must come from `createFetch`, which remembers the token of each request. `fetchFn` must complete its requests in less
- * time than a claim (`turns.claim`) lasts.
+ * The credential of a sign-in, for tool calls. Its token is refreshed, but a new sign-in is never started, because no
+ * person is present to consent. Only one process refreshes an expired token, because a refresh token works once. When
+ * the refresh is refused, the sign-in has ended; a member is notified and may sign in again. The connection's own
+ * `fetch` must come from `createFetch`, which remembers the token of each request. `fetchFn` must complete its requests
+ * in less time than a claim (`turns.claim`) lasts.
  */
 export function grantedAuth(client: OAuthClient, store: OAuthStore, turns: TokenTurns, fetchFn: FetchLike): Credential {
   const provider = oauthProvider(client, store);

@@ -5,7 +5,7 @@ import { isRefusal, isSilence } from './failures.ts';
 import { abortable } from '../base/abortable.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** Time limit for a question's vector. A healthy endpoint needs a tenth of it. */
+/** Time limit for a question's vector, in ms. A healthy endpoint needs a tenth of it. */
 const questionMs = 1_500;
 /** After failures the endpoint is not called for questions for this long, in ms. */
 const questionPauseMs = 15_000;

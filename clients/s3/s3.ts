@@ -25,7 +25,7 @@ export type ObjectStore = {
   fetch(bucket: string, key: string, options: { maxBytes: number; signal?: AbortSignal }): Promise<Fetched>;
 };
 
-/** Amazon also answers 403 for an object that does not exist when the key may not list the bucket. */
+/** Amazon also answers 403 for an object that does not exist when the access key may not list the bucket. */
 const forbidden = ' The S3 key may not read it: allow s3:GetObject and s3:ListBucket.';
 
 export function createObjectStore(http: Pick<Http, 'request'>, settings: S3Settings): ObjectStore {

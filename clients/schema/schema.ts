@@ -1,7 +1,7 @@
 /**
- * Validates values against untrusted JSON Schemas, in the version that each schema names. A schema may be as hostile as
- * the value: it cannot load other schemas, its regular expressions run with a time limit, and an unusable schema is
- * rejected when it is compiled.
+ * Validates values against untrusted JSON Schemas, in the version that each schema names. Schemas may be hostile: they
+ * cannot load other schemas, their regular expressions run with a time limit, and an unusable schema is rejected when
+ * it is compiled.
  */
 import { createContext, Script } from 'node:vm';
 import type { ErrorObject } from 'ajv/dist/2020.js';
@@ -101,7 +101,8 @@ function compile(schema: JsonSchema, dialect: Dialect): SchemaCheck {
       try {
         return validate(value) ? { fits: true } : { fits: false, problem: said(validate.errors?.[0]) };
       } catch {
-        // An endless reference, or a regular expression that takes too long, throws.
+        // A `$ref` that refers to itself without end throws, and so does a regular expression that exceeds its time
+        // limit.
         return { fits: false, problem: 'cannot be checked by this schema' };
       }
     };

@@ -1,6 +1,6 @@
 /**
- * Runs the production shape, the services of docker-compose.yml, on one machine without containers. Every service is a
- * process of its own, listens on a port of 127.0.0.1 and is restarted when it dies. It prints nothing.
+ * Runs the services of docker-compose.yml on one machine without containers. Each service is a process that listens on
+ * a port of 127.0.0.1 and is restarted when it dies.
  */
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -37,7 +37,6 @@ export type Cluster = {
   services: readonly string[];
   /** Kills the process of a service. It is started again after a second. */
   kill(service: string): Promise<void>;
-  /** The current process id of a service. */
   pid(service: string): number;
   /** Resolves when a service cannot be started again. */
   failed: Promise<Failure>;
@@ -67,7 +66,6 @@ const startUpMs = 120_000;
 const nodeStartUpMs = 15 * 60_000;
 
 type Options = {
-  /** The folder of all data and logs. */
   dataDir: string;
   /** The balancer's port. */
   port: number;
@@ -178,7 +176,7 @@ type Programs = Awaited<ReturnType<typeof findPrograms>>;
 type Context = {
   options: Options;
   programs: Programs;
-  /** The address of a service, by its name and its usual port. */
+  /** Returns the address of a service. `usual`: the service's port in docker-compose.yml. */
   place: (service: string, usual: number) => string;
   keys: Record<'secret' | 's3', string>;
   start: (service: Service) => Promise<void>;
@@ -385,7 +383,8 @@ async function ensureNamespace(address: string, failed: Promise<Failure>): Promi
       } catch (error) {
         if (!/already/i.test((error as Error).message)) return false;
       }
-      // The namespace must also answer. A node other than the one that registered it learns of it some seconds later.
+      // The other nodes learn of a new namespace some seconds later, so this also waits until the namespace can be
+      // read.
       return ask(() => connection.workflowService.describeNamespace({ namespace })).then(
         () => true,
         () => false,
@@ -421,7 +420,7 @@ async function startOurs({ options, programs, place, keys, start, failed }: Cont
       node: true,
     });
   const listening = (name: string) => ({ HOST: '127.0.0.1', PORT: String(portOf(place(name, 3000))) });
-  // The embedding services need no secret and no address of another service.
+  // The embedding services get only these variables, because they need no secret and no address of another service.
   const embedding = (name: string) => ({
     PATH: process.env['PATH'],
     DATA_DIR: join(options.dataDir, name),
@@ -430,8 +429,9 @@ async function startOurs({ options, programs, place, keys, start, failed }: Cont
   });
   await Promise.all(shape.embeddingServices.map((name) => node(name, 'workers/embedding.ts', embedding(name))));
   await Promise.all(shape.apis.map((name) => node(name, 'api/server.ts', { ...env, ...listening(name) })));
-  // The first worker starts alone, because it builds the workflow bundle and the reader programs, which the others take
-  // from the data folder. Then two start at a time, because a start keeps a core busy for seconds.
+  // The first worker starts alone, because it builds the bundles of the workflows and of the programs that read files.
+  // The other workers load these bundles from the data folder. They start two at a time, because a start keeps a core
+  // busy for seconds.
   const [first, ...others] = shape.workers;
   const worker = ({ name, fleet }: (typeof shape.workers)[number]) =>
     node(name, 'workers/main.ts', workerEnv({ ...env, FLEETS: fleet }));

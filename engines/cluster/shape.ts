@@ -1,6 +1,5 @@
 /**
- * Reads from docker-compose.yml, which describes the production shape, what `npm run cluster` (cluster.ts) needs. So
- * the cluster is the deployment that the file describes.
+ * Reads what `npm run cluster` (cluster.ts) needs from docker-compose.yml, so that the cluster matches a deployment.
  */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
@@ -18,14 +17,13 @@ const compose = parse(file, { merge: true, maxAliasCount: -1 }) as {
 };
 const { services, configs, 'x-environment': environment } = compose;
 
-/** Returns the address of a service, by its name and its usual port. */
+/** Returns the address of a service. `port`: the service's port in docker-compose.yml. */
 type At = (service: string, port: number) => string;
 
-/** The text with the address of each service in place of its name and its usual port. */
+/** Replaces each `service:port` in the text by the service's address. */
 const placed = (text: string, at: At): string =>
   text.replace(/\b([a-z]+\d?):(\d{4,5})\b/g, (_address, service: string, port: string) => at(service, Number(port)));
 
-/** The names of the services that match. */
 const named = (pattern: RegExp): string[] => Object.keys(services).filter((name) => pattern.test(name));
 
 /** MongoDB's replica set, from the command with which its first member creates it. */
@@ -49,7 +47,7 @@ export const temporal = {
   dynamicConfig: configs['temporal-dynamic'].content,
 };
 
-/** The bucket and the prefix of the search index. */
+/** The S3 URI of the search index, with bucket and prefix. */
 const uri = /s3:[\w/]+/.exec(environment['SEARCH_URI']!)![0];
 export const index = { uri, bucket: new URL(uri).host };
 
@@ -58,8 +56,8 @@ export const embeddingServices = named(/^embedding\d/);
 export const workers = named(/^worker-/).map((name) => ({ name, fleet: name.slice('worker-'.length) }));
 
 /**
- * The environment that all processes of this system share. Entries with `$` are left out, because a variable of the
- * operator fills them.
+ * The environment that the API and the workers share. Values with `$` are left out, because Docker Compose fills them
+ * from the operator's variables.
  */
 export const appEnvironment = (at: At): Record<string, string> =>
   Object.fromEntries(

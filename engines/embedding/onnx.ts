@@ -114,7 +114,7 @@ export class Graph {
     return this.tensor(name, 'float', dims, new Uint8Array(typed.buffer, typed.byteOffset, typed.byteLength));
   }
 
-  /** Adds a list of integers as a constant; a single integer without dimensions when `dims` is empty. */
+  /** Adds a list of integers as a constant, or a scalar when `dims` is empty. */
   integers(name: string, values: readonly number[], dims: readonly number[] = [values.length]): string {
     return this.tensor(name, 'int64', dims, new Uint8Array(BigInt64Array.from(values.map(BigInt)).buffer));
   }

@@ -16,12 +16,10 @@ export type { AnswerAsk, RewriteAsk } from './prompt.ts';
 export type { FunctionsAsk } from './functions.ts';
 export type { Structured, StructuredAsk } from './structured.ts';
 
-/** The settings of a language model's endpoint. */
 export type ModelOptions = Omit<AiOptions, 'embeddingModel'> & Partial<Pick<AskingOptions, 'nonce'>>;
 
 export type Ai = Structured &
   Functions & {
-    /** The model's name. */
     model: string;
     /** @throws Problem MODEL_FAILED when the endpoint fails after its retries or its reply is unusable. */
     answer(ask: AnswerAsk, options?: CallOptions): Promise<Answer>;

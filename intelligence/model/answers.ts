@@ -1,6 +1,6 @@
 /**
- * Answers of a chat model: the prompt, and the checks of the reply. A reply that cites no source counts as no answer,
- * and a reply that repeats its instructions is refused.
+ * Asks a chat model for answers and checks the replies. A reply that cites no source counts as no answer, and a reply
+ * that repeats the prompt's rules is refused.
  */
 import type { AskingOptions, Completions } from './completions.ts';
 import { createLeakGuard, type LeakGuard } from './leak.ts';
@@ -50,7 +50,8 @@ export function createAnswerer({ complete, pieces }: Completions, { timeoutMs, b
       let seen = 0;
       for await (const piece of pieces(messages, answerFormat, deadline, signal)) {
         raw += piece;
-        // `answerSoFar` reads the whole reply again, so it is called only after the reply has grown by a hundredth.
+        // `answerSoFar` parses the whole reply each time, so it is called only after the reply has grown by a
+        // hundredth.
         if (raw.length - seen < raw.length / 100) continue;
         seen = raw.length;
         text = answerSoFar(raw);

@@ -1,4 +1,4 @@
-/** Requests replies of a chat model, complete or as a stream. Other files interpret the content. */
+/** Requests replies of a chat model, complete or as a stream. */
 import type OpenAI from 'openai';
 import { APIError } from 'openai/core/error';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import { abortable } from '../../clients/base/abortable.ts';
 import type { Endpoint } from '../../clients/openai/endpoint.ts';
 import { failed } from '../../clients/openai/failures.ts';
 
-/** Settings that the jobs of a model share when they ask the model. */
+/** Settings that all requests to a model share. */
 export type AskingOptions = {
   timeoutMs: number;
   budgetMs: number;
@@ -71,7 +71,7 @@ export function createCompletions({ timeoutMs, persist }: Endpoint, model: strin
     ...(takesFormat ? { response_format: wanted } : {}),
   });
 
-  /** Runs a request; retries once without `response_format` when the endpoint does not know it. */
+  /** Runs a request. If the endpoint refuses `response_format`, repeats the request once without it. */
   async function withFormat<T>(call: () => Promise<T>): Promise<T> {
     // Another request may change `takesFormat` before this request fails, so the value that this request uses is kept.
     const sent = takesFormat;

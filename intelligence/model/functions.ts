@@ -1,6 +1,7 @@
 /**
  * Function calling: the model chooses one of the given tools for a customer, or writes an answer from the results of
- * tools. No tool is called here. Results and the customer's words are data, and the caller checks the arguments.
+ * tools. The caller checks the arguments and calls the tool. The prompt forbids the model to follow instructions in
+ * results.
  */
 import type OpenAI from 'openai';
 import type { CallOptions } from './answers.ts';
@@ -29,7 +30,9 @@ export type WantedFunction = { name: string; arguments: Record<string, unknown> 
 export type FunctionsReply = { call: WantedFunction } | { text: string };
 
 export type Functions = {
-  /** @throws Problem MODEL_FAILED when the endpoint fails after its retries, or its second reply is wrong too. */
+  /**
+   * @throws Problem MODEL_FAILED when the endpoint fails after its retries, or when two replies in a row are unusable.
+   */
   chooseFunction(ask: FunctionsAsk, options?: CallOptions): Promise<FunctionsReply>;
 };
 
@@ -84,8 +87,8 @@ export function createFunctions(
         return await choose(ask, signal);
       } catch (error) {
         signal?.throwIfAborted();
-        // After a Problem, a tool is chosen by rules instead (`withFallback`). After any other error, the workflow
-        // would repeat the turn without end.
+        // Every error becomes a Problem, after which a tool is chosen by rules (`withFallback`). After any other error,
+        // the workflow would repeat the turn without end.
         throw failed(error);
       }
     },

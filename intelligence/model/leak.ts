@@ -3,7 +3,7 @@
  * injection. The comparison is lexical, so a translation passes; the instructions contain no secret. Pure.
  */
 
-/** This many equal words in a row count as repetition. */
+/** A reply repeats the instructions when it has this many of their words in a row. */
 const tellingWords = 8;
 /** While a reply is streamed, its end is held back when at least this many of its last words match the instructions. */
 const suspiciousWords = 3;

@@ -3,7 +3,7 @@
  */
 import { fold } from '../../models/rules/language/words.ts';
 
-/** Number words with accents folded. "One" is left out, because it is an article in most languages. */
+/** Number words without accents. "One" is left out, because it is an article in most languages. */
 const words: Readonly<Record<number, string>> = {
   2: 'two twice second zwei zweimal zweite deux deuxieme dos segundo',
   3: 'three third drei dritte trois troisieme tres tercero',

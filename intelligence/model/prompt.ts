@@ -41,15 +41,12 @@ Rules:
 6. Be brief and exact: one to five sentences, in the language of the question. Copy numbers, names and conditions exactly.`;
 
 /**
- * The number of earlier turns in the prompt, and the characters of each: enough to understand "and for students?", at a
- * bounded cost.
+ * The number of earlier turns in the prompt, and the characters of each: enough to understand a follow-up such as "and
+ * for students?", at a bounded cost.
  */
 const maxTurns = 10;
 const maxTurnLength = 2_000;
-/**
- * The maximum length of the customer's context in the prompt, in characters. A longer context is cut off: the session's
- * part and the page's part of a context may each be twice this long.
- */
+/** The maximum length of the customer's session context in the prompt, in characters. A longer context is cut off. */
 const maxSituationLength = 4_000;
 /** The maximum length of a rewritten question, in characters; longer than any question in one sentence. */
 const maxRewriteLength = 500;
@@ -114,7 +111,10 @@ export function parseJson(raw: string): unknown {
   }
 }
 
-/** The complete characters of the member `answer`, if no nested object comes before it. */
+/**
+ * Matches the text of the member `answer` as far as it has arrived, up to the last complete character. It finds no text
+ * when a nested object comes before the member.
+ */
 const answerMember =
   /^[^{]*\{(?:"(?:[^"\\]|\\.)*"|[^"{}])*?"answer"\s*:\s*"((?:[^"\\\p{Cc}]|[\u007F-\u009F]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*)/u;
 

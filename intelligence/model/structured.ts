@@ -25,7 +25,9 @@ export type StructuredAsk<T> = {
 };
 
 export type Structured = {
-  /** @throws Problem MODEL_FAILED when the endpoint fails after its retries, or its second reply is wrong too. */
+  /**
+   * @throws Problem MODEL_FAILED when the endpoint fails after its retries, or when two replies in a row are unusable.
+   */
   structured<T>(ask: StructuredAsk<T>): Promise<T>;
 };
 

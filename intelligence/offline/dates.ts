@@ -19,10 +19,7 @@ export type FoundDate = {
  * The most characters that are parsed at a time, because parsing time grows with the square of the number of blanks.
  */
 const maxText = 500;
-/**
- * Contexts in which a date would be misread: `every Monday` is no single date, `the last Friday of May` is another
- * date, `Monday's plan` is a plan.
- */
+/** A date before these words would be misread: `the last Friday of May` is another date, `Monday's plan` is a plan. */
 const refusedAfter = /^\s*(?:of|after|before|following)\b|^['’]s\b/iu;
 /** `45 minutes` is a duration; `in 45 minutes` is a time. */
 const duration =
@@ -83,8 +80,8 @@ function inBlanked(piece: Piece, now: Date, zone: string, hour: number): FoundDa
     const dated = start.isCertain('day') || start.isCertain('weekday');
     if (!dated && !start.isCertain('hour')) continue;
     const weekday = onlyWeekday(match);
-    // A weekday without an hour is parsed from the start of today. Otherwise, in the afternoon, today's weekday would
-    // mean the next week.
+    // A weekday without an hour is parsed from the start of today. Otherwise `Friday`, said on a Friday afternoon,
+    // would mean the Friday of the next week.
     const again = weekday
       ? read(local.startOf('day').toJSDate()).find(({ index }) => index === match.index)
       : undefined;

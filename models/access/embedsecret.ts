@@ -1,6 +1,6 @@
 /**
- * The secret with which an organization's backend signs customers' e-mail addresses for the embedded chat. There is one
- * per mode; it is stored encrypted and shown once. A replaced secret may stay valid for a while.
+ * The secret with which an organization's backend signs customers' e-mail addresses for the embedded chat. Each mode
+ * has one secret. The secret is stored encrypted and shown once. A replaced secret may stay valid for a while.
  */
 import { cached } from '../base/cached.ts';
 import { againIfDuplicate } from '../base/connect.ts';

@@ -5,7 +5,6 @@
 import type { Organization } from './organization.ts';
 import { membersHere } from '../live/presence.ts';
 
-/** The user ids of the members who are present. */
 export const hereOf = ({ _id, members }: Organization, now: Date): Promise<string[]> =>
   membersHere(
     _id,

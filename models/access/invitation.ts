@@ -1,7 +1,7 @@
 /**
  * Invitations to an organization. Each is mailed to one address and is valid for the person who proves to own this
  * address. An invitation is accepted by one atomic write, before the person becomes a member. If the process crashes
- * between the two, the person can accept again, because `joined_at` is not set.
+ * between these two steps, the person can accept again, because `joined_at` is not set.
  */
 import { againIfDuplicate, unlessDuplicate } from '../base/connect.ts';
 import { changerOf, collectionOf, defineModel, finderOf, newest, olderThan, type RecordOf } from '../base/define.ts';
@@ -21,13 +21,13 @@ const InvitationModel = defineModel(
     role: oneOf(roles),
     status: oneOf(invitationStatuses),
     /**
-     * SHA-256 (hexadecimal) of the token that only mails of the deployment's own server contain. Using this token
-     * proves that the person owns the address.
+     * SHA-256 (hexadecimal) of the token in mails that the deployment's own mail server sends. The organization cannot
+     * read this token, so it proves that the person owns the address.
      */
     hash: string,
     /**
-     * SHA-256 (hexadecimal) of the token that the organization can read, in its own mails or a copied link. Using this
-     * token does not prove that the person owns the address.
+     * SHA-256 (hexadecimal) of the token that the organization can read, because its own mail server sends it or a
+     * member copies the link. So this token does not prove that the person owns the address.
      */
     link_hash: string,
     /**
@@ -129,7 +129,7 @@ export async function takeInvitation(
 }
 
 /**
- * Notes that the accepting person has become a member. The status is set too, because the inviter's removal may have
+ * Stores that the accepting person has become a member. `status` is set again, because the inviter's removal may have
  * revoked the invitation meanwhile.
  */
 export async function finishInvitation(invitationId: string, now: Date): Promise<void> {

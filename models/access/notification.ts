@@ -36,7 +36,7 @@ export const NotificationModel = defineModel(
     gathered: optional(string),
     about: aboutField,
     read: boolean,
-    /** When the notification is mailed unless it is read before. `mode`: whether it concerns test or live data. */
+    /** The pending mail. `at`: when the mail is sent, unless the user reads the notification earlier. */
     mail: optional(embedded({ at: date, mode: oneOf(modes) })),
     created_at: date,
     expires_at: date,
@@ -65,20 +65,19 @@ export type NoticeSubject = {
 };
 export type Notice = Pick<Notification, 'key' | 'kind' | 'title' | 'body' | 'about'> &
   NoticeSubject & {
-    /** Whether the notification concerns test or live data. */
     mode?: Mode | undefined;
     /** When the notification expires; set when its content expires earlier than notifications do. */
     expires_at?: Date | undefined;
   };
 
 /**
- * The mails of a notification: their mode, and when each user gets one. A user without an entry in `at` gets no mail.
+ * The mails of a notification. `at`: when each user gets the mail, by user id; a user without an entry gets no mail.
  */
 export type Mails = { mode: Mode; at: ReadonlyMap<string, Date> };
 
 /**
  * Notifies each user at most once per `key`, so that a retry is safe. A user who has an unread notification with the
- * same value of `gathered` gets no new one. `toldOf` returns the users who have a notification with this `key`.
+ * same value of `gathered` gets no new one.
  */
 export async function notify(
   orgId: string,
@@ -133,7 +132,6 @@ async function written(writes: () => Promise<unknown>, notice: Pick<Notice, 'gat
   }
 }
 
-/** The notifications with this key of these users. */
 export async function notificationsOf(orgId: string, userIds: readonly string[], key: string): Promise<Notification[]> {
   return collectionOf(NotificationModel)
     .find({ user_id: { $in: [...userIds] }, org_id: orgId, key })
@@ -147,7 +145,8 @@ export async function toldOf(orgId: string, userIds: readonly string[], key: str
 
 /**
  * Lets the users get another notification with the same value of `gathered` before they have read the earlier one. The
- * earlier notification stays unread and is not mailed any more.
+ * earlier notification stays unread and is not mailed any more. `key`: the key of the new notification; a retry leaves
+ * this notification unchanged.
  */
 export async function gatherAnew(
   orgId: string,
@@ -198,8 +197,8 @@ export const settleMail = ({ _id, org_id }: Pick<Notification, '_id' | 'org_id'>
   update(org_id, _id, { $unset: { mail: '' } });
 
 /**
- * Matches only notifications of the given organizations. So a user does not see notifications of organizations that the
- * user has left.
+ * Matches only notifications of the given organizations. So a user sees no notifications of organizations that the user
+ * has left.
  */
 const shownTo = (userId: string, orgIds: readonly string[]) => ({ user_id: userId, org_id: { $in: [...orgIds] } });
 
@@ -222,7 +221,6 @@ export async function countUnread(userId: string, orgIds: readonly string[]): Pr
   return collectionOf(NotificationModel).countDocuments({ ...shownTo(userId, orgIds), read: false });
 }
 
-/** Marks a notification as read; null when the user has no such notification. */
 export async function markRead(
   userId: string,
   orgIds: readonly string[],

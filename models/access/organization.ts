@@ -23,7 +23,7 @@ const member = embedded({
   user_id: string,
   role: oneOf(roles),
   joined_at: date,
-  /** Whether the member has set themselves to away; this counts even while they have an open socket. */
+  /** True when the member has set themselves to away. Such a member is not present (`hereOf`), even while connected. */
   away: flag,
 });
 export type Member = ValueOf<typeof member>;
@@ -57,7 +57,6 @@ export async function setOrganizationTags(orgId: string, tags: Tag[]): Promise<v
   await collectionOf(OrganizationModel).updateOne({ _id: orgId }, { $set: { tags } });
 }
 
-/** Sets the hours in which the team answers; undefined: at any time. */
 export async function setOrganizationHours(orgId: string, hours: Hours | undefined): Promise<void> {
   const update = hours ? { $set: { hours } } : { $unset: { hours: '' as const } };
   await collectionOf(OrganizationModel).updateOne({ _id: orgId }, update);
@@ -74,7 +73,6 @@ export async function createOrganization(organization: Organization): Promise<vo
   await OrganizationModel.create(organization);
 }
 
-/** A new organization: in the sandbox, with its creator as the owner. */
 export function newOrganization(orgId: string, name: string, ownerId: string, now: Date): Organization {
   return {
     _id: orgId,
@@ -183,7 +181,6 @@ export async function setAway(orgId: string, userId: string, away: boolean): Pro
   return matchedCount === 1;
 }
 
-/** A user's current role in an organization; undefined when the user is not a member. */
 export async function roleOf(orgId: string, userId: string): Promise<Role | undefined> {
   return (await findOrganization(orgId))?.members.find(({ user_id }) => user_id === userId)?.role;
 }

@@ -14,7 +14,6 @@ const purposeOf = (purpose: TokenPurpose): string => `mailed tokens: ${purpose}`
 export const proofToken = (keys: Keys, purpose: TokenPurpose, id: string): string =>
   keys.mac(purposeOf(purpose), id).toString('base64url');
 
-/** The hash that is stored for a token. */
 export const proofHash = (keys: Keys, purpose: TokenPurpose, id: string): string =>
   hashToken(proofToken(keys, purpose, id));
 

@@ -29,7 +29,6 @@ export async function rotatePublishableKey(orgId: string, mode: Mode, now: Date)
   return upsert(orgId, mode, { $set: fresh(orgId, mode, now) });
 }
 
-/** Finds a publishable key; null when it does not exist or was replaced. */
 export async function findPublishableKey(key: string): Promise<PublishableKey | null> {
   return collectionOf(PublishableKeyModel).findOne({ key });
 }

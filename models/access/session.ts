@@ -29,7 +29,7 @@ export const SessionModel = defineModel(
     /** In an embedded chat, the product that the page named last. */
     product_type: optional(string),
     context: mixed<Record<string, unknown>>(),
-    /** An id that the browser chose for itself. It never causes two customers to be merged. */
+    /** An id that the browser chose. It proves no identity, so customers are never merged because of it. */
     visitor_id: optional(string),
     /** SHA-256 of the step-up token, hexadecimal; removed when the token is used. */
     step_up_hash: optional(string),

@@ -61,10 +61,13 @@ export const UserModel = defineModel(
     /** The password's hash as a PHC string (argon2id); absent for an account that only signs in through a provider. */
     password_hash: optional(string),
     identities: list(identity),
-    /** Tokens contain this number; incrementing it signs the account out everywhere. */
+    /** Login tokens contain this number; incrementing it signs the account out everywhere. */
     epoch: orElse(number, 0),
     proofs: optional(list(proof)),
-    /** When all links of the account last ended. A link that was requested before this time is not mailed again. */
+    /**
+     * When all links of the account last became invalid. A link that was requested before this time never becomes valid
+     * again.
+     */
     proofs_ended_at: optional(date),
     /** The notice settings that the user chose; every other setting has its value in `initialNotices`. */
     notices: optional(mixed<Partial<NoticeSettings>>()),
@@ -125,7 +128,7 @@ export async function createUser(user: User, organization?: Organization): Promi
  * meanwhile.
  *
  * Anyone may create an account with somebody else's e-mail address, which stays unverified, and with a password that
- * only the creator knows. So an unverified account loses its password and its other identities, and all its tokens end.
+ * only the creator knows. So an unverified account loses its password and its other identities, and all its logins end.
  * From then on, only the owner of the address can use the account.
  */
 export async function joinIdentity(user: User, identity: Identity, now: Date): Promise<User | null> {
@@ -144,8 +147,8 @@ export async function joinIdentity(user: User, identity: Identity, now: Date): P
 
 /**
  * Stores a link that was requested at `requestedAt`. False when the account's address is no longer `accountEmail`, or
- * when the account's links have ended since the request. A mail may be sent again after its link was used, and must not
- * make the link valid again.
+ * when all links of the account became invalid after the request. A mail may be sent again after its link was used, and
+ * must not make the link valid again.
  */
 export async function addProof(
   userId: string,
@@ -173,10 +176,10 @@ export async function findUserByProof(kind: ProofKind, hash: string, now: Date):
 }
 
 /**
- * Sets a new password by a link, and ends every login and every other link. Null when the link is no longer valid. A
- * mailed link proves the address. If the address was unproven before, the identities are removed, because the creator
- * of the account may not own the mailbox (see `joinIdentity`). `session`: the transaction that also stores the notice
- * about the change.
+ * Sets a new password for the account that has this link, and ends every login and every other link. Null when the link
+ * is no longer valid. A mailed link proves the address. If the address was unproven before, the identities are removed,
+ * because the creator of the account may not own the mailbox (see `joinIdentity`). `session`: the transaction that also
+ * stores the notice about the change.
  */
 export async function resetPassword(
   hash: string,
@@ -226,14 +229,17 @@ export async function changeEmail(
 }
 
 /**
- * Notes that the user has proven the address in another way than by a link of the account, such as by an invitation
- * that was mailed there.
+ * Marks the address as verified, after the user proved it without a link of the account, for example by an invitation
+ * that was mailed to this address.
  */
 export async function verifyEmail(userId: string, email: string): Promise<void> {
   await collectionOf(UserModel).updateOne({ _id: userId, email }, { $set: { email_verified: true } });
 }
 
-/** Ends every login of the account, in every process from the next request on, and every mailed link. */
+/**
+ * Ends every login of the account, and makes every link invalid. Each process refuses the logins from the next request
+ * on.
+ */
 export async function endLogins(userId: string, now: Date): Promise<void> {
   await collectionOf(UserModel).updateOne(
     { _id: userId },

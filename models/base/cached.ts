@@ -2,8 +2,9 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * How long a cached value may be used, in ms. A change must take effect in every process within one second, and half of
- * this second is for the cache. The time starts before the value is read, so that a slow database does not prolong it.
+ * How long a cached value may be used, in ms. A change must take effect in every process within one second, and the
+ * cache may use half of this second. The time starts before the value is read, so that a slow database does not prolong
+ * it.
  */
 const believedMs = 500;
 

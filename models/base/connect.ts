@@ -28,7 +28,7 @@ export async function connectMongo(uri: string, { selectionMs = startMs } = {}):
     serverSelectionTimeoutMS: selectionMs,
     /*
      * The driver's monitor detects a hanging server within the sum of `heartbeatFrequencyMS` and `connectTimeoutMS`;
-     * with the defaults this takes 40 s. Then all operations that wait for the server fail. `timeoutMS` and
+     * with the defaults this takes 40 s. Then all operations that wait for this server fail. `timeoutMS` and
      * `socketTimeoutMS` are not set, because they bound each command. Building an index or removing a whole site may
      * take longer than a request may wait.
      */

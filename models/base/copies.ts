@@ -24,7 +24,7 @@ export async function countCopies(ids: readonly string[]): Promise<Record<string
   return Object.fromEntries(await Promise.all(counts));
 }
 
-/** Deletes every copy of the originals with these ids, including deliveries that are not sent yet. Idempotent. */
+/** Deletes every copy of the originals with these ids, including unsent deliveries. Idempotent. */
 export async function eraseCopies(ids: readonly string[]): Promise<void> {
   for (const { collection, by } of copies)
     await mongoose.connection.collection(collection).deleteMany({ [by]: { $in: [...ids] } });

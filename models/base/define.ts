@@ -62,11 +62,11 @@ const definitionsOf = (fields: Fields): Record<string, object> =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, definitionOf(field)]));
 
 declare const stored: unique symbol;
-/** A model whose type contains the name of its collection, so that the compiler can check its queries. */
+/** A model whose type contains the name of its collection, so that the compiler can check filters of queries. */
 export type Model<T, C extends Collection = Collection> = mongoose.Model<T> & Stores<T, C>;
 type Stores<T, C> = { readonly [stored]: { record: T; collection: C } };
 
-/** Defines a model whose records have exactly these fields; `RecordOf` is the type of its records. */
+/** Defines a model whose records have exactly these fields. */
 export function defineModel<F extends Fields, const C extends Collection>(
   name: string,
   collection: C,
@@ -108,8 +108,8 @@ export function acrossShards<T extends object>(model: Stores<T, unknown>): Every
 }
 
 /**
- * Query options for the few scans of a whole collection, in the order of ids. The test database refuses every other
- * query without an index. A comment at each use tells why the scan is acceptable.
+ * Query options for the few scans of a whole collection, in the order of ids. In tests, MongoDB refuses every other
+ * query that uses no index. A comment at each use tells why the scan is acceptable.
  */
 export const everyRecord = { hint: { _id: 1 } } as const;
 
@@ -120,7 +120,6 @@ export const everyRecord = { hint: { _id: 1 } } as const;
 export const olderThan = (before: string | undefined): { _id?: { $lt: string } } =>
   before === undefined ? {} : { _id: { $lt: before } };
 
-/** The first `limit` found records, newest first. */
 export const newest = <R>(found: mongoose.mongo.FindCursor<R>, limit: number): Promise<R[]> =>
   found.sort({ _id: -1 }).limit(limit).toArray();
 

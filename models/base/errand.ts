@@ -1,7 +1,7 @@
 /**
- * Errands: what the API and a worker hand to each other, encrypted, so that a workflow's history contains only the
- * errand's id. An activity reads the content and may replace it with its result. Whoever takes an errand deletes it;
- * otherwise it is deleted after ten minutes.
+ * An errand is encrypted data that the API and a worker pass to each other, so that a workflow's history contains only
+ * the errand's id. An activity reads the content and may replace it with its result. `takeErrand` deletes the errand;
+ * otherwise MongoDB deletes it after ten minutes.
  */
 import { collectionOf, defineModel, finderOf, updaterOf } from './define.ts';
 import { newId } from './ids.ts';
@@ -32,7 +32,6 @@ export const errandSeals = sealedRecords(ErrandModel, ({ _id, sealed }) => [
   { path: 'sealed', sealed, place: errandPlace(_id) },
 ]);
 
-/** Stores an errand, and returns its id. */
 export async function createErrand(
   orgId: string,
   content: object,

@@ -44,7 +44,7 @@ export const idempotencySeals = sealedRecords(IdempotencyModel, ({ _id, reply })
   { path: 'reply.body', sealed: reply?.body, place: replyPlace(_id) },
 ]);
 
-/** A key, and the request that takes or holds it. */
+/** `id`: the id of the key's record. `holder`: the request that takes or holds the key. */
 type Holding = { id: string; holder: string };
 
 /**
@@ -74,11 +74,10 @@ export async function takeIdempotencyKey(
     return undefined;
   const standing = await collectionOf(IdempotencyModel).findOne({ _id: id });
   // If there is no record, the key was released after the update above. The returned record has no reply, so the caller
-  // reports that the first request still runs, and the client tries again.
+  // reports that the first request still runs, and the client can try again.
   return standing ?? { _id: id, ...mine };
 }
 
-/** Extends the lease of a running request to `until`. */
 export async function renewIdempotencyKey({ id, holder }: Holding, until: Date): Promise<void> {
   await collectionOf(IdempotencyModel).updateOne(
     { _id: id, holder, reply: { $exists: false } },

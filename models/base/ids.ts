@@ -64,5 +64,4 @@ export function newId(noun: keyof typeof prefixes): string {
   return `${prefixes[noun]}_${ulid(undefined, random)}`;
 }
 
-/** Whether an id is of this kind of record. */
 export const isIdOf = (noun: keyof typeof prefixes, id: string): boolean => id.startsWith(`${prefixes[noun]}_`);

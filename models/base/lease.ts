@@ -1,6 +1,6 @@
 /**
- * Leases: of all processes of a deployment, only the one that holds a lease does the work that the lease is for. The
- * lease of a process that dies runs out.
+ * A lease lets one process of a deployment do certain work, and keeps all other processes from doing it. When the
+ * process dies, its lease runs out.
  */
 import { randomUUID } from 'node:crypto';
 import { unlessDuplicate } from './connect.ts';
@@ -11,9 +11,8 @@ const LeaseModel = defineModel(
   'Lease',
   'leases',
   {
-    /** The name of the lease. */
     _id: string,
-    /** The process that holds the lease. */
+    /** The id of the process that holds the lease; for some leases, the id of a single caller. */
     holder: string,
     until: date,
   },
@@ -54,7 +53,7 @@ export async function giveLease(name: string, holder = self): Promise<void> {
 }
 
 /**
- * The length of the lease for a renewal, in ms. It is longer than the requests of a renewal take with a slow server.
+ * The length of the lease for a renewal, in ms. Even with a slow server, the requests of a renewal take less time.
  * After a crash, the next renewal waits for this long.
  */
 const renewalMs = 60_000;

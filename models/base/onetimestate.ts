@@ -1,8 +1,8 @@
 /**
- * One-time states. A state keeps the data of a flow, such as a sign-in through another service, until the flow's secret
- * `state` value comes back. Each flow is finished once, within ten minutes or less. A flow that began in a browser is
- * finished by the same browser. The `state` and the browser's cookie are stored as hashes; the data to finish the flow
- * is encrypted.
+ * One-time states. A state keeps the data of a flow, such as a sign-in through another service, until the flow returns
+ * with its secret `state` value. A flow can be finished only once, within ten minutes or less. A flow that began in a
+ * browser can be finished only in the same browser. The `state` and the browser's cookie are stored as hashes; the data
+ * to finish the flow is encrypted.
  */
 import { createHash } from 'node:crypto';
 import { collectionOf, defineModel } from './define.ts';

@@ -13,7 +13,7 @@ const OperationModel = defineModel(
     /** The name of the operator's account on their machine. */
     by: string,
     command: string,
-    /** The id of a workflow or an organization, or what `ops org` looked for. */
+    /** The id of a workflow or an organization, or the search text of `ops org`. */
     target: optional(string),
     /** The outcome of the act, as a sentence; missing when the process died before the act ended. */
     outcome: optional(string),
@@ -45,6 +45,5 @@ export async function recorded<T>(
   }
 }
 
-/** The latest acts, newest first. */
 export const listOperations = (limit: number): Promise<Operation[]> =>
   collectionOf(OperationModel).find({}).sort({ at: -1 }).limit(limit).toArray();

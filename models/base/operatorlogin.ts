@@ -23,8 +23,6 @@ const isValid = (secrets: Keys, use: Use, proof: string, now: Date): boolean => 
   return Number(until) > now.getTime() && secrets.verify(`operator ${use}`, until, signature) === true;
 };
 
-/** Whether `proof` is the login of a link that is still valid. */
 export const readLogin = (secrets: Keys, proof: string, now: Date): boolean => isValid(secrets, 'link', proof, now);
-/** Whether `proof` is the login of a session that is still valid. */
 export const isOperator = (secrets: Keys, proof: string | undefined, now: Date): boolean =>
   proof !== undefined && isValid(secrets, 'session', proof, now);

@@ -6,7 +6,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { keyOf } from './secretbox.ts';
 
-/** A payload of Temporal. */
 export type Payload = {
   metadata?: Record<string, Uint8Array> | null;
   data?: Uint8Array | null;

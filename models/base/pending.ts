@@ -51,8 +51,8 @@ export type Start = <T extends Launchable>(
  */
 const sweepAfterMs = 5_000;
 /**
- * How long a sweeper leases an intent, in ms. Starting the workflow takes at most 1 s; the other 4 s are for MongoDB
- * writes.
+ * How long a sweeper leases an intent, in ms. The sweeper gives the start of the workflow at most 4 s; the last second
+ * is for MongoDB writes.
  */
 const leaseMs = 5_000;
 const maxWaitMs = 5 * 60_000;
@@ -152,8 +152,8 @@ export async function postponeIntent<T extends Launchable>(
 }
 
 /**
- * Counts the records, in all collections, that hold an intent saved before `since`: the workflow of such an intent is
- * not started yet. Only collections with the index of intents are read.
+ * Counts the records, in all collections, with an intent that was saved before `since` and whose workflow has not been
+ * started. Only collections with the index of intents are read.
  */
 export async function countWaitingIntents(since: Date): Promise<number> {
   const db = mongoose.connection.db!;

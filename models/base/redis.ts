@@ -19,7 +19,7 @@ let connection: Redis | undefined;
 export function connectRedis(url: string | undefined, onAway: (error: Error) => void): void {
   if (url === undefined) return;
   connection = new Redis(url, {
-    // A command fails at once while there is no connection, so that its caller goes on without Redis.
+    // A command fails at once while there is no connection, so that its caller continues without Redis.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,

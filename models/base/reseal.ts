@@ -6,7 +6,10 @@ import { acrossShards, type Model } from './define.ts';
 import type { renewalTurns } from './lease.ts';
 import type { Place, SecretBox } from './secretbox.ts';
 
-/** A sealed value of a record: its field `path` (with the index in a list), and the place that it is bound to. */
+/**
+ * A sealed value of a record. `path`: its field, with the index if the field is a list. `place`: the place that the
+ * encryption binds the value to.
+ */
 export type SealedValue = { path: string; sealed: string | null | undefined; place: Place };
 export type SealedRecords = {
   model: Model<never>;
@@ -20,7 +23,6 @@ export type SealedRecords = {
   versioned?: true;
 };
 
-/** Declares the sealed values of a model. */
 export const sealedRecords = <T extends { _id: string }>(
   model: Model<T>,
   valuesIn: (record: T) => SealedValue[],

@@ -1,7 +1,7 @@
 /**
- * The trace of the current request or activity. Records store it with their intents, so that the workflow belongs to
- * the same trace. At its start, the process sets the function that reads the trace (`useTrace`), because the models do
- * not import the tracing code.
+ * The trace of the current request or activity. A record stores the trace with each intent to start a workflow, so that
+ * the workflow belongs to the same trace. Each process sets at its start how the trace is read (`useTrace`), because
+ * the models do not import the tracing code.
  */
 let read: () => string | undefined = () => undefined;
 

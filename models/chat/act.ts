@@ -60,8 +60,8 @@ export type ActOptions = {
 /**
  * Performs an act in one atomic update. The update writes the status, the ticket with its events, the notices to
  * members, and the intents to send these events and notices. If the act adds a message, `position` in the returned
- * conversation is the position of that message. The caller starts the returned conversation's intents (`pending`) at
- * once.
+ * conversation is the position of that message. The caller must start the workflows of the returned conversation's
+ * intents (`pending`) at once.
  * @throws Problem NOT_FOUND; Problem CONFLICT when the status or `withinBounds` does not allow the act; the error that
  * `begin` throws.
  */

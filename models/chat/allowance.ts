@@ -1,4 +1,4 @@
-/** Quotas per time window. Each use has an id, so that a retry of the same use takes nothing more. */
+/** Quotas per time window. Each use has an id, so that a retry of the same use is not counted again. */
 import { createHash } from 'node:crypto';
 import { unlessDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
@@ -10,7 +10,7 @@ const AllowanceModel = defineModel(
   {
     /** The id: `<quota>:<window>`. */
     _id: string,
-    /** The organization of the first use. */
+    /** The organization of the first use; other organizations may use a quota that belongs to an account. */
     org_id: string,
     /**
      * Hashes of the ids of the uses. They reveal nothing, so they may be kept after the records with these ids are
@@ -73,8 +73,8 @@ async function take(
     ),
   );
   if (taken) return true;
-  // The upsert failed as a duplicate. Either the record is full, so that the filter did not match and MongoDB tried to
-  // insert a second record, or another process inserted the record at the same time.
+  // The upsert failed as a duplicate. Either the record is full: the filter did not match, and MongoDB tried to insert
+  // a second record. Or another process inserted the record at the same time.
   const standing = await collectionOf(AllowanceModel).findOne({ _id: id });
   if (standing && standing.uses.length < limit) return take(what, orgId, usedBy, limit, { name, ends });
   return standing?.uses.includes(use) ?? false;

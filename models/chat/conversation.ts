@@ -54,7 +54,6 @@ export type Occasion = {
   to?: string;
   /** The member who acted. */
   by?: string;
-  /** The reason of an escalation. */
   reason?: EscalationReason;
 };
 
@@ -149,7 +148,7 @@ export const ConversationModel = defineModel(
      * `unread` after races.
      */
     reads: number,
-    /** How far each member has read, by user id: the position of the newest message that the member has seen. */
+    /** By user id, the position of the newest message that the member has seen. */
     read_by: optional(mixed<Record<string, number>>()),
     /** The position of the newest message. Positions number the messages in the order of the history. */
     position: number,
@@ -213,11 +212,11 @@ export type Conversation = RecordOf<typeof ConversationModel>;
 export const findConversation = finderOf(ConversationModel);
 const update = updaterOf(ConversationModel);
 
-/** Notes that the status change with this `status_version` was shown to the customer. */
+/** Stores that the status change with this `status_version` was shown to the customer. */
 export const settleShown = (orgId: string, convId: string, version: number) =>
   update(orgId, convId, { $set: { shown_version: version } }, { shown_version: { $lt: version } });
 
-/** Notes that the deliveries of the events up to `seq` are stored. */
+/** Stores that the deliveries of the events up to `seq` are stored. */
 export const settlePlanned = (orgId: string, convId: string, seq: number) =>
   update(orgId, convId, { $max: { events_planned: seq } });
 
@@ -231,9 +230,8 @@ export const settleTold = (orgId: string, convId: string, eventIds: readonly str
  * `missed`: true adds one to `misses`; false (the question was answered) resets `misses` to 0; undefined leaves
  * `misses` unchanged. A repeated call for the same message gives a new position, but counts no second miss.
  *
- * `untaken`: true when the agent has escalated the conversation by itself and still wants to add an answer. The answer
- * is then placed only if no member has taken over and the customer has not asked for a person since the escalation;
- * otherwise the result is null.
+ * `untaken`: true when the agent has escalated the conversation by itself and still wants to add an answer. The result
+ * is null if a member has taken over, or the customer has asked for a person, since the escalation.
  */
 export async function placeAnswer(
   orgId: string,
@@ -264,8 +262,8 @@ export async function placeAnswer(
 }
 
 /**
- * Matches a conversation that the agent escalated by itself and no member has taken over since; as `answersIfSure` in
- * models/rules/chat/conversation.ts.
+ * Matches a conversation that the agent escalated by itself and no member has taken over since. `answersIfSure` in
+ * models/rules/chat/conversation.ts has the same rule.
  */
 const untakenCall = {
   status: 'escalated',
@@ -274,8 +272,8 @@ const untakenCall = {
 } satisfies mongoose.mongo.Filter<Conversation>;
 
 /**
- * Notes on the ticket that the customer now asks for a person, after the agent had escalated by itself. Does nothing
- * when a member has taken over.
+ * Sets the ticket's reason to `asked`: the agent had escalated by itself, and then the customer asked for a person.
+ * Does nothing when a member has taken over.
  */
 export const noteAsked = (orgId: string, convId: string, now: Date) =>
   update(

@@ -62,8 +62,8 @@ export async function provideConversation(
 }
 
 /**
- * Removes the customer's other conversations without a message, after the given conversation was reopened. Clients of
- * the removed conversations are notified, and connect to the given one.
+ * Removes the customer's other conversations without a message, after the given conversation was reopened. The clients
+ * of a removed conversation are told, and then connect to the given one.
  */
 export async function removeEmpty({ _id, org_id, mode, customer_id }: Conversation): Promise<void> {
   await collectionOf(ConversationModel).deleteMany({

@@ -20,7 +20,7 @@ export const CustomerModel = defineModel(
     mode: oneOf(modes),
     /** The organization's own id for this customer. */
     external_id: optional(string),
-    /** The last known address, in lower case; several customers may share one. */
+    /** The last known address, in lower case; several customers may share an address. */
     email: optional(string),
     /** The address that identifies this customer; it is unique. */
     email_identity: optional(string),
@@ -35,7 +35,7 @@ export const CustomerModel = defineModel(
      * it is the id of the browser that was used last, and only a hint.
      */
     visitor_id: optional(string),
-    /** Whether a backend or a signature vouches for the customer's identity. */
+    /** Whether the organization's backend, or a signature, vouches for the customer's identity. */
     verified: boolean,
     created_at: date,
     last_seen_at: date,
@@ -78,7 +78,7 @@ export async function findCustomers(orgId: string, customerIds: readonly string[
     .toArray();
 }
 
-/** A customer's identity, vouched for by a backend or a signature. `email` is in lower case. */
+/** A customer's identity, for which the organization's backend, or a signature, vouches. `email` is in lower case. */
 export type Identity = {
   externalId?: string | undefined;
   email?: string | undefined;
@@ -149,7 +149,6 @@ export async function setContactEmail(orgId: string, customerId: string, email: 
   await update({ _id: customerId, org_id: orgId, erasing_at: { $exists: false } }, { contact_email: email });
 }
 
-/** The address to which replies to the customer are mailed. */
 export const replyAddressOf = ({ email, contact_email }: Readonly<Customer>): string | undefined =>
   email ?? contact_email;
 

@@ -1,7 +1,4 @@
-/**
- * Counts knowledge gaps: customers' questions that found no answer. The command that counts a question reads the
- * customer's message, so that an erased message is not counted.
- */
+/** Counts knowledge gaps: customers' questions that found no answer. */
 import { collectionOf } from '../base/define.ts';
 import { MessageModel } from './message.ts';
 import { countingGap, type Asked, type Asker } from '../knowledge/gap.ts';

@@ -1,6 +1,6 @@
 /**
- * Erasure of a customer's data: the request, its progress, and how many records were found. The functions here delete
- * all records; models/chat/customer.ts removes the customer's identifying fields before.
+ * Erasure of a customer's data: the request, its progress, and how many records were found. First,
+ * models/chat/customer.ts removes the customer's identifying fields; then the functions here delete all records.
  */
 import { unlessDuplicate } from '../base/connect.ts';
 import { countCopies, eraseCopies } from '../base/copies.ts';
@@ -45,7 +45,7 @@ export const ErasureModel = defineModel(
     status: oneOf(erasureStatuses),
     /**
      * The conversations whose messages and frames must be deleted, even after the conversations themselves are deleted.
-     * The list is emptied at the end.
+     * The list is emptied when the erasure is `verified`.
      */
     conv_ids: list(string),
     found: mixed<Counts>(),
@@ -70,8 +70,8 @@ export async function createErasure(erasure: Erasure): Promise<boolean> {
 export const findErasure = finderOf(ErasureModel);
 
 /**
- * Removes the customer's identifying fields and sessions. This closes the customer's sockets, and refuses further
- * messages within a second. Idempotent.
+ * Removes the customer's identifying fields and sessions. Within a second, this closes the customer's sockets and
+ * refuses further messages. Idempotent.
  */
 export async function shutOut(orgId: string, customerId: string, now: Date): Promise<void> {
   await beginErasing(orgId, customerId, now);
@@ -125,7 +125,7 @@ async function noteConversations(orgId: string, customerId: string): Promise<str
   return convIds;
 }
 
-/** Keeps the maximum of each count, because a repeated run finds less. */
+/** Keeps the maximum of each count, because a repeated run finds fewer records. */
 const noteFound = (orgId: string, customerId: string, counts: Partial<Counts>) =>
   update(orgId, customerId, {
     $max: Object.fromEntries(Object.entries(counts).map(([kind, n]) => [`found.${kind}`, n])),

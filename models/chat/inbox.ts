@@ -1,6 +1,6 @@
 /**
- * The inbox: the lists of conversations for members. This file only reads; members change conversations by
- * models/chat/act.ts and models/chat/triage.ts.
+ * The inbox: the lists of conversations for members. This file only reads; models/chat/act.ts and models/chat/triage.ts
+ * change conversations.
  */
 import type mongoose from 'mongoose';
 import { collectionOf } from '../base/define.ts';
@@ -37,8 +37,8 @@ export type InboxPlace = { at: Date; convId: string };
 
 /**
  * Lists conversations by the latest activity, newest first, unless `sort` says otherwise. A conversation with a new
- * message moves to the top, so a caller that reads page by page gets each conversation at most once. The caller misses
- * a conversation that moves up before its page is read, until the caller reads the first page again.
+ * message moves to the top. So a caller that reads page by page gets each conversation at most once, and misses a
+ * conversation that moves up before its page is read.
  */
 export async function listInbox(
   orgId: string,

@@ -1,13 +1,9 @@
-/**
- * The log of the frames that the clients of a conversation receive: its writer, the expiry of its frames, and the frame
- * with which an answer begins.
- */
+/** The log of the frames that the clients of a conversation receive. */
 import { ConversationModel, type Conversation } from './conversation.ts';
 import { collectionOf } from '../base/define.ts';
 import { FrameModel, frameWriter, type FrameWriter, type Stream, type WriterOptions } from '../live/frame.ts';
 import { keptUntil, logDays } from '../rules/chat/retention.ts';
 
-/** A conversation's stream of frames. */
 export const streamOf = ({ _id, org_id }: Pick<Conversation, '_id' | 'org_id'>) => ({ orgId: org_id, stream: _id });
 
 /** The ids of the given streams whose conversations were removed. */

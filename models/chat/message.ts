@@ -44,14 +44,13 @@ export const MessageModel = defineModel(
     mode: oneOf(modes),
     role: oneOf(messageRoles),
     body: text,
-    /** The position of the message in the conversation's history. */
     position: number,
     at: date,
     /** The sender's own id for the message; a second message with the same id from the same sender is a duplicate. */
     client_message_id: optional(string),
     /**
-     * Customers' messages only: the product of the session (`product_type`), and whether the customer is verified. A
-     * mail has the product of the message before it.
+     * Customers' messages only: the product type of the session, and whether the customer is verified. A message that
+     * came by mail has the product type of the message before it.
      */
     product_type: optional(string),
     verified: optional(boolean),
@@ -157,7 +156,6 @@ export async function listMessages(
   return found.toReversed();
 }
 
-/** A conversation's messages after this position, in order. */
 export async function messagesAfter(
   orgId: string,
   convId: string,
@@ -218,8 +216,8 @@ export const claimAnswer = (
   );
 
 /**
- * Whether the customer was told that an answer is coming, or the answer is already stored. Such an answer must be
- * finished even when a member has taken over.
+ * Whether the customer was told that an answer is coming, or the answer is already stored. In both cases the answer
+ * must be finished, even when a member has taken over.
  */
 export async function isAnswerBegun(message: Message): Promise<boolean> {
   if (message.attempt === undefined) return false;
@@ -259,8 +257,8 @@ export async function listUnmailed(orgId: string, convId: string): Promise<Messa
 }
 
 /**
- * Notes that no further mail is due for these messages: a stored mail contains them, the customer saw them in the chat,
- * or the customer can get no mail.
+ * Stores that no further mail is due for these messages: a stored mail contains them, the customer saw them in the
+ * chat, or the customer can get no mail.
  */
 export async function settleMailed(orgId: string, messageIds: readonly string[]): Promise<void> {
   await collectionOf(MessageModel).updateMany(
@@ -278,7 +276,7 @@ export async function lastWrittenInChat(orgId: string, convId: string): Promise<
   return last?.at;
 }
 
-/** The product of the customer's last message; undefined when that message has none. */
+/** The product type of the customer's last message; undefined when that message has none. */
 export async function lastProductType({
   _id: conv_id,
   org_id,

@@ -20,7 +20,7 @@ export type Said = { body: string; clientMessageId?: string | undefined; mail?: 
 export type SpokenAs = {
   /** The session of the message; mails have none. */
   session?: { id: string; context: Readonly<Record<string, unknown>> | undefined };
-  /** The product of the session; for a mail, the product of the customer's message before it. */
+  /** The product type of the session; for a mail, that of the customer's message before it. */
   productType?: string | undefined;
   verified: boolean;
 };
@@ -28,7 +28,7 @@ export type SpokenAs = {
 /** The result of storing a message. `message`: null for a duplicate. `acted`: the conversation after the act. */
 export type Stored = { message: Message | null; acted: Conversation };
 
-/** Starts the workflows of a stored message and its act. A message costs one signal to the conversation's workflow. */
+/** Starts the workflows of a stored message and its act, with only one signal to the conversation's workflow. */
 export async function startStored({ message, acted }: Stored, start: Start): Promise<void> {
   const { pending = [] } = acted;
   if (!message) return start(ConversationModel, acted, pending);

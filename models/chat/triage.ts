@@ -28,7 +28,7 @@ async function changed({ orgId, convId }: Ref, update: Update): Promise<Conversa
 
 const gone = (): Problem => noSuch('conversation');
 
-/** Replaces the tags of a conversation. @throws Problem NOT_FOUND, as do the functions below. */
+/** Replaces the tags of a conversation. @throws Problem NOT_FOUND, as do all functions here except `wake`. */
 export const setTags = (ref: Ref, tags: string[], now: Date): Promise<Conversation> =>
   changed(
     ref,

@@ -27,15 +27,15 @@ export const countMissed = (orgId: string, convId: string, reads: number) =>
 
 /**
  * Marks a conversation as read. Call this function before you read the messages: messages stored later count as unread,
- * and messages that were counted but never stored no longer count. `updated_at` moves on, because a member's page that
+ * and messages that were counted but never stored no longer count. `updated_at` is set, because a member's page that
  * reconnects gets the conversations that changed meanwhile.
  */
 export const markRead = (orgId: string, convId: string, now: Date) =>
   update(orgId, convId, { $set: { unread: 0 }, $inc: { reads: 1 }, $max: { updated_at: now } }, { unread: { $gt: 0 } });
 
 /**
- * Notes that a member has read up to this position; the stored position never goes back. Null when the conversation was
- * removed.
+ * Stores that a member has read up to this position; the stored position never goes back. Null when the conversation
+ * was removed.
  */
 export const readUpTo = (orgId: string, convId: string, userId: string, position: number) =>
   change(orgId, convId, { $max: { [`read_by.${userId}`]: position } });

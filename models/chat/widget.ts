@@ -17,7 +17,6 @@ const picture = embedded({
 const settings = {
   /** The accent colour, `#rrggbb`, for the light theme. */
   accent: nullable(string),
-  /** What the agent is called. */
   agent_name: nullable(string),
   greetings: orElse(mixed<{ [K in WidgetLanguage]?: Greeting | undefined }>(), {}),
   ask_email: orElse(oneOf(asksForEmail), 'on_escalation'),

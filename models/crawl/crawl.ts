@@ -55,7 +55,7 @@ export const CrawlModel = defineModel(
     claims: optional(number),
     /** Who started the crawl: the id of a user or a key, or the schedule. */
     started_by: string,
-    /** The workflow run in which a schedule began this crawl; each run begins at most one crawl. */
+    /** The id of the workflow run in which a schedule began this crawl; each run begins at most one crawl. */
     firing: optional(string),
     /**
      * The ids of the requests that cancel this crawl (`commandIds`), so that a repeated request cancels no other crawl.
@@ -96,7 +96,6 @@ export async function checkCrawlRoom(
   checkQuota(quotas, quotaEnvironment(mode, environment), 'knowledge_pages', used);
 }
 
-/** The record of a crawl that begins. */
 export function newCrawl(
   order: CrawlOrder,
   crawl: Pick<Crawl, '_id' | 'org_id' | 'mode' | 'started_by' | 'started_at' | 'firing' | 'pending'>,
@@ -184,6 +183,5 @@ export const endCrawl = (orgId: string, crawlId: string, end: { status: Ending; 
 export const noteWait = ({ _id, org_id }: CrawlRef, why: string | undefined) =>
   update(org_id, _id, why === undefined ? { $unset: { error: 1 } } : { $set: { error: why } }, { status: 'crawling' });
 
-/** Stores problems with robots.txt and sitemaps. */
 export const noteSiteProblems = ({ _id, org_id }: CrawlRef, found: readonly CrawlProblem[]) =>
   update(org_id, _id, { $set: { site_problems: found.slice(0, maxSiteProblems) } }, { status: 'crawling' });

@@ -55,10 +55,10 @@ export type Settled = {
   to?: string | undefined;
 };
 
-/** Stores outcomes and recomputes the crawl's numbers, so that they are right after any crash. */
+/** Stores outcomes and recomputes the crawl's numbers, so that the numbers are right even after a crash. */
 export async function settleFrontier({ _id: crawlId, org_id }: CrawlRef, settled: readonly Settled[]): Promise<Tally> {
   if (settled.length > 0) {
-    // Most addresses of a round have the same outcome, and one command for many of them costs less than one for each.
+    // Most of these addresses have the same outcome, and one command for many of them costs less than one for each.
     const equal = Map.groupBy(settled, (one) => JSON.stringify({ ...one, url: undefined }));
     await collectionOf(FrontierModel).bulkWrite(
       [...equal.values()].map((those) => {
@@ -97,10 +97,7 @@ export async function settleFrontier({ _id: crawlId, org_id }: CrawlRef, settled
   return tally;
 }
 
-/**
- * The addresses that were not indexed, grouped by reason: their number, and the first addresses in the order of the
- * queue.
- */
+/** The addresses that were not indexed, grouped by reason: their number, and the addresses with the lowest cost. */
 async function problemsOf(crawlId: string): Promise<ProblemGroup[]> {
   const groups = await collectionOf(FrontierModel)
     .aggregate<{ _id: CrawlReason | null; count: number; first: CrawlProblem[] }>([

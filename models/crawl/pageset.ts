@@ -1,6 +1,7 @@
 /**
- * The set of pages that a crawl writes: the live set, or the new set that will replace the live set. A new generation
- * of a page is claimed, stored and then published. Only published generations answer questions.
+ * The set of pages that a crawl writes: the live set, or the new set that will replace the live set. A generation is
+ * one version of a page's text. The crawl claims, stores and then publishes it. Only published generations are used for
+ * answers.
  */
 import mongoose from 'mongoose';
 import { countChunks, removeChunks } from '../knowledge/chunk.ts';
@@ -17,7 +18,7 @@ import { defined } from '../rules/base/defined.ts';
 
 /**
  * The pages of a set at the given addresses, in any spelling (see `pageKey`). When several spellings are stored, the
- * page with exactly this address wins, then a published one.
+ * page with exactly this address is returned, or else a published page.
  */
 export async function findPagesByUrl(
   orgId: string,
@@ -72,11 +73,12 @@ export type Claim = { url: string; standing: string | undefined } & Pick<Page, '
   };
 
 /**
- * Claims a new generation of each page, and creates missing pages. A generation answers no question before it is
+ * Claims a new generation of each page, and creates missing pages. A generation is not used for answers before it is
  * published. Returns the claimed pages by address; pages claimed by a later crawl are missing.
  *
  * `stillRuns` is called after the claim is written. If the crawl has ended by then, the pages that the claim created
- * are deleted and the result is null. If the crawl ends later, the end of the crawl finds and removes the claim.
+ * are deleted and the result is null. If the crawl ends later, pages that were never published are removed at the end
+ * of a crawl (`discardBuilt`).
  */
 export async function claimPages(
   set: Pick<Page, 'org_id' | 'mode' | 'live' | 'crawl_id'>,
@@ -160,8 +162,7 @@ export async function publishPages(
       updateOne: {
         filter: { _id, org_id, generation },
         update: {
-          // The index rows that a crawl writes are identified by the generation alone. `live_attempt` names rows that
-          // another attempt wrote, so it is removed.
+          // `live_attempt` is removed, because the generation alone identifies the index rows that a crawl writes.
           $unset: { ...missingValidators(version), live_attempt: 1, embedded_by: 1, embedded_at: 1 },
           $set: {
             ...defined({ ...seen, ...version, ...tags }),
@@ -238,8 +239,8 @@ const removalOf = ({ _id, org_id, mode }: Pick<Page, '_id' | 'org_id' | 'mode'>,
 });
 
 /**
- * Deletes pages with their chunks. It first stores a `Removal` for each page, so that the end of the crawl deletes the
- * page's remaining data. Idempotent.
+ * Deletes pages with their chunks. First stores a `Removal` for each page, by which the end of the crawl finds and
+ * deletes the page's remaining data. Idempotent.
  */
 async function removeAll(orgId: string, found: readonly Page[], now: Date): Promise<void> {
   if (found.length === 0) return;
@@ -262,8 +263,8 @@ export async function removePagesAt(
 }
 
 /**
- * Makes the new set of pages that a replacing crawl has built the live set. Idempotent: without a new set nothing
- * happens.
+ * Replaces the live set of pages by the new set that a replacing crawl has built. Idempotent: without a new set,
+ * nothing changes.
  *
  * The swap is a transaction, so that no question sees both sets or neither. The transaction only writes pages of one
  * organization and mode; their chunks and links are deleted later, through the removals. If a worker is killed in the
@@ -304,12 +305,12 @@ export async function discardBuilt(orgId: string, mode: Mode, now: Date): Promis
 }
 
 /**
- * Sources with chunks that answer no question: deleted pages, and pages with chunks of an unpublished generation. While
- * a copy from test mode runs, chunks without a page are left out, because the copy may be about to create the page.
- * `keep`: the generation and the index batch that must not be deleted.
+ * The pages with stale chunks, by id: deleted pages, and pages with chunks of an unpublished generation. While a copy
+ * from test mode runs, chunks without a page are not stale, because the copy may be about to create the page. `keep`:
+ * the generation and the index batch that must not be deleted.
  *
- * Only chunks are examined. They are stored before their index rows and deleted after them, so every leftover row has a
- * leftover chunk.
+ * Index rows are not examined: chunks are stored before their rows and deleted after them, so every stale row has a
+ * stale chunk.
  */
 export async function listStale(
   orgId: string,

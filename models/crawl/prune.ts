@@ -9,8 +9,8 @@ import { pendingField, pendingIndex } from '../base/pending.ts';
 import { modes } from '../rules/access/keys.ts';
 
 /**
- * Orphaned chunks and index rows: all those of a page that does not exist, is half deleted or belongs to an abandoned
- * set; or those of outdated generations of a live page.
+ * Chunks and index rows to remove. Without `generations`: all of a page that does not exist, is half deleted or belongs
+ * to an abandoned set. With `generations`: only those of outdated generations of a live page.
  */
 export type Orphan = {
   source_id: string;

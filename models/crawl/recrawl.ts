@@ -39,7 +39,7 @@ export const RecrawlModel = defineModel(
      * When a caller last created or changed the schedule. Crawls start at multiples of the interval after this time.
      */
     anchor_at: date,
-    /** Increments with each change that the Temporal Schedule has to follow. */
+    /** Increments with each change that must also be made to the Temporal Schedule. */
     version: number,
     created_by: string,
     created_at: date,
@@ -145,7 +145,7 @@ export async function dropRecrawl(orgId: string, scheduleId: string): Promise<vo
 }
 
 /**
- * Stores the crawl that a schedule has started. Idempotent.
+ * Stores the id of the crawl that a schedule has started. Idempotent.
  * @throws Problem NOT_FOUND when the schedule was removed.
  */
 export async function noteBegun(orgId: string, scheduleId: string, crawlId: string): Promise<void> {

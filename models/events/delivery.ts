@@ -55,7 +55,7 @@ export const DeliveryModel = defineModel(
     lane: string,
     /** Deliveries of one line are sent one after the other, ordered by `subject.seq`, then by id. */
     line: string,
-    /** The original line. `line` differs from it after a redelivery, which gets a line of its own. */
+    /** The original line. `line` differs from it after a settled delivery was redelivered on a line of its own. */
     home: string,
     /** The destination's name for members, without secrets. */
     destination: string,
@@ -99,7 +99,6 @@ export type Delivery = RecordOf<typeof DeliveryModel>;
 const deliveries = () => collectionOf(DeliveryModel);
 const expiry = (now: Date): Date => expiryOf('deliveries', now);
 
-/** A delivery before it is stored. */
 export type NewDelivery = Pick<
   Delivery,
   'org_id' | 'mode' | 'kind' | 'event_id' | 'event_type' | 'lane' | 'destination' | 'subject' | 'about' | 'payload'
@@ -111,8 +110,8 @@ export type NewDelivery = Pick<
 };
 
 /**
- * Builds the records of new deliveries; their ids sort in the given order. `claimed`: true when the caller makes the
- * first attempt right after storing the record.
+ * Builds the records of new deliveries; their ids sort in the given order. `claimed` returns true for a delivery whose
+ * first attempt the caller makes right after storing the record.
  */
 export function deliveryRecords(
   fresh: readonly NewDelivery[],
@@ -154,9 +153,9 @@ export function carrierOf(
 }
 
 /**
- * Stores a delivery that is in no ticket's line, with the intent to send it. The caller starts the intent
- * (`WorkerDeps.start` or `startSaved`), or else the sweeper starts it. When the lane already has a delivery of this
- * event, `created` is false and `delivery` is the existing one.
+ * Stores a delivery that is in no ticket's line, together with the intent to start the workflow that sends it. The
+ * caller starts this workflow (`WorkerDeps.start` or `startSaved`), or else the sweeper starts it. When the event
+ * already has a delivery on this lane, `created` is false and `delivery` is the existing one.
  *
  * `intents`: the intents of the delivery whose workflows were not started yet. `session`: a transaction that also makes
  * the change which the delivery is about. In a transaction the event must be a new one, because MongoDB aborts a
@@ -183,7 +182,7 @@ export async function createDelivery(
 
 /**
  * Stores a request that the execution of a task does not send, for example because the task is in test mode. Members
- * can read what would have been sent. Idempotent by `event_id` and `lane`, which belong to the execution.
+ * can read what would have been sent. Idempotent by `event_id` and `lane`.
  */
 export async function storeSuppressed(fresh: NewDelivery, request: OutgoingRequest, now: Date): Promise<void> {
   const { next_attempt_at: _, ...record } = deliveryRecords([fresh], now)[0]!;
@@ -274,7 +273,7 @@ export type Settling = {
   result?: Delivery['result'];
   /** Why no attempt was made, or the error of the attempt. */
   error?: string;
-  /** Intents that are stored together with the result; the caller starts them. */
+  /** Intents that are stored together with the result; the caller starts their workflows. */
   intents?: readonly Intent[];
 };
 
@@ -320,8 +319,8 @@ export async function settleDelivery(delivery: Delivery, settling: Settling, now
 
 /**
  * Redelivers at once. An unsent delivery gets its next attempt now. Any other delivery restarts on a line of its own,
- * in parallel with others. Returns the changed delivery, whose last `pending` intent the caller starts; null when the
- * delivery does not exist.
+ * in parallel with others. Returns the changed delivery; the caller starts the workflow of its last `pending` intent.
+ * Null when the delivery does not exist.
  */
 export async function redeliver(orgId: string, deliveryId: string, now: Date): Promise<Delivery | null> {
   for (;;) {
@@ -345,8 +344,8 @@ export async function redeliver(orgId: string, deliveryId: string, now: Date): P
 }
 
 /**
- * Matches the deliveries to a destination. Of the kind `notification`, only deliveries to the Slack webhook match. All
- * others of this kind have a receiver of their own (`hasOwnReceiver`).
+ * Matches the deliveries that one destination receives. Of the kind `notification`, these are only the deliveries to
+ * the Slack webhook; the other notifications are mails to single people (`hasOwnReceiver`).
  */
 const destinationFilter = (kind: DeliveryKind) => (kind === 'notification' ? { kind, lane: slackLane } : { kind });
 
@@ -355,13 +354,13 @@ const destinationFilter = (kind: DeliveryKind) => (kind === 'notification' ? { k
  * workflow; each of the deliveries has it in `pending`. `record`: the first of the deliveries.
  */
 export type Recovered = Due & { ids: string[] };
-/** The maximum number of deliveries that are read, and reset in one write. */
+/** The maximum number of deliveries that one query reads and one write resets. */
 const recoveredAtOnce = 5_000;
 
 /**
  * Resets all failed deliveries that were created since `since`, so that they are sent again in their tickets' order.
- * Returns their number, and the workflows that the caller starts. `disabled`: the destinations whose deliveries stay as
- * they are.
+ * Returns their number, and the workflows that the caller starts. `disabled`: the kinds of the disabled destinations,
+ * whose deliveries are not reset.
  */
 export async function recoverDeliveries(
   orgId: string,

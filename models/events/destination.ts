@@ -1,7 +1,7 @@
 /**
- * The state of an organization's delivery destinations: one record per mode and kind, created by the first attempt. It
- * holds the time since which all attempts fail, whether the destination is slow, and whether it is disabled. A record
- * applies to one version of the saved settings; saving the settings resets the state.
+ * The state of an organization's delivery destinations: one record per mode and kind, created by the first attempt. A
+ * record says since when all attempts fail, whether the destination is slow, and whether it is disabled. It applies to
+ * one version of the saved settings, so saving the settings resets the state.
  */
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { findOrgWebhook } from './orgwebhook.ts';

@@ -1,7 +1,7 @@
 /**
- * Verified webhooks and mails from other services: one record per delivery, stored together with the intent to process
- * it. Repeated deliveries are recognized by their keys. Attempts claim a record and store their result by
- * compare-and-set, so that an attempt that has lost its claim cannot store a result.
+ * Verified webhooks and mails from other services: one record per webhook or mail. The record also stores the intent to
+ * start the workflow that processes it. Repeats are recognized by their keys. Attempts claim a record and store their
+ * result by compare-and-set, so that an attempt that has lost its claim cannot store a result.
  */
 import { createHash } from 'node:crypto';
 import { mongo } from 'mongoose';
@@ -29,7 +29,7 @@ export const InboundModel = defineModel(
     provider: oneOf(inboundProviders),
     /**
      * Idempotency keys, such as the provider's delivery id and a hash of the signed content. Each key starts with the
-     * sender's name. A delivery that shares a key with a stored record is a repeat.
+     * sender's name. A webhook or mail that shares a key with a stored record is a repeat.
      */
     keys: list(string),
     /** The organization's id; empty when no connected organization owns the record, which is then shown to nobody. */
@@ -82,7 +82,6 @@ export const InboundModel = defineModel(
 );
 export type Inbound = RecordOf<typeof InboundModel>;
 
-/** The part that a lane is in. Lanes are spread evenly over `inboundParts`. */
 export const partOf = (lane: string): number => createHash('sha256').update(lane).digest()[0]! % inboundParts.length;
 
 /** Selects an organization's records; with `part`, only the records of this part. */
@@ -111,8 +110,8 @@ async function insertAll(records: readonly Inbound[]): Promise<(boolean | Error)
 }
 
 /**
- * Clears the intents of records that are not processed yet. They are not needed any more, because the workflow has been
- * signalled about these records.
+ * Clears the intents (`pending`) of records that are not processed yet. The intents are not needed any more, because
+ * the workflow has already been signalled about these records.
  */
 export async function settleArrivals(ids: readonly string[]): Promise<void> {
   await collectionOf(InboundModel).updateMany(

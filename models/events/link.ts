@@ -87,7 +87,7 @@ export async function createLink(link: Omit<Link, '_id' | 'about'>): Promise<str
   return _id;
 }
 
-/** Deletes the link of an external object that was never created. */
+/** Deletes a link that was stored first, and whose external object the provider then refused to create. */
 export async function removeLink(id: string): Promise<void> {
   await collectionOf(LinkModel).deleteOne({ _id: id });
 }
@@ -121,7 +121,7 @@ export async function noteRemoved(id: string, now: Date): Promise<boolean> {
   return modifiedCount === 1;
 }
 
-/** Takes the removal back, because the provider reported a later change of the external object. */
+/** Clears `removed_at`, because the provider reported a later change of the external object. */
 export async function noteRestored(id: string): Promise<void> {
   await collectionOf(LinkModel).updateOne({ _id: id }, { $unset: { removed_at: '' } });
 }

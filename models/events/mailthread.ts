@@ -11,7 +11,7 @@ import { keptUntil } from '../rules/chat/retention.ts';
 import type { OutgoingMail } from '../rules/events/mailout.ts';
 import type { Language } from '../rules/language/language.ts';
 
-/** A mail that is written, and whose delivery is not stored yet. */
+/** A mail whose text is written, but whose delivery is not stored yet. */
 export type Outgoing = {
   /** The id of the last chat message that the mail contains. */
   event_id: string;

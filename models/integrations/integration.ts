@@ -1,7 +1,7 @@
 /**
- * Connections of an organization to other services: one record for each provider, with encrypted credentials. An event
- * belongs to the organization whose `events_of` matches it; when several match, it belongs to the organization that
- * connected first.
+ * Connections of an organization to other services: one record for each provider, with encrypted credentials. An
+ * incoming event belongs to the organization whose `events_of` names the source of the event. When there are several,
+ * it belongs to the one that connected first.
  */
 import type { mongo } from 'mongoose';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
@@ -43,8 +43,8 @@ export const IntegrationModel = defineModel(
     events_of: optional(string),
     events_since: optional(date),
     /**
-     * Increments with each new connection, so that a refusal of an older connection's credentials does not break a
-     * newer one.
+     * Increments with each new connection, so that a provider that refuses older credentials does not mark a newer
+     * connection as broken.
      */
     generation: number,
     connected_at: optional(date),
@@ -66,7 +66,7 @@ export const IntegrationModel = defineModel(
   ],
 );
 export type Integration = RecordOf<typeof IntegrationModel>;
-/** An integration that has its credentials, so it is not disconnected. */
+/** An integration with credentials: it is connected or broken, but not disconnected. */
 export type Connection = Integration & { sealed: string };
 
 const idOf = (orgId: string, provider: IntegrationProvider): string => `${orgId}:${provider}`;
@@ -77,7 +77,6 @@ const credentialPlace = ({ org_id, provider }: Whose): Place => ({
   field: 'integrations.sealed',
   record: idOf(org_id, provider),
 });
-/** The decrypted credentials of a connection. */
 export const credentialsOf = (connection: Whose & { sealed: string }, { open }: SecretBox): unknown =>
   JSON.parse(open(connection.sealed, credentialPlace(connection)));
 export const sealCredentials = (whose: Whose, credentials: object, { seal }: SecretBox): string =>
@@ -94,8 +93,8 @@ export const integrationSeals = sealedRecords(
     { path: 'sealed', sealed: integration.sealed, place: credentialPlace(integration) },
     { path: 'sealed_signing', sealed: integration.sealed_signing, place: signingPlace(integration) },
   ],
-  // The process that renews the credentials stores them only if the stored credentials have not changed since it read
-  // them. A re-encryption in between would be such a change, and the renewed credentials would not be stored.
+  // The lock keeps a re-encryption from changing the credentials while another process renews them. `keepRenewed`
+  // stores renewed credentials only in place of the older ones that it was given.
   { turnsOf: ({ _id }) => renewalTurns(_id) },
 );
 
@@ -111,7 +110,6 @@ export async function findConnection(orgId: string, provider: IntegrationProvide
   return (await collectionOf(IntegrationModel).findOne(which)) as Connection | null;
 }
 
-/** Whether the organization has connected a mail server of its own. */
 export const hasMailServer = async (orgId: string): Promise<boolean> => (await findConnection(orgId, 'email')) !== null;
 
 export async function listIntegrations(orgId: string): Promise<Integration[]> {
@@ -152,8 +150,8 @@ const signing = { sealed_signing: { $exists: true } } as const;
 const maxNamed = 50;
 
 /**
- * The connections that have a signing secret of their own, and that either belong to `workspace` or have this
- * `events_of` (the source of the events, such as a team or a repository); at most `maxNamed`.
+ * The connections with a signing secret of their own that belong to `workspace` or have this `events_of` (the source of
+ * the events, such as a team); at most `maxNamed`.
  */
 export async function listOwn(
   provider: IntegrationProvider,
@@ -221,7 +219,7 @@ export async function connectIntegration(
 }
 
 /**
- * Stores the settings of a standing connection and keeps its credentials; null when it was disconnected or replaced
+ * Stores the settings of a connection and keeps its credentials; null when the connection was disconnected or replaced
  * meanwhile.
  */
 export async function changeConnection(
@@ -241,8 +239,8 @@ export async function changeConnection(
 }
 
 /**
- * Disconnects: removes the credentials and the claim on events. Returns the connection as it was before; null when
- * there is none or it was already disconnected.
+ * Disconnects: removes the credentials and `events_of`. Returns the connection as it was before; null when there is
+ * none or it was already disconnected.
  */
 export async function disconnectIntegration(
   orgId: string,

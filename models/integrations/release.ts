@@ -1,6 +1,7 @@
 /**
- * Credentials of ended connections that still have to be revoked at the service. The write that ends the connection
- * stores the release and the intent to revoke, so that no credential stays valid because of a crash.
+ * A release holds the credentials of an ended connection until they are revoked at the service. The transaction that
+ * ends the connection stores the release and the intent to revoke the credentials, so that no credential stays valid
+ * because of a crash.
  */
 import mongoose from 'mongoose';
 import { credentialsOf, disconnectIntegration } from './integration.ts';
@@ -64,7 +65,7 @@ function releaseOf(
   };
 }
 
-/** Stores credentials that belong to no connection, so that the sweeper starts to revoke them. */
+/** Stores credentials that belong to no connection, so that the sweeper starts the workflow that revokes them. */
 export async function createRelease(owned: Owned, sealing: Sealing): Promise<void> {
   await collectionOf(ReleaseModel).insertOne(releaseOf(owned, sealing));
 }
@@ -72,7 +73,7 @@ export async function createRelease(owned: Owned, sealing: Sealing): Promise<voi
 /**
  * Ends a connection, and stores its credentials for revocation if the service supports that; null when there is nothing
  * to revoke. Idempotent. Both records change in one transaction, because a crash in between would leave a valid token
- * that nobody knows.
+ * that nobody can revoke.
  */
 export async function endConnection(
   orgId: string,
@@ -93,7 +94,6 @@ export async function endConnection(
   return release;
 }
 
-/** The decrypted credentials to revoke. */
 export const releasedCredentials = ({ _id, sealed }: Pick<Release, '_id' | 'sealed'>, { open }: SecretBox): unknown =>
   JSON.parse(open(sealed, releasePlace(_id)));
 

@@ -37,7 +37,7 @@ export type Candidate = { name?: string; email?: string; resume_parsed: boolean;
 const questionsBy = ['rules_or_model', 'member'] as const;
 export type QuestionsBy = (typeof questionsBy)[number];
 
-/** The fields that members may change before the start. */
+/** The fields that members may change before the interview starts. */
 const config = {
   role_title: string,
   interview_mode: oneOf(interviewModes),
@@ -84,7 +84,7 @@ export const InterviewModel = defineModel(
     updated_at: date,
     /** True once the removal is decided; some of the interview's data may still be stored. */
     removing: flag,
-    /** The last reports of the service that runs the bot; a report that comes again is recognized by its id. */
+    /** The ids of the last reports of the service that runs the bot, so that a repeated report is recognized. */
     reports: optional(list(string)),
     pending: pendingField,
   },
@@ -167,7 +167,7 @@ export async function configureInterview(
   );
 }
 
-/** Stores the last mail to the candidate, unless one with the same or a higher sequence number is stored. */
+/** Stores the last mail to the candidate, unless a mail with the same or a higher sequence number is stored. */
 export const noteInvited = (orgId: string, interviewId: string, invited: Invitation) =>
   update(
     orgId,
@@ -182,7 +182,10 @@ export const noteIntent = (orgId: string, interviewId: string, intent: Intent) =
 
 const reportsKept = 100;
 
-/** Stores a bot's report, with its intent. Null when the report came before, or there is no such interview. */
+/**
+ * Stores the id of a bot's report, and the intent to process the report. Null when the report came before, or there is
+ * no such interview.
+ */
 export const noteReport = (orgId: string, interviewId: string, reportId: string, intent: Intent) =>
   change(
     orgId,
@@ -197,8 +200,8 @@ export const noteReport = (orgId: string, interviewId: string, reportId: string,
  * Idempotent, even when several processes write at once: a state older than the stored one changes nothing, and each
  * status change is stored once. Null when nothing changed, or the interview does not exist any more.
  *
- * `newer`: when true, the given state is stored only if its `seq` is higher than the stored one. Otherwise a state with
- * the same `seq` is stored too, although it may lack data that the workflow has stored.
+ * `newer`: true when the given state may lack data that the workflow has stored under the same `seq`. Then the state is
+ * stored only if its `seq` is higher than the stored one.
  */
 export async function projectInterview(
   { orgId, interviewId, state, moves }: Projection,
@@ -228,13 +231,11 @@ export async function projectInterview(
   return written;
 }
 
-/** Adds the member's reason to a status change. */
 export const setReason = (orgId: string, interviewId: string, seq: number, reason: string) =>
   update(orgId, interviewId, { $set: { 'history.$.reason': reason } }, { ...standing, 'history.seq': seq });
 
 type Result = Partial<Pick<Interview, 'qa_summary' | 'evaluation'>>;
 
-/** Stores the results of an evaluation. */
 export const storeResult = (orgId: string, interviewId: string, result: Result, now: Date) =>
   update(orgId, interviewId, { $set: { ...result, updated_at: now } }, standing);
 
@@ -263,7 +264,6 @@ export async function storeScorecard(orgId: string, interviewId: string, card: S
   );
 }
 
-/** The interview that has this bot. */
 export async function findByBot({
   kind,
   id,

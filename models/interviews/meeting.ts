@@ -51,10 +51,9 @@ export const MeetingModel = defineModel(
      * crash after it has reserved space.
      */
     size: transcriptSize,
-    /** The names of the speakers. */
     speakers: list(string),
     summaries: optional(mixed<Partial<Record<SummaryMode, StoredSummary>>>()),
-    /** The owner's organization that is notified; absent: the owner's only organization. */
+    /** The organization whose members are notified, as the owner chose; absent: the owner's only organization. */
     told_org: optional(string),
     /** True once the removal is decided; some of the meeting's data may still be stored. */
     removing: flag,

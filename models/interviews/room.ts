@@ -1,7 +1,7 @@
 /**
  * The rooms in which interviews take place: one per interview, with the same id. A room stores the progress of the
- * interview; the transcript stores what is said, and the frame log stores what the sockets in the room receive. Each
- * role has a secret link, which is found by its hash and stored encrypted so that members can see it again.
+ * interview. The transcript stores what is said; the frame log stores what the sockets receive. Each role has a secret
+ * link, which is found by its hash and stored encrypted so that members can see it again.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
@@ -41,7 +41,7 @@ export const RoomModel = defineModel(
     candidate_name: optional(string),
     questions: list(mixed<Question>()),
     passes: list(mixed<Pass>()),
-    /** When the room opened; absent while the interview is scheduled: its links exist, but nobody may enter. */
+    /** When the room opened; before that, its links exist, but nobody may enter. */
     opened_at: optional(date),
     /** When the candidate agreed to the recording; nothing is recorded before. */
     consented_at: optional(date),
@@ -70,8 +70,8 @@ export const RoomModel = defineModel(
     /** When the record expires, some days after the end. */
     expires_at: optional(date),
     /**
-     * Intents to signal the interview's workflow after a consent, a refusal or an end. Each is kept until the workflow
-     * was asked for the status change.
+     * Intents to signal the interview's workflow after a consent, a refusal or an end. An intent is removed once the
+     * workflow has handled the status change.
      */
     pending: pendingField,
   },
@@ -205,7 +205,6 @@ export async function admitMessage(roomId: string, characters: number): Promise<
   return matchedCount === 1;
 }
 
-/** Stores that the interviewer has asked a question. */
 export async function noteAsked(roomId: string, questionId: string): Promise<void> {
   await rooms().updateOne({ _id: roomId }, { $addToSet: { asked: questionId } });
 }
@@ -219,7 +218,7 @@ export async function finishRoom(roomId: string, reason: EndReason, intent: Inte
   return rooms().findOne({ _id: roomId });
 }
 
-/** Removes the given intents of the room, because the interview's workflow has been asked for their status changes. */
+/** Removes the given intents of the room, because the interview's workflow has handled their status changes. */
 export async function settleMoves({ _id, pending = [] }: Pick<Room, '_id' | 'pending'>): Promise<void> {
   if (pending.length === 0) return;
   const keys = pending.map(({ key }) => key!);
@@ -237,7 +236,7 @@ export const roomWriter = (room: Pick<Room, '_id' | 'org_id'>, clock: () => Date
     clock,
   );
 
-/** Ends a room: everybody in it is told why, and its links stop working. Idempotent. */
+/** Ends a room: the sockets in it receive the reason, and its links stop working. Idempotent. */
 export async function closeRoom(roomId: string, reason: EndReason, clock: () => Date): Promise<void> {
   const room = await rooms().findOne(standing(roomId));
   if (!room) return;

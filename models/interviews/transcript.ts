@@ -63,7 +63,6 @@ export async function readTranscript(stream: string, limit = 0): Promise<Segment
   return collectionOf(SegmentModel).find({ stream }).sort({ at: 1, place: 1 }).limit(limit).toArray();
 }
 
-/** The last segments of a transcript, in order. */
 export async function readLast(stream: string, count: number): Promise<Segment[]> {
   const last = await collectionOf(SegmentModel).find({ stream }).sort({ at: -1, place: -1 }).limit(count).toArray();
   return last.toReversed();

@@ -25,8 +25,8 @@ export const ChunkModel = defineModel(
     heading: text,
     text: string,
     /**
-     * `sentences`: the packed vectors of `comparedTexts`; absent until the passage is embedded. `sentences_by`: the
-     * version of the texts and the vectors.
+     * `sentences`: the packed vectors of the chunk's sentences (`comparedTexts`); absent until they are computed.
+     * `sentences_by`: the `sentencesName` with which they were computed; vectors of another version are not used.
      */
     sentences: optional(bytes),
     sentences_by: optional(string),
@@ -44,7 +44,6 @@ const withoutSentences = { sentences: 0, sentences_by: 0 } as const;
 
 export type ChunkSource = Pick<Chunk, 'org_id' | 'mode' | 'source_type' | 'source_id' | 'generation'>;
 
-/** The records of a source's chunks. */
 export const chunksOf = (source: ChunkSource, cut: readonly CutChunk[]): Chunk[] =>
   cut.map((chunk) => ({
     ...source,
@@ -54,7 +53,7 @@ export const chunksOf = (source: ChunkSource, cut: readonly CutChunk[]): Chunk[]
 
 /**
  * Writes all chunks of a generation. Idempotent. A repeated write replaces each chunk in place, so that no chunk is
- * ever missing: a slow attempt may still write after a later attempt has published the generation.
+ * missing while answers use it. A slow attempt may still write after a later attempt has published the generation.
  */
 export async function writeChunks(
   { org_id, source_id, generation }: Pick<ChunkSource, 'org_id' | 'source_id' | 'generation'>,

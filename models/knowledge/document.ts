@@ -61,14 +61,15 @@ export const DocumentModel = defineModel(
     live_attempt: optional(number),
     chunk_count: number,
     /**
-     * Increments with each change of segments or authority, so that the index can detect whether its copy is current.
+     * Increments with each change of segments or authority, so that the index can detect whether its copy of them is
+     * current.
      */
     tags_version: number,
     /** The document's slot in the quota of its organization and mode; absent on documents from before slots existed. */
     slot: optional(number),
     created_at: date,
     /**
-     * When the text was last changed through the API; absent when it is as it was stored at `created_at`. Of two
+     * When the text was last changed through the API; absent when the text has not changed since `created_at`. Of two
      * documents that disagree, the one whose text is newer is quoted. A copy to live mode has its original's date.
      */
     written_at: optional(date),
@@ -149,8 +150,7 @@ export async function countDocuments(orgId: string, modes: readonly Mode[]): Pro
  * Stores a new document if the quota has room; null when the organization already has these bytes.
  *
  * Storing is one write that takes a free slot. If two uploads race for the last slot, the unique index refuses one of
- * them, and a crashed process holds no slot. `standing`: the documents as read a moment ago; they are read again when
- * the write is refused.
+ * them. `standing`: the documents as read a moment ago; they are read again when the write is refused.
  * @throws Problem SANDBOX_LIMIT, BETA_LIMIT_REACHED
  */
 export async function createDocument(
@@ -199,9 +199,9 @@ export async function citeDocument(
 }
 
 /**
- * Requests a new processing, of the stored bytes or of another text (`rewritten`). Null when there is no such document,
- * it is being processed, or the SHA-256 of its content is not `basedOn`. Throws a duplicate error when another document
- * has the same text.
+ * Requests that a document is processed again, from the stored bytes or from another text (`rewritten`). Null when
+ * there is no such document, it is being processed, or the SHA-256 of its content is not `basedOn`. Throws a duplicate
+ * error when another document has the same text.
  */
 export async function restartDocument(
   { orgId, modes, docId }: { orgId: string; modes: readonly Mode[]; docId: string },
@@ -250,8 +250,8 @@ export const claimDocument = (orgId: string, docId: string, generation: number, 
   });
 
 /**
- * Whether another document of the organization has the status `processing`, so that the given document should wait in
- * the backlog.
+ * Whether another document of the organization has the status `processing`. The given document should then wait in the
+ * backlog.
  */
 export async function isCrowded({ org_id, _id }: Pick<Document, 'org_id' | '_id'>): Promise<boolean> {
   const other = { org_id, _id: { $ne: _id }, status: 'processing' } as const;
@@ -285,7 +285,7 @@ export async function failDocument(
 /**
  * Publishes a generation with the index rows of the attempt that claimed it last. Null for any other attempt, and when
  * the document is deleted or a newer generation was requested. Idempotent. `model`: the embedding model from which all
- * of its passages already have vectors.
+ * passages of the generation already have vectors.
  */
 export async function publishDocument(
   { org_id, _id, generation, claimed }: Pick<Document, 'org_id' | '_id' | 'generation' | 'claimed'>,

@@ -1,6 +1,6 @@
 /**
- * Which sources lack vectors of the current embedding model. `embedded_by` of a document or page names the model of the
- * vectors of its live generation. The field is absent while some passages of this generation have no vector.
+ * Finds sources that lack vectors of the current embedding model. `embedded_by` of a document or page names the model
+ * of the vectors of its live generation. The field is absent while some passages of this generation have no vector.
  */
 import { acrossShards, collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { oneOf, string } from '../rules/base/fields.ts';
@@ -13,7 +13,7 @@ import { unprocessed } from '../rules/knowledge/document.ts';
 import { embedPassagesWork } from '../rules/knowledge/work.ts';
 import { modes } from '../rules/access/keys.ts';
 
-/** Holds the intent to start the embedding workflow of an organization and mode. */
+/** For each organization and mode, a record that stores the intent to start the embedding workflow. */
 export const EmbeddingWorkModel = defineModel(
   'EmbeddingWork',
   'embedding_work',
@@ -103,7 +103,7 @@ export async function isIncomplete({ org_id, mode }: Owner, model: string): Prom
 }
 
 /**
- * Notes that all passages of a generation have vectors; false when another generation is live now, or the source is
+ * Stores that all passages of a generation have vectors; false when another generation is live now, or the source is
  * deleted.
  */
 export async function markEmbedded(
@@ -122,7 +122,6 @@ export async function unmarkEmbedded(orgId: string, sourceId: string): Promise<v
   await recordsOf(sourceId).updateOne({ _id: sourceId, org_id: orgId }, gone);
 }
 
-/** The sources that are marked as embedded by this model. */
 export async function listEmbedded({ org_id, mode }: Owner, model: string): Promise<Set<string>> {
   const found = await Promise.all(
     sourceModels.map((of) =>

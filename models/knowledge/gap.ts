@@ -67,9 +67,9 @@ const GapModel = defineModel(
     vector_model: optional(string),
     status: oneOf(gapStatuses),
     /**
-     * Set while some passages have no vectors yet, because one of them may answer the question. `segments`: the
-     * segments that the question named (`askedSegments`); absent when it named none. A waiting gap is not shown. When
-     * the vectors are stored, its question is asked again.
+     * Set when the question was asked while some passages had no vectors, because one of these passages may answer it.
+     * `segments`: the segments that the question named (`askedSegments`); absent when it named none. A waiting gap is
+     * not shown. When the vectors are stored, its question is asked again.
      */
     waiting: optional(mixed<{ segments?: string[] }>()),
   },
@@ -93,7 +93,6 @@ function gapId(orgId: string, mode: Mode, question: string): string {
   return `gap_${hash.slice(0, 26)}`;
 }
 
-/** The customer who asked, and the message. */
 export type Asker = { customerId: string; messageId: string };
 export type QuestionVector = { model: string; vector: Float32Array };
 export type Asked = {
@@ -121,7 +120,8 @@ export async function findGroup(
       .limit(limit)
       .batchSize(vectorsAtOnce),
   );
-  // The gap with the most similar vector may have been deleted since the vectors were read; then the next one counts.
+  // The gap with the most similar vector may have been deleted since the vectors were read; then the next most similar
+  // gap is taken.
   for (const id of sameQuestions(vector, known)) {
     const gap = await gaps.findOne({ _id: id, org_id: orgId }, { projection: { group: 1 } });
     if (gap) return gap.group;
@@ -346,7 +346,6 @@ const waitsAtMostMs = 3_600_000;
 
 export type WaitingGap = Pick<Gap, '_id' | 'question'> & { waiting: NonNullable<Gap['waiting']> };
 
-/** Some of the questions that wait for vectors. */
 export async function listWaitingGaps(orgId: string, mode: Mode, limit: number): Promise<WaitingGap[]> {
   return collectionOf(GapModel)
     .find({ org_id: orgId, mode, waiting: { $exists: true } })
@@ -366,7 +365,7 @@ export async function settleGap(orgId: string, gapId: string, answered: boolean)
 }
 
 /**
- * Sets the status of all wordings of the groups that these wordings belong to, because lists do not name every wording.
+ * Sets the status of all wordings in the groups to which these gaps belong, because lists do not name every wording.
  * Returns how many wordings the groups have.
  */
 export async function setGapStatus(

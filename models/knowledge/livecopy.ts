@@ -1,6 +1,7 @@
 /**
- * Copies of an organization's knowledge from test to live mode, requested when it goes live. The record is kept, so
- * that members see the result. Each document and page is copied once, however often the workflow runs.
+ * Copies of an organization's knowledge from test to live mode, requested when the organization goes live. The record
+ * of a copy is kept, so that members see the result. Each document and page is copied once, however often the workflow
+ * runs.
  */
 import { unlessDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, finderOf, updaterOf, type RecordOf } from '../base/define.ts';
@@ -57,7 +58,6 @@ export async function createLiveCopy(copy: LiveCopy & { running: true }): Promis
 export const findLiveCopy = finderOf(LiveCopyModel);
 const update = updaterOf(LiveCopyModel);
 
-/** Whether a copy into this mode is running. */
 export async function isCopying(orgId: string, mode: Mode): Promise<boolean> {
   return (await collectionOf(LiveCopyModel).findOne({ org_id: orgId, mode, running: true })) !== null;
 }

@@ -9,8 +9,8 @@ import { nearShare, quotaEnvironment, type Feature, type Quotas } from '../rules
 type Held = { _id: { org_id: string; mode: Mode }; used: number; organization: Pick<Organization, 'environment'>[] };
 
 /**
- * Records are counted from indexes alone. `match` holds for every record; MongoDB needs it as a range of the index's
- * first field.
+ * Records are counted from indexes alone. `match` has a condition on `org_id`, which is true for every record, because
+ * MongoDB needs a range of the index's first field.
  */
 const sources = {
   documents: {

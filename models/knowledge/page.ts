@@ -24,7 +24,7 @@ export const PageModel = defineModel(
     live: boolean,
     /** The crawl that read the page last. */
     crawl_id: string,
-    /** The crawl that claimed the newest generation; ids of crawls grow with time. */
+    /** The crawl that claimed the newest generation; an earlier crawl, with a lower id, cannot claim the page. */
     claimed_by: optional(string),
     segments: list(string),
     /** The page's priority tier; when absent, the default tier of websites applies (`defaultAuthority`). */
@@ -125,7 +125,6 @@ export async function listSets(orgId: string, mode: Mode): Promise<SeenPage[]> {
   return collectionOf(PageModel).find({ org_id: orgId, mode }, { projection }).toArray();
 }
 
-/** The ids of the given pages that exist. */
 export async function findPageIds(orgId: string, pageIds: readonly string[]): Promise<Set<string>> {
   const found = await collectionOf(PageModel)
     .find({ org_id: orgId, _id: { $in: pageIds } }, { projection: { _id: 1 } })
@@ -133,7 +132,7 @@ export async function findPageIds(orgId: string, pageIds: readonly string[]): Pr
   return new Set(found.map(({ _id }) => _id));
 }
 
-/** Matches the page only if no crawl has read it or claimed a generation since it was read. */
+/** Matches the page only if no crawl has read it, or claimed a generation, since this `SeenPage` was read. */
 const asSeen = (orgId: string, { _id, live, crawl_id, generation, live_generation }: SeenPage) => ({
   _id,
   org_id: orgId,

@@ -25,7 +25,6 @@ export async function savePageLinks(pages: readonly { _id: string; links: readon
   );
 }
 
-/** The stored links of these pages, by page id. */
 export async function findPageLinks(pageIds: readonly string[]): Promise<Map<string, string[]>> {
   const found = await collectionOf(PageLinksModel)
     .find({ _id: { $in: [...pageIds] } })

@@ -30,7 +30,10 @@ export async function recordRemoval(removal: Removal): Promise<boolean> {
   return (await unlessDuplicate(() => RemovalModel.create(removal))) !== undefined;
 }
 
-/** Stores removals without a workflow; the end of a crawl carries them out. Existing removals stay unchanged. */
+/**
+ * Stores removals that have no workflow, because a crawl carries them out when it ends. Existing removals stay
+ * unchanged.
+ */
 export async function recordRemovals(
   removals: readonly Omit<Removal, 'pending'>[],
   session?: ClientSession,
@@ -44,7 +47,7 @@ export async function recordRemovals(
   );
 }
 
-/** Removals without a workflow of their own, which the end of a crawl carries out. */
+/** The removals that have no workflow, because a crawl carries them out when it ends. */
 export async function listRemovals(orgId: string, mode: Mode): Promise<Removal[]> {
   return collectionOf(RemovalModel)
     .find({ org_id: orgId, mode, pending: { $exists: false } })

@@ -47,7 +47,6 @@ export const sourcesIn = (model: SourceModel) => collectionOf<SourceRecord, 'doc
 /** The collection of a source, by the prefix of its id. */
 export const recordsOf = (sourceId: string) => sourcesIn(isPage(sourceId) ? PageModel : DocumentModel);
 
-/** The effective authority tier of a source. */
 export const authorityOf = ({ _id, authority }: Pick<SourceRecord, '_id' | 'authority'>): Authority =>
   effectiveAuthority(authority, isPage(_id) ? 'website' : 'document');
 
@@ -66,7 +65,7 @@ export async function ownersOf(match: object, options: mongo.AggregateOptions = 
 
 /** The organizations and modes that have published sources. */
 export async function listOwners(): Promise<Owner[]> {
-  // Only maintenance calls this, and it reads each of these records anyway, so a scan is acceptable.
+  // Only maintenance calls this, and maintenance reads each of these records anyway, so a scan is acceptable.
   return ownersOf({ live_generation: { $exists: true } }, everyRecord);
 }
 
@@ -154,8 +153,8 @@ export async function findSource(orgId: string, sourceId: string): Promise<Sourc
 }
 
 /**
- * Begins a new attempt, which writes the index rows of the live generation again. Returns the source, and the name of
- * the batch of rows that the attempt writes. Null when another generation is live, or the source is deleted.
+ * Begins a new attempt to write the index rows of the live generation. Returns the source, and the name of the batch of
+ * rows that the attempt writes. Null when another generation is live, or the source is deleted.
  */
 export async function beginRows(
   orgId: string,
@@ -174,8 +173,8 @@ export async function beginRows(
 }
 
 /**
- * Makes a batch of index rows live in place of the batch that `source` had; false when another batch is live now, or
- * the source is deleted.
+ * Makes the index rows of `batch` live in place of the batch that `source` had. False when another batch is live now,
+ * or the source is deleted.
  */
 export async function publishRows(orgId: string, sourceId: string, source: Source, batch: string): Promise<boolean> {
   const { live_generation, live_attempt } = source;

@@ -1,7 +1,7 @@
 /**
- * A change stream that reports what sockets must learn at once, whichever process made the change: records that ended,
- * such as a revoked session or a removed conversation. The stream also reports appended frames when Redis (channels.ts)
- * does not deliver them. It only notifies; a listener that missed a notification reads the collections.
+ * A change stream that reports ended records, such as a revoked session or a removed conversation, so that the sockets
+ * of every process learn of them at once. The stream also reports appended frames when Redis (channels.ts) does not
+ * deliver them. It only notifies; a listener that missed a notification reads the collections.
  */
 import mongoose from 'mongoose';
 import { FrameModel, type Frame } from './frame.ts';
@@ -14,7 +14,7 @@ export type WatchedRecords = { collection: string; endedBy?: string };
 
 export type Change = { kind: 'frame'; frame: Frame } | { kind: 'ended'; collection: string; id: string };
 
-/** The changes that were committed after the promise `opened` was resolved, in the order of their commits. */
+/** The changes that are committed after `opened` has resolved, in the order of their commits. */
 export type Changes = {
   /** Starts listening, and returns a change if one came at once. The caller calls this once, before `next`. */
   opened(): Promise<Change | null>;

@@ -1,6 +1,6 @@
 /**
- * Frames over Redis. The process that appends a frame publishes it afterwards, on the channels of its stream and its
- * organization; each process subscribes to the channels that its sockets need. The frame log in MongoDB stays
+ * Frames over Redis. The process that appends a frame publishes the frame on the channels of the frame's stream and
+ * organization. Each process subscribes to the channels that its sockets need. The frame log in MongoDB stays
  * authoritative: processes read frames that were not published from the log.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,8 +20,8 @@ type Published = { stream: string; org_id: string; at: Date };
 const channelOf = (id: string): string => `${mongoose.connection.name}:frames:${id}`;
 
 /**
- * Publishes appended frames, without waiting and without reporting failures, because the receiving processes reread the
- * log regularly.
+ * Publishes appended frames, without waiting, and ignores failures, because the receiving processes reread the log
+ * regularly.
  */
 export function publishFrames(frames: readonly Published[]): void {
   const connection = redis();
@@ -48,7 +48,7 @@ export type Channels = {
 type Heard<F> = {
   /** `id`: the stream or the organization on whose channel the frame came. */
   frame(id: string, frame: F): void;
-  /** The subscriptions have begun, for the first time or again; earlier frames may have been missed. */
+  /** Called when the subscriptions begin, for the first time or again: earlier frames may have been missed. */
   missed(): void;
   away(error: Error): void;
 };

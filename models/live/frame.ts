@@ -11,8 +11,7 @@ import { defined } from '../rules/base/defined.ts';
 import { expiryOf } from '../rules/base/retention.ts';
 
 /**
- * `transient`: the frame is kept only for a short time, because the next frame makes it useless. `key`: an idempotency
- * key.
+ * `transient`: the frame is kept only for a short time, because the next frame replaces it. `key`: an idempotency key.
  */
 export type NewFrame = { type: string; body?: Record<string, unknown>; key?: string; transient?: boolean };
 
@@ -42,7 +41,6 @@ export const FrameModel = defineModel(
   ],
 );
 export type Frame = RecordOf<typeof FrameModel>;
-/** `stream`: the id of the record that sockets follow. */
 export type Stream = { readonly orgId: string; readonly stream: string };
 const inside = ({ orgId, stream }: Stream) => ({ org_id: orgId, stream });
 
@@ -83,7 +81,6 @@ export async function countFrames(stream: Stream, after: number, upTo: number): 
   return collectionOf(FrameModel).countDocuments({ ...inside(stream), seq: { $gt: after, $lte: upTo } });
 }
 
-/** Whether a frame with this idempotency key was appended. */
 export async function hasFrame(stream: Stream, key: string): Promise<boolean> {
   return (await collectionOf(FrameModel).findOne({ ...inside(stream), key }, { projection: { _id: 1 } })) !== null;
 }
@@ -119,11 +116,13 @@ export type FrameLog = Stream & { keptUntil(at: Date): { expires_at?: Date } };
 export type WriterOptions = {
   /**
    * Whether this writer still has the right to write. It is called whenever another writer has written. A writer that
-   * takes over from one that seemed dead writes a frame first. So the old writer finds its number taken, calls `holds`,
-   * and stops before it writes between the new writer's frames.
+   * takes over from one that seemed dead writes a frame first. So the old writer finds the next number taken, calls
+   * `holds`, and stops before it writes between the new writer's frames.
    */
   holds?: () => Promise<boolean>;
-  /** The log's last number, read before the right to write was taken; then the first append need not call `holds`. */
+  /**
+   * The log's last number. If it was read before the right to write was taken, the first append need not call `holds`.
+   */
   after?: number;
 };
 

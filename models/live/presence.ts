@@ -82,7 +82,6 @@ export async function notePresence(processId: string, seen: readonly Seen[], now
     await collectionOf(PresenceModel).updateMany({ _id: { $in: gone } }, { $pull: { processes: processId } });
 }
 
-/** Stores the heartbeat of a process that holds sockets. */
 export async function noteAlive(processId: string, now: Date): Promise<void> {
   const fields = { alive_at: now, expires_at: keptUntil(now) };
   await collectionOf(SocketProcessModel).updateOne({ _id: processId }, { $set: fields }, { upsert: true });

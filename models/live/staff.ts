@@ -1,7 +1,7 @@
 /**
- * Frames for members only, which customers never see. They use the frame log, too, but in streams of their own, and
- * contain only ids. They only say that something changed; whoever receives them reads the records. So a frame that is
- * lost with its process delays the display and loses no data.
+ * Frames for members only, which customers never see. They are in the frame log, too, but in separate streams. A frame
+ * contains only ids and says that something changed; whoever receives the frame reads the records. So a frame that is
+ * lost in a crash delays the display and loses no data.
  */
 import { frameWriter } from './frame.ts';
 import type { Doing } from '../rules/live/staff.ts';

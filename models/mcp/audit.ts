@@ -91,16 +91,16 @@ const isSigned = (orgId: string, name: 'head' | 'checked', mark: Signed, keys: K
   keys.verify('audit checkpoints', markText(orgId, name, mark), mark.mac) === true;
 
 /**
- * A writer of audit events. In this process, the events of an organization are queued. When another process was faster,
- * the writer reads the end of the chain again.
+ * A writer of audit events. Within this process, it appends the events of an organization one after another. When
+ * another process was faster, the writer reads the end of the chain again.
  */
 export function auditWriter({ clock, secrets }: { clock: () => Date; secrets: Keys }) {
   const heads = new Map<string, Mark>();
   const queues = new Map<string, Promise<unknown>>();
 
   /**
-   * The end of the chain. If the last events were deleted, the end that the checkpoint stores is returned, so that the
-   * missing events leave a gap that every check finds.
+   * The end of the chain. If the last events were deleted, the end in the checkpoint is returned, so that every check
+   * finds the gap.
    */
   async function readHead(orgId: string): Promise<Mark> {
     const [last, checkpoint] = await Promise.all([
@@ -208,7 +208,7 @@ export type Verified = { intact: boolean; checked: number; read: number; first_b
  * starts where the last one ended, unless `whole` is true.
  */
 export async function verifyAudit(orgId: string, secrets: Keys, { whole = false } = {}): Promise<Verified> {
-  // The checkpoint is read first, so that the events appended meanwhile do not matter.
+  // The checkpoint is read first, so that events appended meanwhile do not disturb the check.
   const checkpoint = await checkpoints().findOne({ _id: orgId });
   if (!checkpoint) {
     const event = await collectionOf(AuditModel).findOne({ org_id: orgId }, { projection: { _id: 1 } });
@@ -269,8 +269,8 @@ async function keepChecked(orgId: string, mark: Mark, secrets: Keys): Promise<vo
 }
 
 /**
- * Checks each chain, moves its checkpoints to its end if it is intact, and signs them with the newest key. So older
- * keys are no longer needed. Returns the organizations whose chain is broken. Idempotent.
+ * Checks each chain, which moves the checkpoint `checked` to the end of an intact chain, and signs the checkpoints with
+ * the newest key. So older keys are no longer needed. Returns the organizations whose chain is broken. Idempotent.
  */
 export async function resignAudits(secrets: SecretBox): Promise<{ resigned: number; broken: string[] }> {
   const done = { resigned: 0, broken: [] as string[] };

@@ -98,7 +98,6 @@ export async function findToolCall(orgId: string, callId: string): Promise<ToolC
   return collectionOf(ToolCallModel).findOne({ _id: callId, org_id: orgId });
 }
 
-/** The state of a call; undefined when there is no such call. */
 export async function callState(orgId: string, callId: string): Promise<CallState | undefined> {
   const found = await collectionOf(ToolCallModel).findOne(
     { _id: callId, org_id: orgId },
@@ -107,7 +106,6 @@ export async function callState(orgId: string, callId: string): Promise<CallStat
   return found?.state;
 }
 
-/** The calls for a message, in order. */
 export async function callsFor(orgId: string, messageId: string): Promise<ToolCall[]> {
   return collectionOf(ToolCallModel).find({ message_id: messageId, org_id: orgId }).sort({ ordinal: 1 }).toArray();
 }
@@ -165,7 +163,6 @@ export const resend = (
   now: Date,
 ) => update(org_id, _id, { $set: by }, { ...abandonedBy(attempt!, now), state: 'calling' });
 
-/** Extends the sender's lease. */
 export const keepSending = ({ _id, org_id }: ToolCall, attempt: string, sending_until: Date) =>
   update(org_id, _id, { $set: { sending_until } }, { state: 'calling', attempt });
 
@@ -191,10 +188,9 @@ export const decideCall = (
   );
 
 /**
- * Stores the customer's answer to one question of a tool once, together with the intents to continue; null when the
- * question does not wait for an answer any more. After the last answer the call is sent; otherwise the next question is
- * asked (`more`). `call` holds the questions as they were read before the answer. Null also when they have changed
- * since (optimistic locking).
+ * Stores the customer's answer to one question of a tool, together with the intents to continue. After the last answer
+ * the call is sent; otherwise the next question is asked (`more`). Null when the question no longer waits for an
+ * answer, or when the stored questions differ from those in `call` (optimistic locking).
  */
 export const answerQuestion = (
   call: ToolCall,

@@ -3,13 +3,13 @@ import type { ToolServer } from './server.ts';
 import type { Mode } from '../rules/access/keys.ts';
 
 /**
- * A sign-in as the API and the worker hand it to each other (models/base/errand.ts), and as it is kept while a person
- * consents.
+ * The data of a sign-in. The API and the worker pass them to each other as an errand (models/base/errand.ts). They are
+ * stored while a person consents.
  */
 export type GrantContent = {
   /**
-   * The server to store once the sign-in has succeeded, so that settings with which the sign-in fails never replace
-   * working settings.
+   * The server to store once the sign-in has succeeded. Settings with which a sign-in fails must not replace working
+   * settings.
    */
   server: Pick<ToolServer, '_id' | 'connection' | 'endpoint_url' | 'auth_type' | 'oauth' | 'scopes_wanted'>;
   /** The OAuth `state` parameter, by which the returning browser is recognised. */

@@ -15,7 +15,7 @@ const WindowModel = defineModel(
 
 const minuteMs = 60_000;
 
-/** `left`: the calls left until the minute ends in `endMs`. `waitMs`: set when the call is over the limit. */
+/** `left`: the calls still allowed in this minute, which ends in `endMs`. `waitMs`: set for a call over the limit. */
 export type Taken = { left: number; endMs: number; waitMs?: number };
 
 /** Counts one call against the limit `name`. */

@@ -152,8 +152,8 @@ export async function forgetOAuthState(
 }
 
 /**
- * Removes the wanted scopes, because the authorization server does not know them; the next sign-in asks for the scopes
- * that the tool server requires at that time.
+ * Removes the wanted scopes, because the authorization server does not know them. The next sign-in asks for the scopes
+ * that the tool server then requires.
  */
 export async function forgetScopes(orgId: string, connection: number): Promise<void> {
   await collectionOf(ToolServerModel).updateOne(

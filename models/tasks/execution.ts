@@ -138,7 +138,7 @@ export async function settleStep(ref: StepRef, began: Date, end: StepEnd, now: D
 
 /**
  * Ends an execution whose steps have all ended. Stores the intents of follow-up work in the task and returns them, so
- * that the caller can start them at once.
+ * that the caller can start their workflows at once.
  */
 export async function endExecution(
   { orgId, taskId, executionId }: Omit<StepRef, 'integration'>,

@@ -44,8 +44,8 @@ export async function findExtraction(sessionId: string, orgId: string): Promise<
 }
 
 /**
- * Notes that an organization's tasks were extracted from a transcript. Call this after the tasks are stored, because a
- * later extraction may skip a version of the transcript that is noted.
+ * Stores that an organization's tasks were extracted from a transcript. Call this after the tasks are stored, because a
+ * later extraction may skip this version of the transcript.
  */
 export async function noteExtraction(
   sessionId: string,
@@ -82,9 +82,8 @@ export async function listExtracted(sessionId: string, orgId: string): Promise<T
 }
 
 /**
- * Call this when a meeting is deleted. The function removes the extracted tasks of all organizations and the extraction
- * records. Tasks that people wrote are kept, without their link to the meeting. `told` is called for each changed task.
- * Idempotent.
+ * Removes the tasks of all organizations that were extracted from a deleted meeting, and the extraction records. Tasks
+ * that people wrote are kept, without their link to the meeting. `told` is called for each changed task. Idempotent.
  */
 export async function removeTasksOf(
   sessionId: string,

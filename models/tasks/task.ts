@@ -44,7 +44,6 @@ export type Cause = {
 /** An entry in a task's history. */
 type TaskChanged = Omit<Cause, 'now'> & {
   at: Date;
-  /** The names of the fields that changed. */
   changed: string[];
 };
 
@@ -121,7 +120,6 @@ const standing = (orgId: string, taskId: string) => ({ _id: taskId, org_id: orgI
  */
 export type Changed = { task: Task; events: TaskEvent[]; intents: Intent[] };
 
-/** The fields of a new task that the caller provides. */
 export type NewTask = Omit<TaskDetails, 'status'> &
   Pick<Task, 'org_id' | 'mode' | 'created_by' | 'source_quote' | 'source_key'>;
 
@@ -204,7 +202,6 @@ export async function countTasks(orgId: string, filter: TaskFilter): Promise<num
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** The number of tasks in these organizations that are linked to the meeting. */
 export async function countLinked(orgIds: readonly string[], sessionId: string): Promise<number> {
   return collectionOf(TaskModel).countDocuments(matching(orgIds, { sessionId }));
 }

@@ -1,4 +1,4 @@
-/** A verified webhook or mail from another service, with its owner. Types only. */
+/** A verified webhook or mail from another service, with the organization that it belongs to. */
 import type { Mode } from '../../models/rules/access/keys.ts';
 import type { InboundProvider } from '../../models/rules/events/inbound.ts';
 

@@ -41,7 +41,7 @@ type Guard = {
 
 /**
  * Runs requests to a service. The service's error becomes a refusal of the delivery. @throws DeliveryRefused; the
- * signal's reason when it aborted the requests
+ * reason of `signal` when it is aborted
  */
 export async function guarded<T>({ integration, deps, signal, request }: Guard, work: () => Promise<T>): Promise<T> {
   try {

@@ -8,7 +8,7 @@ import type { TaskSource } from '../../models/rules/tasks/task.ts';
 
 type Said = { source: TaskSource; note: string; outcome: string };
 type FollowDeps = Starter & { clock: () => Date };
-/** `facts`: the issue's content that is stored as known with this change. */
+/** `facts`: the issue's content that the link stores as known after the change. */
 type Followed = { change: TaskChange; facts: Partial<IssueFacts> };
 
 /**

@@ -1,6 +1,4 @@
-/**
- * The interface of handlers of inbound records: what each provider implements for the common processing. Types only.
- */
+/** The interface of handlers of inbound records: what each provider implements for the common processing. */
 import type { Start } from '../../models/base/pending.ts';
 import type { Inbound } from '../../models/events/inbound.ts';
 

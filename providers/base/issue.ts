@@ -1,4 +1,4 @@
-/** The interface for sending a task's changes to its issue in another service. Types only. */
+/** The interface for sending a task's changes to its issue in another service. */
 import type { Starter } from './handled.ts';
 import type { SenderDeps } from './sender.ts';
 import type { Link } from '../../models/events/link.ts';

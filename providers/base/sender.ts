@@ -30,8 +30,9 @@ export type Letter = {
   /** Makes the mail's link valid; returns false when the mail must not be sent any more. */
   prepare?(): Promise<boolean>;
   /**
-   * For a mail to a person outside the organization: the organization's name (when it is empty, the mail names the
-   * sender's domain), the reason, the account that sends the mail, and the idempotency key for the limits.
+   * For a mail to a person outside the organization. `organization`: its name; when the name is empty, the mail names
+   * the sender's domain. `why`: the reason for the mail. `account`: the account that sends it. `use`: the idempotency
+   * key for the limits.
    */
   outside?: { organization: string; why: OutsideReason; account: string; use: string };
   /** The sender's name when the server's address has none. */
@@ -57,7 +58,6 @@ export type SenderDeps = {
   egressAllow: readonly string[];
   mailer: Mailer;
   mail: MailSettings;
-  /** The public URL of this system. */
   publicUrl: string;
   clock: () => Date;
   log: Logger;
@@ -65,7 +65,7 @@ export type SenderDeps = {
 
 /** A ticket event whose deliveries are being composed. */
 export type TicketNews = {
-  /** What texts say about the event. It shows the ticket in its state after the event. */
+  /** The data about the event for texts, with the ticket's state after the event. */
   told: TicketTold;
   conversation: Conversation;
   supportConfig: SupportConfig;

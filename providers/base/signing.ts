@@ -5,7 +5,6 @@ import type { SecretBox } from '../../models/base/secretbox.ts';
 import { signingPlace, type Integration } from '../../models/integrations/integration.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** A request as it was received. */
 export type SignedRequest = {
   headers: IncomingHttpHeaders;
   /** The unparsed bytes, because the signature covers them. */

@@ -1,4 +1,4 @@
-/** The interface for executing a step of a task in a connected service. Types only. */
+/** The interface for executing a step of a task in a connected service. */
 import type { Sender } from './sender.ts';
 import type { Task } from '../../models/tasks/task.ts';
 import type { StepRef } from '../../models/tasks/execution.ts';

@@ -49,7 +49,7 @@ export type Github = ReturnType<typeof createGithub>;
 
 const github = { service: 'GitHub', Failure: GithubError };
 const perPage = 100;
-/** Large enough for one page of issues with texts of GitHub's maximum length. */
+/** This is large enough for one page of issues with texts of GitHub's maximum length. */
 const maxReplyBytes = 10 * 1024 * 1024;
 /** The search for a marker reads at most this many pages. */
 const maxPages = 20;
@@ -118,8 +118,8 @@ export function createGithub({ http, url }: { http: Http; url: string }) {
       return ask(token, 'PATCH', `/repos/${repository}/issues/${number}`, change, signal);
     },
     /**
-     * The issue whose text contains the marker, among issues changed since `since`. This reads the list of issues,
-     * because GitHub's search index lags behind.
+     * The issue whose text contains the marker, among issues changed since `since`. Reads the list of issues, because
+     * GitHub's search index lags behind.
      */
     async findByMark(
       token: string,

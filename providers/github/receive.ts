@@ -58,7 +58,7 @@ async function issueAt(link: Link, deps: GithubDeps, signal: AbortSignal): Promi
   const integration = await findConnection(link.org_id, 'github');
   if (!integration) return 'unasked';
   const number = numberOfIssue(link.external);
-  // If the organization has connected another repository since, this number names a different issue there.
+  // If another repository was connected after the issue was linked, this number names a different issue there.
   if (link.external !== githubIssueExternal(integration.workspace ?? '', number)) return 'unasked';
   if (integration.status !== 'connected')
     throw new GithubError('GitHub has to be connected again.', { unauthorized: true });

@@ -1,5 +1,3 @@
-/** Rules of GitHub: names of repositories and ids of links. Pure. */
-
 /** A repository's name in the form `owner/name`, with the characters that GitHub allows. */
 export const repositoryName = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})\/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/;
 

@@ -31,7 +31,7 @@ export const carryToGithub: Carry = async ({ link, known, task, told, deps, sign
     const { integration, credentials } = await connection(task.org_id, 'github', deps);
     const { token } = credentials as GithubCredentials;
     const number = numberOfIssue(link.external);
-    // If the organization has connected another repository since, this number names a different issue there.
+    // If another repository was connected after the issue was linked, this number names a different issue there.
     if (link.external !== githubIssueExternal(integration.workspace ?? '', number)) return false;
     try {
       await noteIssue(link._id, noteOf(news, known));

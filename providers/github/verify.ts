@@ -30,7 +30,8 @@ function issueIn(event: unknown): string | undefined {
 
 /** @throws Problem UNAUTHENTICATED; UNSUPPORTED_MEDIA_TYPE for a form. */
 export async function verifyGithub({ headers, body }: SignedRequest, secrets: SecretBox): Promise<GithubSender> {
-  // Forms are GitHub's default. The repository, by which secrets are found, is then inside a form field.
+  // Forms are GitHub's default, but they are refused: the repository, by which secrets are found, is inside a form
+  // field.
   if (isForm(headers))
     throw new Problem('UNSUPPORTED_MEDIA_TYPE', {
       message: 'Set the content type of this webhook in GitHub to application/json; a form is not read.',

@@ -1,4 +1,3 @@
-/** Interprets events of Linear's issues. */
 import { z } from 'zod';
 import { linearVerb } from './rules.ts';
 
@@ -30,7 +29,7 @@ export const sentIssueEvent = z.object({
     /** A date, `YYYY-MM-DD`. */
     dueDate: text,
   }),
-  /** The previous values of the changed fields. Some senders list all fields, and some list none. */
+  /** The previous values of the changed fields. Some events list all fields, and some list none. */
   updatedFrom: z.record(z.string(), z.unknown()).nullish(),
 });
 type SentIssueEvent = z.infer<typeof sentIssueEvent>;
@@ -80,8 +79,8 @@ function movesState(updatedFrom: SentIssueEvent['updatedFrom'], stateId: string 
 }
 
 /**
- * Whether this change or a later one is already known. Events may arrive out of order, and events for our own changes
- * may arrive after the next change has begun.
+ * Whether this change or a later one is already known. Events may arrive out of order, and events for this system's own
+ * changes may arrive after the next change has begun.
  */
 export const isStale = ({ updatedAt }: Pick<IssueEvent, 'updatedAt'>, seenAt: Date | undefined): boolean =>
   updatedAt !== undefined && seenAt !== undefined && updatedAt <= seenAt;

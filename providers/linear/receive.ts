@@ -22,7 +22,6 @@ export type IssuePort = {
   /** Handles a change of other fields than the state (`event.details`). */
   changed?(link: Link, event: IssueEvent, deps: LinearDeps): Promise<Handled>;
 };
-/** The port of each kind of linked record. */
 type IssuePorts = Readonly<Record<LinkKind, IssuePort>>;
 
 const anyEvent = z.object({ type: z.string().nullish() });
@@ -46,8 +45,8 @@ export async function handleLinear(
     return handled;
   }
   if (event.action !== 'update') return { ignored: 'The issue was made here.' };
-  // The issue was restored, or the key can read it again: Linear replies "not found" for a deleted issue, and also for
-  // an issue that the key may not read.
+  // Linear replies "not found" for a deleted issue, and for an issue that the key may not read. This issue was
+  // restored, or the key can read it again.
   if (link.removed_at && event.updatedAt && event.updatedAt > link.removed_at) await noteRestored(link._id);
   const details = await detailsHandled(event, link, port, deps);
   if (!event.moves || event.stateId === undefined)

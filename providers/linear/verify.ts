@@ -47,8 +47,8 @@ export async function verifyLinear({ headers, body, now }: SignedRequest, known:
 }
 
 /**
- * The signature from Linear's own header (`linear-signature`) or from that of the specification (`x-linear-signature`).
- * When both are present, they must be equal.
+ * The signature from Linear's own header (`linear-signature`) or from the one in this system's specification
+ * (`x-linear-signature`). When both are present, they must be equal.
  */
 function signatureIn(headers: IncomingHttpHeaders): string {
   const named = [headers['linear-signature'], headers['x-linear-signature']].filter((value) => value !== undefined);

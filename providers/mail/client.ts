@@ -62,7 +62,7 @@ export function createMailer({
   // The activity that tests a connection has 40 s, so a session must end before that.
   totalTimeoutMs = 30_000,
 }: MailerOptions): Mailer {
-  /** `signal`: its abort closes the connection at once. */
+  /** When `signal` is aborted, the connection is closed at once. */
   async function transport({ server, own }: MailRoute, signal: AbortSignal) {
     // The library is loaded lazily, because most processes send no mail.
     const { createTransport } = await import('nodemailer');

@@ -72,8 +72,8 @@ export async function admit(
 }
 
 /**
- * Counts a reply to an address that a visitor gave. The reply counts for its address only: the visitor chose the
- * address, and no account of the organization did.
+ * Counts a reply to an address that a visitor gave. Only the limits of the address apply, because no account of the
+ * organization chose the address.
  * @throws DeliveryRefused when the mail must not be sent
  */
 export async function admitReply(

@@ -1,4 +1,3 @@
-/** Parses the URL of a mail server, as an operator or an organization writes it. Pure. */
 import { hostPort } from '../../models/rules/base/address.ts';
 
 export type SmtpServer = {

@@ -104,7 +104,7 @@ export async function writeLetter(letter: Letter, { orgId, id, about, at }: Stam
 export async function sendLetter(written: WrittenLetter, deps: SenderDeps, signal: AbortSignal): Promise<Sent> {
   const { orgId, letter, mail, request, via } = written;
   const { to, outside, prepare } = letter;
-  // The mail must not go through another server, which may have been configured since the mail was written.
+  // The mail must not go through another server that was configured after the mail was written.
   const route = await routeOf(deps, orgId, via);
   if (outside && route) await admit({ ...outside, orgId, address: to.address }, route, request, deps);
   if (prepare && !(await prepare()))

@@ -1,6 +1,6 @@
 /**
- * Which server and which sender address an organization's mails use: its own if it connected a server, otherwise the
- * deployment's.
+ * Decides which server and which sender address an organization's mails use: its own if it connected a server,
+ * otherwise the deployment's.
  */
 import type { Logger } from 'pino';
 import { breakConnection } from '../base/broken.ts';

@@ -1,6 +1,6 @@
 /**
  * Messages that Amazon SNS sends over HTTPS: their fields, the text that is signed, and which URLs in them may be
- * fetched. Pure.
+ * fetched.
  */
 import { z } from 'zod';
 import { portOf, readEgressEntry } from '../../models/rules/base/address.ts';

@@ -1,4 +1,4 @@
-/** Bots of Attendee, a service that a company can host itself. */
+/** Orders, reads and deletes bots of Attendee, a service that a company can host itself. */
 import { z } from 'zod';
 import { BotRefused, type Bot } from './bot.ts';
 import { created, createService, knowsBot, sending, type ServiceOptions } from './service.ts';

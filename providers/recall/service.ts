@@ -38,7 +38,7 @@ export type Service = {
   sent: Bot['sent'];
 };
 
-/** The service is unavailable, overloaded, or rejects our API key. A retry may succeed. */
+/** The service is unavailable, overloaded, or rejects the API key. A retry may succeed. */
 export class ServiceAway extends Error {
   override readonly name = 'ServiceAway';
 }
@@ -47,8 +47,8 @@ const away = (status: number): boolean => status === 429 || status >= 500;
 const awayWith = (status: number): ServiceAway => new ServiceAway(`The service of meeting bots answered ${status}.`);
 
 /**
- * Whether the service knows the bot that the answer is about. A refusal, such as that of our API key, says nothing about
- * the bot. @throws ServiceAway
+ * Whether the service knows the bot that the answer is about. A refusal, such as that of the API key, says nothing
+ * about the bot. @throws ServiceAway
  */
 export function knowsBot({ status }: Answer): boolean {
   if (status === 404) return false;
@@ -93,7 +93,6 @@ export function createService({ http, base, key: apiKey }: ServiceOptions, listi
   return service;
 }
 
-/** Whether an error means that the service is temporarily unavailable. */
 const isAway = (error: unknown): boolean => error instanceof ServiceAway || error instanceof HttpError;
 
 /**

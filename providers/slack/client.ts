@@ -173,7 +173,7 @@ export function createSlack({ http, url }: { http: Http; url: string }) {
     async permalink(token: string, channel: string, ts: string): Promise<string> {
       return (await call<{ permalink: string }>(token, 'chat.getPermalink', { channel, message_ts: ts })).permalink;
     },
-    /** At most 200 messages of a channel or a thread, with their metadata. `oldest`: earlier messages are left out. */
+    /** At most 200 messages of a channel or a thread, with their metadata. Messages before `oldest` are left out. */
     async messages(
       token: string,
       channel: string,

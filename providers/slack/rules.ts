@@ -1,8 +1,6 @@
-/** Rules of Slack: the scopes to request, ids, and how texts are escaped and read. Pure. */
-
 /** The key by which the owner of a workspace's events is found. */
 export const slackExternal = (teamId: string): string => `team:${teamId}`;
-/** The id of a Slack thread. A conversation or task is linked to the thread by it. */
+/** The id of a Slack thread, by which conversations and tasks are linked to the thread. */
 export const threadExternal = (teamId: string, channel: string, ts: string): string => `${teamId}:${channel}:${ts}`;
 
 /**
@@ -57,10 +55,8 @@ export function plainSlack(text: string, botUserId?: string): string {
     .trim();
 }
 
-/** A source of an answer. */
 type Source = { name: string; url?: string };
 
-/** Formats an answer of the knowledge base for Slack. */
 export function slackAnswer({ answer, sources }: { answer: string; sources: readonly Source[] }): string {
   const named = sources.map(({ name, url }) =>
     url === undefined ? escapeSlack(name) : `${escapeSlack(name)} ${escapeSlack(url)}`,
@@ -78,6 +74,5 @@ export const isWritten = (
   botUserId: string | undefined,
 ): boolean => written.has(subtype) && bot_id === undefined && user !== undefined && user !== botUserId;
 
-/** Whether the text mentions this user. */
 export const mentions = (text: string, userId: string): boolean =>
   text.includes(`<@${userId}>`) || text.includes(`<@${userId}|`);

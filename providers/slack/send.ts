@@ -35,8 +35,8 @@ const marked = ({ event_id }: Delivery, post: Omit<SlackPost, 'metadata'>): Slac
 });
 
 /**
- * The message of a delivery, with the currently configured channel. A ticket's thread counts only in the connected
- * workspace, because the connection reaches no thread of another workspace.
+ * The message of a delivery, with the currently configured channel. A ticket's thread is used only if it is in the
+ * connected workspace, because the connection reaches no other.
  */
 async function postOf(
   delivery: Delivery,

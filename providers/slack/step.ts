@@ -26,9 +26,8 @@ const readTarget = (kept: string): Target => {
 };
 
 /**
- * A digest of the values by which the destination is chosen: the assignee's address, the workspace and the channel. It
- * shows whether a stored destination still applies, because the task may get another assignee, and Slack another
- * connection, between two attempts.
+ * A digest of what decides the destination: the assignee's address, the workspace and the channel. A stored destination
+ * is used again only while the digest is the same, because the assignee or the connection may change between attempts.
  */
 function basisOf(email: string | undefined, { workspace, settings }: Integration): string {
   const basis = JSON.stringify([email ?? null, workspace ?? null, settings['channel_id'] ?? null]);

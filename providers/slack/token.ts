@@ -58,7 +58,7 @@ export async function withSlackToken<T>(
   }
 }
 
-/** The valid credentials. `ended`: a token that Slack has rejected. */
+/** Returns valid credentials, which are refreshed if that is due. `ended`: a token that Slack has rejected. */
 async function current(connection: Connection, deps: SlackTokenDeps, ended?: string): Promise<SlackCredentials> {
   const { _id: id, org_id: orgId } = connection;
   const { clock } = deps;

@@ -13,7 +13,7 @@ import { withinWindow } from '../../models/rules/events/inbound.ts';
 type Said =
   | { kind: 'event' | 'interaction'; payload: unknown }
   | { kind: 'command'; payload: Record<string, string> }
-  /** Slack's check of our TLS certificate. It is not signed and needs only a reply. */
+  /** Slack's check of this system's TLS certificate. It is not signed and needs only a reply. */
   | { kind: 'ssl_check' };
 export type SlackSender = { id: string; said: Said; digest: string };
 

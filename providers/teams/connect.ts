@@ -11,8 +11,8 @@ import type { SecretBox } from '../../models/base/secretbox.ts';
 
 const purpose = 'connect:teams';
 /**
- * The admin who was given the code, and the organization to connect. The code is bound to no browser, because the
- * person who sends it acts for the tenant.
+ * The admin who was given the code, and the organization to connect. The code is not bound to the admin's browser,
+ * because a person in the tenant sends it to the bot.
  */
 type Begun = { org_id: string; user_id: string };
 type Deps = { secrets: SecretBox; now: Date };

@@ -13,9 +13,8 @@ import { maxQuestion, questionIn, readActivity, teamsAnswer } from './rules.ts';
 export type TeamsDeps = AgentDeps & { teams: TeamsBot | undefined };
 
 /**
- * A stored message. `said` is set when the message was already handled when it arrived: it was answered in the response
- * to the webhook, or its code was used to connect the tenant. `said` states the outcome, and the message is not handled
- * a second time.
+ * A stored message. `said`: the outcome, when the message was handled on arrival: the response to the webhook answered
+ * it, or its code connected the tenant. The message is then not handled a second time.
  */
 export type StoredActivity = { activity: string; said?: string };
 

@@ -1,4 +1,4 @@
-/** The part of a Microsoft Teams activity that this system uses. Pure. */
+/** The part of a Microsoft Teams activity that this system uses. */
 import { jsonIn } from '../../models/rules/base/json.ts';
 
 export type TeamsActivity = {
@@ -50,7 +50,6 @@ export function readActivity(body: string): TeamsActivity | undefined {
 /** Maximum length of a question, in characters. */
 export const maxQuestion = 2_000;
 
-/** Formats an answer for Teams: its text and its sources. */
 export function teamsAnswer({
   answer,
   sources,
@@ -84,10 +83,10 @@ export const questionIn = ({ text }: Pick<TeamsActivity, 'text'>): string =>
 export const teamsExternal = (tenantId: string): string => `tenant:${tenantId}`;
 
 const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789';
-/** The number of letters in a code. They give about 79 bits of entropy. */
+/** The number of characters in a code. They give about 79 bits of entropy. */
 export const codeLength = 16;
 
-/** Makes a code with one letter for each random byte. Letters that look alike are not used. */
+/** Makes a code with one character for each random byte. Characters that look alike are not used. */
 export const codeFrom = (bytes: Uint8Array): string =>
   [...bytes.subarray(0, codeLength)].map((byte) => alphabet[byte % alphabet.length]).join('');
 

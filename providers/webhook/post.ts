@@ -1,4 +1,6 @@
-/** Posts a delivery to a URL that was given from outside, and judges the response. */
+/**
+ * Posts a delivery to a URL that an organization or a service has given, and decides whether the receiver accepted it.
+ */
 import type { SenderDeps } from '../base/sender.ts';
 import { headerOf, type HttpRequest } from '../../clients/http/http.ts';
 import { HttpError } from '../../models/rules/base/http.ts';

@@ -106,7 +106,7 @@ const withoutIds = ({ status, body, headers }: Reply) => [
 ];
 
 describe('a forgotten password', () => {
-  it('a mailed link replaces a forgotten password once; all logins and other links end, and the owner is notified', async () => {
+  it('a mailed link replaces a forgotten password once, ends all logins and notifies the account’s owner', async () => {
     const { email, password: old, token } = await api.newUser();
     expect((await forgot(email)).status).toBe(202);
     expect((await forgot(` ${email.toUpperCase()}`)).body.data).toEqual({ accepted: true });
@@ -140,7 +140,7 @@ describe('a forgotten password', () => {
     expect(await greenMail.mailsOf(nobody)).toEqual([]);
   });
 
-  it('a password reset can be requested five times an hour per mailbox, with or without an account; then requests get 429', async () => {
+  it('the sixth request in an hour to reset the password for a mailbox gets 429, with or without an account', async () => {
     for (const email of [(await api.newUser()).email, `${randomUUID()}@example.com`]) {
       const answers = [];
       for (let i = 0; i < 6; i++) answers.push(await forgot(email));
@@ -160,7 +160,7 @@ describe('a forgotten password', () => {
     expect((await login(email, won)).status).toBe(200);
   });
 
-  it('a forgotten password cannot be replaced through an invented link, a link of another kind, or a link older than half an hour', async () => {
+  it('a forgotten password cannot be replaced through an invented link, another kind of link or a link older than half an hour', async () => {
     const user = await api.newUser();
     const { email } = user;
     await forgot(email);
@@ -193,7 +193,7 @@ describe('a forgotten password', () => {
     expect(await db.collection('users').findOne({ email })).toMatchObject({ identities: [identity] });
   });
 
-  it('a forgotten password cannot be replaced without a mail server: 409', async () => {
+  it('a request to reset a password gets 409 while no mail server is configured', async () => {
     const refused = await system().request('POST', '/auth/password/forgot', { body: { email: 'a@b.example' } });
     expect([refused.status, refused.body.code]).toEqual([409, 'NO_MAIL_SERVER']);
   });
@@ -229,7 +229,7 @@ describe('a process that dies while it changes an account', () => {
     return token;
   }
 
-  it('a new password and the notice about it are stored together or not at all, and a stored notice is mailed even when the process dies right afterwards', async () => {
+  it('a process that dies while it resets a password stores the password and the notice about it together or not at all', async () => {
     const user = await api.newUser();
     const input = { body: { token: await withLink(user, 'password_reset', user.email), password } };
     await expect(call('resetPassword', input, { dies: true })).rejects.toThrow('the process has died');
@@ -239,7 +239,7 @@ describe('a process that dies while it changes an account', () => {
     expect((await mailsTo(user.email, 1)).map(({ subject }) => subject)).toEqual(['Your password was changed']);
   });
 
-  it('a new e-mail address and the notice to the old one are stored together or not at all, and a stored notice is mailed even when the process dies right afterwards', async () => {
+  it('a process that dies while it changes an e-mail address stores the address and the notice together or not at all', async () => {
     const user = await api.newUser();
     const fresh = `${randomUUID()}@example.com`;
     const token = await withLink(user, 'email_change', fresh);
@@ -252,7 +252,7 @@ describe('a process that dies while it changes an account', () => {
     expect([notice!.subject, more]).toEqual(['The e-mail address of your account was changed', []]);
   });
 
-  it('when an account proves its current address again, this does not count as a change of address, and no notice is sent', async () => {
+  it('an account that proves its current address again gets no notice of a changed address', async () => {
     const user = await api.newUser();
     const input = {
       body: { token: await withLink(user, 'email_change', user.email) },
@@ -288,7 +288,7 @@ describe('a mail that is sent a second time', () => {
     ],
   ];
   it.each(ways)(
-    'a link that was ended by %s stays invalid when its mail is sent again, and a link that is requested afterwards is valid',
+    'a mailed link that was ended by %s stays invalid when its mail is sent again',
     async (_, kind, end) => {
       const user = await api.newUser();
       const letter: AccountLetter =
@@ -326,7 +326,7 @@ describe('changing the e-mail address', () => {
     post('/auth/email', { email, password: given }, user.token);
   const confirm = (user: TestUser, token: string) => post('/auth/email/confirm', { token }, user.token);
 
-  it('changing the e-mail address takes effect when the account uses the link mailed to the new address; the old address is notified', async () => {
+  it('a new e-mail address takes effect when the link mailed to that address is used, and the old address is notified', async () => {
     const user = await api.newUser();
     const fresh = `${randomUUID()}@example.com`;
     await forgot(user.email);
@@ -352,7 +352,7 @@ describe('changing the e-mail address', () => {
     expect(await db.collection('deliveries').countDocuments({ destination: fresh })).toBe(0);
   });
 
-  it('changing the e-mail address does not reveal whether the new address is taken: the answer is the same, and a taken address gets no mail', async () => {
+  it('the answer to a request to change the e-mail address does not reveal that the new address is taken', async () => {
     const [user, other] = [await api.newUser(), await api.newUser()];
     const free = `${randomUUID()}@example.com`;
     expect(withoutIds(await change(user, other.email))).toEqual(withoutIds(await change(user, free)));
@@ -429,7 +429,7 @@ describe('invitations', () => {
     expect((await invite(org, user.email)).body.code).toBe('ALREADY_MEMBER');
   });
 
-  it('adding an unproven address sends an invitation instead, through which only the owner of the mailbox can join', async () => {
+  it('adding a member by an unproven address sends an invitation, through which only the mailbox’s owner can join', async () => {
     const org = await api.newOrg();
     const squatter = await api.newUser();
     const add = () => post(`/orgs/${org.orgId}/members`, { email: squatter.email, role: 'admin' }, org.owner.token);
@@ -478,7 +478,7 @@ describe('invitations', () => {
     expect(await db.collection('users').countDocuments({ email })).toBe(0);
   });
 
-  it('invitations come from admins only, grant at most the inviter’s role, and do not let a removed member return', async () => {
+  it('only admins can invite people, with at most their own role, and a removed member cannot reuse an old invitation', async () => {
     const org = await api.newOrg();
     const [admin, user] = [await api.newUser(), await api.newUser()];
     await invite(org, admin.email, 'admin');
@@ -508,7 +508,7 @@ describe('invitations', () => {
     expect((await membersOf(org)).map(({ email }) => email)).not.toContain(user.email);
   });
 
-  it('an accepted invitation can be accepted again by the same person when the process died before it stored the membership', async () => {
+  it('the same person can accept an invitation again when the process died before storing the membership', async () => {
     const org = await api.newOrg();
     const [user, other] = [await api.newUser(), await api.newUser()];
     await invite(org, user.email);
@@ -532,7 +532,7 @@ describe('invitations', () => {
     expect(await membersOf(org)).toHaveLength(1);
   });
 
-  it('an invitation that was refused because its inviter lost the role is revoked, and stays revoked when the inviter gets the role back', async () => {
+  it('an invitation whose inviter has lost the role is revoked on acceptance, and stays revoked when the inviter regains the role', async () => {
     const org = await api.newOrg();
     const [admin, user] = [await api.newUser(), await api.newUser()];
     await proveAddresses(db, admin);
@@ -549,7 +549,7 @@ describe('invitations', () => {
     expect((await membersOf(org)).map(({ email }) => email)).toEqual([org.owner.email, admin.email]);
   });
 
-  it('an invitation that was refused because the organization is full stays open: it can be revoked, and accepted once there is room', async () => {
+  it('an invitation that is refused because the organization is full can be accepted once there is room', async () => {
     const org = await api.newOrg();
     const [user, other] = [await api.newUser(), await api.newUser()];
     await invite(org, user.email);
@@ -575,7 +575,7 @@ describe('invitations', () => {
     expect((await membersOf(org)).map(({ email }) => email)).toEqual([org.owner.email, user.email]);
   });
 
-  it('an invitation mail names its sender and reason; an address that objected to mails gets no mail, and the inviter gets the link instead', async () => {
+  it('an address that objected to mails gets no invitation mail, and the inviter gets the invitation link instead', async () => {
     const [org, other] = [await api.newOrg(), await api.newOrg()];
     const email = `${randomUUID()}@example.com`;
     await invite(org, email);
@@ -609,7 +609,7 @@ describe('invitations', () => {
     expect(await settled(email, 'account.invitation', 3)).toEqual(['delivered', 'delivered', 'delivered']);
   });
 
-  it('an account can send a limited number of invitations a day over all its organizations, and fewer while its address is unproven: 429', async () => {
+  it('an account that exceeds its daily limit of invitations over all its organizations gets 429, earlier while its address is unproven', async () => {
     const owner = await api.newUser();
     const orgs = [await api.newOrg(owner), await api.newOrg(owner)];
     const inviteNext = async () => {
@@ -626,7 +626,7 @@ describe('invitations', () => {
     expect(then).toEqual([201, 201, 201, true]);
   });
 
-  it('an organization can send a limited number of invitations a day over all its members: 429', async () => {
+  it('an organization that exceeds its daily limit of invitations over all its members gets 429', async () => {
     const org = await api.newOrg();
     const [admin, email] = [await api.newUser(), () => `${randomUUID()}@example.com`];
     await proveAddresses(db, org.owner, admin);
@@ -636,7 +636,7 @@ describe('invitations', () => {
     expect(answers).toEqual([...Array.from({ length: 8 }, () => 201), 429]);
   });
 
-  it('an invitation mail contains no web address from the organization’s name, even when that name contains one', async () => {
+  it('an invitation mail omits a web address that the organization’s name contains', async () => {
     const { owner } = await api.newOrg();
     const made = await post('/orgs', { name: 'Win at https://evil.example/x or evil.example' }, owner.token);
     const org = { orgId: made.body.data.org_id, owner };

@@ -43,7 +43,7 @@ describe('POST /auth/register', () => {
     expect(org.body.data).toMatchObject({ name: 'Analytical Engines', role: 'owner', environment: 'sandbox' });
   });
 
-  it('registration accepts an address once, in any spelling: a second registration gets 409 and creates no organization', async () => {
+  it('a second registration of an address in any spelling gets 409 and creates no organization', async () => {
     const email = newEmail();
     expect((await register({ email: ` ${email.toUpperCase()} ` })).body.data.user.email).toBe(email);
     const company = `Company ${randomUUID()}`;
@@ -125,7 +125,7 @@ describe('POST /auth/login', () => {
     expect(names(unknown.headers)).toEqual(names(wrong.headers));
   });
 
-  it('login is locked after five failures, even with the right password: 429 with Retry-After', async () => {
+  it('after five failed logins, even a login with the right password gets 429 with Retry-After', async () => {
     const { email, password: right } = await api.newUser();
     for (let i = 0; i < 5; i++) expect((await login(email, 'not the password')).status).toBe(401);
     const closed = await login(email, right);
@@ -136,13 +136,13 @@ describe('POST /auth/login', () => {
     expect((await login(other.email, other.password)).status).toBe(200);
   });
 
-  it('login is locked after five failures for an unknown address, too', async () => {
+  it('after five failed logins with an unknown address, the next login with that address gets 429', async () => {
     const email = newEmail();
     for (let i = 0; i < 5; i++) expect((await login(email)).status).toBe(401);
     expect((await login(email)).status).toBe(429);
   });
 
-  it('login checks at most five of twenty parallel guesses', async () => {
+  it('of twenty concurrent logins with wrong passwords, five are checked, and fifteen get 429', async () => {
     const { email } = await api.newUser();
     const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => login(email, `guess number ${i}`)));
     const count = (status: number) => answers.filter((a) => a.status === status).length;
@@ -213,7 +213,7 @@ describe('passwords', () => {
     expect(costs).toEqual(Array(3).fill('{"memoryCost":19456,"timeCost":2,"parallelism":1}'));
   });
 
-  it('a limited number of passwords is hashed at a time; when the queue for this is full, requests are refused', async () => {
+  it('a request that needs a password hash gets 503 while the queue of passwords to hash is full', async () => {
     const gate = createGate(2, 1);
     let running = 0;
     let most = 0;

@@ -81,7 +81,7 @@ describe('POST and DELETE /auth/browser', () => {
     expect((await api.request('GET', '/auth/me', { headers })).status).toBe(401);
   });
 
-  it('the headers of the page /app forbid showing it in a frame, scripts of other origins, and turning text into HTML', async () => {
+  it('the headers of the page /app forbid showing the page in a frame, running foreign scripts, and turning text into HTML', async () => {
     const { status, headers } = await fetch(`${api.url}/app/inbox/conv_1?box=all`);
     expect([status, headers.get('cache-control'), headers.get('referrer-policy')]).toEqual([
       200,

@@ -41,7 +41,7 @@ const given = (org: TestOrg, id: string) =>
   }, 'the task to be given up');
 
 describe('DELETE /orgs/{orgId}/members/{userId}', () => {
-  it('removing a member unassigns the member’s open tasks with a note; completed ones stay assigned until they are reopened', async () => {
+  it('removing a member unassigns the member’s open tasks with a note, and leaves completed tasks assigned', async () => {
     const { org, bob } = await withMember();
     const [pending, begun, done] = [
       await taskOf(org, bob),
@@ -91,7 +91,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect((await self(ours.token)).status).toBe(200);
   });
 
-  it('leaving voluntarily also revokes the member’s keys', async () => {
+  it('the keys of a member who leaves voluntarily are revoked', async () => {
     const { org, bob } = await withMember();
     const { token, keyId } = await api.newKey({ ...org, owner: bob });
     const left = await api.request('DELETE', `/orgs/${org.orgId}/members/${bob.userId}`, { token: bob.token });
@@ -99,7 +99,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     await until(async () => (await self(token)).status === 401, 'the key to be refused');
   });
 
-  it('a removal with keep_keys transfers the keys to the requesting owner, and is refused for an admin and for a member who leaves', async () => {
+  it('a removal with keep_keys transfers the member’s keys to the owner who requests the removal', async () => {
     const { org, bob } = await withMember();
     const admin = await api.join(org, 'admin');
     const { token, keyId } = await api.newKey({ ...org, owner: bob });
@@ -153,7 +153,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     ]);
   });
 
-  it('a removed member who is invited again can accept the invitation, even when the steps of the removal were repeated in between', async () => {
+  it('a removed member can accept a new invitation, even when the steps of the removal were repeated in between', async () => {
     const { org, bob } = await withMember();
     expect((await call(org, 'DELETE', `/members/${bob.userId}`)).status).toBe(200);
     const invited = await call(org, 'POST', '/invitations', { email: bob.email, role: 'member' });

@@ -113,7 +113,7 @@ describe('POST …/keys', () => {
 });
 
 describe('GET …/keys', () => {
-  it('the list of keys is paged, newest first, each key once, for this organization only', async () => {
+  it('the list of an organization’s keys is paged, newest first, and contains each key once', async () => {
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) ids.unshift((await create()).body.data.key.key_id);
     await api.newKey(await api.newOrg());
@@ -279,7 +279,7 @@ describe('POST …/keys/{keyId}/rotate', () => {
 });
 
 describe('GET …/developer-keys/self', () => {
-  it('GET …/self describes the key without secrets, and without the envelope in which other routes wrap their answers', async () => {
+  it('GET …/developer-keys/self describes the calling key without secrets', async () => {
     const { key, token } = (await create({ scopes: allScopes })).body.data;
     const { status, body } = await self(token);
     expect([status, body]).toEqual([
@@ -297,7 +297,7 @@ describe('GET …/developer-keys/self', () => {
     ]);
   });
 
-  it('GET …/self records when the key was used', async () => {
+  it('GET …/developer-keys/self records when the calling key was used', async () => {
     const { token } = (await create()).body.data;
     await self(token);
     const used = async () =>
@@ -307,7 +307,7 @@ describe('GET …/developer-keys/self', () => {
     );
   });
 
-  it('GET …/self accepts an old key whose token names no mode; the mode of such a key follows its organization', async () => {
+  it('an old key whose token names no mode is accepted, and acts in the mode of its organization', async () => {
     const token = newToken('secret', 'legacy');
     expect(token).toMatch(/^svc_sk_[0-9A-Za-z]{38}$/);
     const now = new Date();
@@ -419,13 +419,13 @@ describe('publishable keys', () => {
     expect([after.live.key, after.live.key === before.live.key]).toEqual([body.data.key, false]);
   });
 
-  it('publishable keys exist only for two modes: 400 for any other', async () => {
+  it('a request for the publishable key of an unknown mode gets 400', async () => {
     expect((await api.request('POST', `${base()}/publishable-keys/staging/rotate`, as())).status).toBe(400);
   });
 });
 
 describe('tokens of keys', () => {
-  it('the checksum in the token of a key fails when a character changes', () => {
+  it('the token of a key fails the check of its checksum when a character is changed', () => {
     for (const token of [newToken('secret', 'test'), newToken('publishable', 'live'), newToken('secret', 'legacy')]) {
       expect(wellFormed(token)).toBe(true);
       for (const at of [token.length - 1, token.length - 10, token.length - 30]) {

@@ -1,4 +1,3 @@
-/** Notifications: each member gets one per occasion, even when several processes notify at the same time. */
 import { expect, it } from '@jest/globals';
 import { modelsIn } from '../kit/database.ts';
 import { notifyMembers, NotificationModel } from '../../models/access/notification.ts';

@@ -106,7 +106,7 @@ async function registered(email: string) {
   return body.data as { token: string; user: { userId: string } };
 }
 
-it('callback requests have their own rate limit, separate from registrations', async () => {
+it('requests to OAuth callback routes have a rate limit separate from that of registrations', async () => {
   for (const path of ['/auth/oidc/main/callback', '/integrations/slack/callback', '/support/mcp/oauth/callback'])
     expect((await api.request('GET', path)).headers.get('ratelimit-policy')).toMatch(/^"callbacks";/);
 });
@@ -254,7 +254,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     expect((await live(token)).body.environment).toBe('production');
   });
 
-  it('a federated sign-in proves the address of an account with a password, and the account can then be added to an organization', async () => {
+  it('a federated sign-in proves the address of an account with a password, so that the account can be added to an organization', async () => {
     const org = await api.newOrg();
     const person = newPerson();
     await registered(person.email!);
@@ -310,13 +310,13 @@ describe('a callback is refused (401)', () => {
     return url.pathname + url.search;
   };
 
-  it('a repeated callback is refused', async () => {
+  it('a repeated sign-in callback is refused', async () => {
     const { path, cookie } = await begin(newPerson());
     expect((await finish(path, cookie)).status).toBe(200);
     await refused(path, cookie);
   });
 
-  it('a refusal logs its reason, but not the values that the browser sent', async () => {
+  it('the log of a refused callback has the reason, but not the values that the browser sent', async () => {
     const { path, cookie, params } = await begin(newPerson());
     const { body } = await finish(
       edited(path, (p) => p.set('iss', second.issuer)),

@@ -59,7 +59,7 @@ describe('POST /orgs', () => {
 });
 
 describe('GET /orgs', () => {
-  it('GET /orgs lists the user’s own organizations in pages, newest first, each once, while new ones are created', async () => {
+  it('GET /orgs lists the user’s organizations in pages, newest first, each once, even while new ones are created', async () => {
     const user = await api.newUser();
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) ids.unshift((await api.newOrg(user)).orgId);
@@ -100,7 +100,7 @@ describe('members', () => {
     expect(JSON.stringify(members)).not.toContain('password');
   });
 
-  it('the route that lists the members returns no secret of an account, even without the check of the reply against its schema', async () => {
+  it('the route that lists the members returns no secret of an account, even before its reply is checked against the schema', async () => {
     const { orgId } = await api.newOrg();
     const { handle } = orgRoutes.find(({ name }) => name === 'listMembers')!;
     const input = { query: {}, principal: { org: await findOrganization(orgId) } };
@@ -110,7 +110,7 @@ describe('members', () => {
     ]);
   });
 
-  it('the members can be listed page by page, each once, also when the last one of a page leaves', async () => {
+  it('the members can be listed page by page, each once, even when the last member of a page leaves', async () => {
     const org = await api.newOrg();
     const [second, third] = [await joined(org, 'member'), await joined(org, 'member')];
     const page = async (query: string) =>
@@ -143,7 +143,7 @@ describe('POST /orgs/{orgId}/members', () => {
     ]);
   });
 
-  it('adding an unproven address creates an invitation, and the user who registered the address can join only through its link', async () => {
+  it('adding an unproven address creates an invitation, and the account with that address joins only through the invitation’s link', async () => {
     const org = await api.newOrg();
     const squatter = await api.newUser();
     const invited = await add(org, org.owner, squatter.email, 'admin');

@@ -148,7 +148,7 @@ describe('POST …/mint', () => {
     },
   );
 
-  it('minting a session refuses deeply nested brackets with 400 instead of failing', async () => {
+  it('minting a session refuses a body of deeply nested brackets with 400', async () => {
     const raw = `{"customer":{"email":"a@b.example"},"context":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`;
     const { status, body } = await api.request('POST', `/support/sessions/orgs/${org.orgId}/mint`, {
       token: key,
@@ -206,7 +206,7 @@ describe('POST …/mint', () => {
     }
   });
 
-  it('a minted session has the key’s mode for its whole life', async () => {
+  it('a minted session keeps the mode of the key that minted the session', async () => {
     await api.goLive(org);
     const live = (await api.newKey(org, { mode: 'live' })).token;
     const [inTest, inLive] = [
@@ -266,7 +266,7 @@ describe('the customer of a session', () => {
     });
   });
 
-  it('when external id and e-mail belong to different customers, the session is for the one with the external id, who gets the e-mail', async () => {
+  it('when external id and e-mail belong to different customers, the customer with the external id gets the session and the e-mail', async () => {
     const email = newEmail();
     const byEmail = await mint({ customer: { email } });
     const byId = await mint({ customer: { externalCustomerId: 'u-1' } });
@@ -297,7 +297,7 @@ describe('the customer of a session', () => {
     expect(await db().collection('customers').countDocuments({ org_id: org.orgId })).toBe(1);
   });
 
-  it('when sessions for two external ids claim the same e-mail at the same time, there are two customers, and one of them has the e-mail', async () => {
+  it('when concurrent sessions for two external ids claim the same e-mail, only one of the two customers has the e-mail', async () => {
     const email = newEmail();
     const claims = Array.from({ length: 24 }, (_, i) => ({ email, externalCustomerId: `u-${i % 2}` }));
     const replies = await Promise.all(claims.map((customer) => mint({ customer })));
@@ -316,7 +316,7 @@ describe('the customer of a session', () => {
     expect(there.customerId).not.toBe(here.body.customer_id);
   });
 
-  it('the customer of a session is never the same as the anonymous visitor named in the session', async () => {
+  it('the customer of a minted session is never the anonymous visitor whose id the request names', async () => {
     const visitorId = randomUUID();
     await db()
       .collection<{ _id: string }>('customers')
@@ -430,7 +430,7 @@ describe('a session token', () => {
     }
   });
 
-  it('a session token is not accepted as a login, nor a login as a session', async () => {
+  it('a session token is not accepted as a login token, nor a login token as a session token', async () => {
     const { token } = await api.newSession(org, { key });
     expect((await api.request('GET', '/auth/me', { token })).status).toBe(401);
     expect((await ask(org.owner.token)).status).toBe(401);
@@ -444,7 +444,7 @@ describe('…/embed-secret', () => {
   const make = (body: Record<string, unknown> = {}, token = key) => api.request('POST', path(), { token, body });
   const look = (token = key) => api.request('GET', path(), { token });
 
-  it('an embed secret is shown once and stored encrypted; later reads tell only that it exists', async () => {
+  it('an embed secret is shown once and stored encrypted, and later reads tell only that a secret exists', async () => {
     expect((await look()).body).toEqual({ mode: 'test', exists: false, created_at: null, former_until: null });
     const { status, body } = await make();
     expect([status, body]).toEqual([
@@ -482,7 +482,7 @@ describe('…/embed-secret', () => {
     expect((await make({ overlap_seconds: 7 * 86_400 + 1 })).status).toBe(400);
   });
 
-  it('concurrent requests for a new embed secret get different ones, of which one is stored', async () => {
+  it('concurrent requests for an embed secret get different secrets, of which only one is stored', async () => {
     const made = await Promise.all(Array.from({ length: 8 }, () => make()));
     expect(made.map(({ status }) => status)).toEqual(Array(8).fill(201));
     expect(new Set(made.map(({ body }) => body.embed_secret)).size).toBe(8);

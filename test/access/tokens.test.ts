@@ -87,7 +87,7 @@ describe('a forged token is refused', () => {
   const signed = (payload: Record<string, unknown>, header: Record<string, unknown> = {}, key = ourKey) =>
     new SignJWT(payload).setProtectedHeader({ alg: 'EdDSA', kid, ...header }).sign(key);
 
-  it('a token that has none of the faults tested here is accepted', async () => {
+  it('a login token without any of the tested faults is accepted', async () => {
     expect(await tokens.verify(await signed(claims()))).toEqual({ userId: 'usr_1', epoch: 0 });
   });
 
@@ -131,7 +131,7 @@ describe('a forged token is refused', () => {
     ],
     ['cut short', async () => (await signed(claims())).slice(0, -2)],
     ['nonsense', () => Promise.resolve('a.b.c')],
-  ])('a token is refused for this fault: %s', async (_, make) => {
+  ])('a login token with this fault is refused: %s', async (_, make) => {
     expect(await tokens.verify(await make())).toBeUndefined();
   });
 });
@@ -205,7 +205,7 @@ describe('a session token', () => {
 describe('rotation of signing keys', () => {
   const kidOf = (token: string) => decodeProtectedHeader(token).kid!;
 
-  it('the rotation of signing keys ends no login: a token that was signed before stays valid until the token expires', async () => {
+  it('a token that was signed before a rotation of the signing keys stays valid until its expiry', async () => {
     const before = newProcess();
     await before.sign('usr_0', 0);
     now = start + signingKeyDays * dayMs - 1000;
@@ -223,7 +223,7 @@ describe('rotation of signing keys', () => {
     }
   });
 
-  it('rotation of signing keys publishes a new key minutes before signing with it, so that every process knows the key by then', async () => {
+  it('a rotation of the signing keys publishes the new key minutes before tokens are signed with that key', async () => {
     const first = kidOf((await newProcess().sign('usr_1', 0)).token);
     now = start + (signingKeyDays + 1) * dayMs;
     const rotating = newProcess();
@@ -235,7 +235,7 @@ describe('rotation of signing keys', () => {
     expect(kidOf((await newProcess().sign('usr_1', 0)).token)).not.toBe(first);
   });
 
-  it('rotation of signing keys makes a process reload the keys when it meets a token with an unknown key', async () => {
+  it('a process that meets a token with an unknown signing key reloads the signing keys', async () => {
     const old = newProcess();
     await old.sign('usr_1', 0);
     now = start + (signingKeyDays + 1) * dayMs;
@@ -245,7 +245,7 @@ describe('rotation of signing keys', () => {
     await until(async () => await old.verify(token), 'the old process to know the new key');
   });
 
-  it('when many processes need a new signing key at the same time, exactly one is created, even when there was no key before', async () => {
+  it('when many processes need a new signing key at the same time, exactly one key is created', async () => {
     const all = await Promise.all(Array.from({ length: 6 }, () => newProcess().sign('usr_1', 0)));
     expect(new Set(all.map((a) => kidOf(a.token))).size).toBe(1);
     expect(await listSigningKeys()).toHaveLength(1);
@@ -265,7 +265,7 @@ describe('rotation of signing keys', () => {
     expect((await listSigningKeys()).map((k) => k.number)).toEqual([2]);
   });
 
-  it('a process with another SECRET_KEY does not start and leaves no key behind, however old the newest key is', async () => {
+  it('a process whose SECRET_KEY does not match the database does not start, and stores no signing key', async () => {
     const right = newProcess();
     await right.sign('usr_1', 0);
     const wrong = startProcess('api/server.ts', { ...env, SECRET_KEY: 'b2'.repeat(32) });
@@ -273,7 +273,7 @@ describe('rotation of signing keys', () => {
     expect((await listSigningKeys()).map((k) => k.number)).toEqual([1]);
   });
 
-  it('rotation of signing keys skips a key encrypted with another SECRET_KEY, and fails without any readable one', async () => {
+  it('a rotation of the signing keys skips a key encrypted with another SECRET_KEY, and fails when no key is readable', async () => {
     const foreign = createSecretBox([Buffer.alloc(32, 7)]);
     const { token } = await newProcess().sign('usr_1', 0);
     const [first] = await listSigningKeys();

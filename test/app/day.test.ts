@@ -30,7 +30,7 @@ afterAll(async () => {
   await dying?.kill();
 });
 
-it('by keyboard alone, a team replies, writes a note and an article, approves a tool call and resends a delivery, although an API process dies', async () => {
+it('a team can reply, write notes and articles, and approve tool calls by keyboard alone, even when an API process dies', async () => {
   const shop = await opened([{ tool: cancel, risk_tier: 'admin_approve', auth_scope: 'verified_customer' }]);
   const { org, key } = shop;
   const bob = await api.join(org);

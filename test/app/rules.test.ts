@@ -36,7 +36,7 @@ describe('a view of the inbox', () => {
       ...more,
     }) as InboxConversation;
 
-  it('the page chooses the inbox views of a conversation by its wait, assignee, snooze, status and tags, and turns a view into a query', () => {
+  it('a conversation’s wait, assignee, snooze, status and tags decide in which inbox views the page lists the conversation', () => {
     const waiting = one({ waiting_since: '2026-01-01T00:00:00.000Z' });
     const boxes = (which: InboxConversation) =>
       ['waiting', 'mine', 'unassigned', 'snoozed', 'resolved', 'all'].filter((box) =>
@@ -96,7 +96,7 @@ describe('writing', () => {
     expect(mentionsIn('@田中さん', [{ user_id: 'u5', name: '田中' }])).toEqual(['u5']);
   });
 
-  it('the title of an article that answers a question is the question in one line, cut to the maximum length of a title', () => {
+  it('the title of an article that answers a question is that question in one line, cut to the maximum length', () => {
     expect(titleOf('What does\n a card  cost?')).toBe('What does a card cost?');
     expect(titleOf('x'.repeat(2_000))).toHaveLength(longestTitle);
   });
@@ -120,7 +120,7 @@ describe('the texts of the page', () => {
     ['es', es, /cliente volvió a escribir/],
     ['fr', fr, /client a réécrit/],
   ] as const)(
-    'in %s the page explains the ticket reason “replied” as a customer who wrote back, and offers an invitation link without mentioning a mail server',
+    'in the language %s the page explains the ticket reason “replied” as a customer who wrote back',
     (_, { reasons, settings }, wroteBack) => {
       expect(reasons['replied']).toMatch(wroteBack);
       expect(settings.inviteLink).not.toMatch(/serve[ru]|servidor/i);

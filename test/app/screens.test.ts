@@ -85,7 +85,7 @@ describe('the page /app', () => {
     },
   );
 
-  it('the page still gets new conversations after the user has opened one that does not exist, or one that was removed while it was open', async () => {
+  it('the page still receives new conversations after the user opened a conversation that does not exist or was removed', async () => {
     const colleague = await StaffClient.open(api, org.orgId, bob);
     /** Has a new customer write, and waits until the list shows that customer. */
     const gets = async (name: string) => {
@@ -214,7 +214,7 @@ describe('the page /app', () => {
     await member.lacks('More');
   });
 
-  it('a tool call that was decided disappears from the list, even when the user loads more calls while the list is read again', async () => {
+  it('a decided tool call disappears from the list, even when the user loads more calls while the list is reloaded', async () => {
     const calls = 60;
     const own = await api.newOrg();
     const { member, usable, stored } = await waitingCalls(own, own.owner, calls);
@@ -247,7 +247,7 @@ describe('the page /app', () => {
     await member.lacks('More');
   });
 
-  it('approving a tool approves the definition that the page shows, keeps the tool’s other settings, and does not undo a concurrent change of another tool', async () => {
+  it('approving a tool approves the definition that the page shows, and keeps a concurrent change of another tool', async () => {
     const track = { ...cancel, name: 'track_parcel', description: 'Tracks a parcel.' };
     const shop = await shops.opened([
       { tool: cancel, risk_tier: 'admin_approve', auth_scope: 'verified_visitor', timeout_ms: 5_000 },

@@ -145,7 +145,7 @@ describe('replies and notes that are being written', () => {
     expect(calls).toEqual([]);
   });
 
-  it('the draft of a note is kept while another conversation is open, and a note that could not be stored is put back into the draft', async () => {
+  it('a note that could not be stored is put back into its conversation’s draft, even when another conversation is open', async () => {
     await opened('conv_a');
     state.typeNote('Watch the post.');
     const saved = state.writeNote();
@@ -186,7 +186,7 @@ describe('replies and notes that are being written', () => {
 });
 
 describe('an article that is being written', () => {
-  it('an unsaved article is kept for its organization, mode and document while others are open', () => {
+  it('the draft of an article is kept for its organization, mode and document while another article is open', () => {
     const written = { title: 'Cards', text: 'A card costs 5 EUR.', segments: '', basedOn: 'a1' };
     const open = unsavedArticle('doc_1');
     open.keep(written);
@@ -223,7 +223,7 @@ describe('a notification', () => {
 });
 
 describe('the open conversation', () => {
-  it('a page in the background reads the open conversation only once the page is visible again, because reading marks the conversation as read for the team', async () => {
+  it('a page in the background reads the open conversation only once the page is visible again', async () => {
     await connected();
     await opened('conv_a');
     page.hidden = true;
@@ -254,7 +254,7 @@ describe('a conversation that was not found', () => {
 });
 
 describe('the list of the inbox', () => {
-  it('a response for a mode or organization that is no longer selected adds nothing to the list', async () => {
+  it('a response for a mode or organization that is no longer selected adds nothing to the inbox', async () => {
     const test = inbox.readView();
     session.mode.value = 'live';
     inbox.clear();
@@ -268,7 +268,7 @@ describe('the list of the inbox', () => {
     expect(calls).toEqual([]);
   });
 
-  it('after the frame `reload`, a conversation that the server does not list any more disappears from every list, and the open conversation is read again', async () => {
+  it('after the frame `reload`, a conversation that the server no longer lists disappears from the inbox', async () => {
     await connected();
     await opened('conv_a');
     inbox.put(entry('conv_b', { waiting_since: '2026-01-01T00:00:00.000Z' }));
@@ -322,7 +322,7 @@ describe('the team’s tags', () => {
 });
 
 describe('a read that is repeated', () => {
-  it('a repeated read from the server is not started a second time while the previous one still runs', async () => {
+  it('a periodic read from the server does not start again while the previous read still runs', async () => {
     const ends: (() => void)[] = [];
     const tick = oneAtATime(() => new Promise<void>((resolve) => ends.push(resolve)));
     tick();

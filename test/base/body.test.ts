@@ -184,7 +184,7 @@ describe('bytes', () => {
 });
 
 describe('a form', () => {
-  it('a form is read into its fields and its file (name, size, hash), and only the user of the process may read the stored file', async () => {
+  it('a form is read into its fields and its file, and only the user of the process may read the stored file', async () => {
     const { body } = await postForm([
       field('segments', 'a,ü'),
       file('größe.md', 'Größe.'),
@@ -240,7 +240,7 @@ describe('a form', () => {
     expect(body.filename).toBe(filename);
   });
 
-  it('a file of the maximum size is accepted, and one byte more is refused with 413 and the limit', async () => {
+  it('a file of the maximum size is accepted, and a file one byte larger is refused with 413', async () => {
     expect((await postForm([file('a.md', 'x'.repeat(maxBytes))])).body.size).toBe(maxBytes);
     const { status, body } = await postForm([file('a.md', 'x'.repeat(maxBytes + 1))]);
     expect([status, body.code, body.error]).toEqual([413, 'TOO_LARGE', expect.stringContaining(`${maxBytes} bytes`)]);

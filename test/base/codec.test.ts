@@ -44,7 +44,7 @@ const decode = (payloads: unknown, headers: Record<string, string> = {}) =>
     body: JSON.stringify({ payloads }),
   });
 
-it('a document is indexed by a workflow whose arguments Temporal stores only in encrypted form, and only an operator can decrypt them', async () => {
+it('Temporal stores the arguments of a document’s workflow encrypted, and only an operator can decrypt them', async () => {
   const org = await api.newOrg();
   const { token } = await api.newKey(org);
   const { body } = await api.upload(org.orgId, token, { name: 'a.md', content: 'A gannet card costs 12 EUR.' });
@@ -76,7 +76,7 @@ it('a document is indexed by a workflow whose arguments Temporal stores only in 
   });
 });
 
-it('the codec endpoint, which decrypts payloads for the Temporal UI, refuses API keys, forged logins and malformed bodies, and allows no origin but that of the UI', async () => {
+it('the codec endpoint, which decrypts payloads for the Temporal UI, refuses API keys, forged logins and other origins', async () => {
   const org = await api.newOrg();
   const { token } = await api.newKey(org);
   for (const proof of [token, org.owner.token, `${Date.now() + 1e6}~abc.def`, ''])

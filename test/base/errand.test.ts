@@ -1,4 +1,3 @@
-/** What the API and a worker hand to each other is encrypted, belongs to one organization, and is taken once. */
 import { expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import mongoose from 'mongoose';
@@ -9,7 +8,7 @@ import { createSecretBox } from '../../models/base/secretbox.ts';
 modelsIn('errands');
 const secrets = createSecretBox([randomBytes(32)]);
 
-it('what the API and a worker hand to each other (an errand) is stored encrypted, is accessible only to its organization, and can be taken once', async () => {
+it('a value passed between API and worker (an errand) is stored encrypted and can be taken once, by its organization only', async () => {
   const id = await createErrand('org_1', { password: 'word' }, { secrets, now: new Date() });
   const stored = await mongoose.connection.db!.collection<{ _id: string }>('errands').findOne({ _id: id });
   expect(JSON.stringify(stored)).toContain(id);

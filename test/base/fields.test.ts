@@ -102,7 +102,7 @@ describe('a record that is created', () => {
     [LiveCopyModel.modelName, 'left_out'],
     [LiveCopyModel.modelName, 'running'],
     [ToolServerModel.modelName, 'oauth'],
-  ])('a new %s has no field %s when no value is given for it', (model, field) =>
+  ])('a new record of the model %s has no field %s when no value is given for this field', (model, field) =>
     expect(new (mongoose.model(model))({ _id: 'x' }).toObject()).not.toHaveProperty(field),
   );
 });

@@ -10,7 +10,7 @@ describe('the API under a fuzzer', () => {
     ['keyAlone', { phases: 'fuzzing', examples: 2 }],
     ['session', { phases: 'examples,coverage,fuzzing', examples: 2 }],
   ])(
-    'a fuzzer that acts as %s with the settings %j finds no answer that contradicts the OpenAPI document',
+    'a fuzzer with the credential “%s” and the settings %j finds no answer that contradicts the OpenAPI document',
     async (who, effort) => {
       expect(await fuzzAs(who, effort, 180_000)).toBe('nothing found');
     },

@@ -17,7 +17,7 @@ function held() {
 }
 
 describe('grouped', () => {
-  it('calls to a grouped function in the same turn of the event loop run as one group, and so do calls that wait while earlier groups run', async () => {
+  it('calls to a grouped function in the same turn of the event loop run together as one group', async () => {
     const { groups, work } = held();
     const ask = grouped(work, { atOnce: 2, max: 3 });
     const first = [ask(1), ask(2)];

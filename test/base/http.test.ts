@@ -212,14 +212,14 @@ describe('private addresses', () => {
     expect(await reasonOf(http.request(base.replace('127.0.0.1', 'evil.example')))).toBe('blocked_address');
   });
 
-  it('an egress entry with a port allows only that port', async () => {
+  it('an entry of EGRESS_ALLOW with a port allows only that port', async () => {
     const [first, second] = [await serve((_, reply) => reply.end('1')), await serve((_, reply) => reply.end('2'))];
     const http = client({ egressAllow: [new URL(first).host] });
     expect((await http.request(first)).body.toString()).toBe('1');
     expect(await reasonOf(http.request(second))).toBe('blocked_address');
   });
 
-  it('a NAT64 address from DNS counts as the IPv4 address in it', () => {
+  it('a NAT64 address counts as public only when the IPv4 address inside is public', () => {
     expect(isPublicAddress('64:ff9b::808:808')).toBe(true);
     expect(isPublicAddress('64:ff9b::10.0.0.1')).toBe(false);
     expect(isPublicAddress('64:ff9b:1::808:808')).toBe(false);
@@ -262,7 +262,7 @@ describe('DNS rebinding', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('when a connection is refused, each request that waits for the connection fails with an error that names the request’s own URL', async () => {
+  it('each request that waits for a refused connection fails with an error that names the request’s own URL', async () => {
     const { lookup } = names({ 'evil.example': [['127.0.0.1']] });
     const http = client({ lookup, connectionsPerOrigin: 1 });
     const errors = await Promise.all(
@@ -403,7 +403,7 @@ describe('request', () => {
     },
   );
 
-  it('a body that the caller does not want is skipped, and the request does not wait for the end of a long body', async () => {
+  it('a request that does not want the reply’s body ends without waiting for the end of the body', async () => {
     let ended = 0;
     const base = await serve((request, reply) => {
       reply.on('close', () => (ended += 1));
@@ -436,7 +436,7 @@ describe('request', () => {
 });
 
 describe('size', () => {
-  it('a body of exactly the limit is accepted, one byte more is refused', async () => {
+  it('a body of exactly the size limit is accepted, and a body one byte larger is refused', async () => {
     const base = await serve((request, reply) => reply.end('x'.repeat(Number(request.url!.slice(1)))));
     const http = client({ limits: { maxBytes: 1000 } });
     expect((await http.request(`${base}/1000`)).body.length).toBe(1000);
@@ -565,7 +565,7 @@ describe('time', () => {
     expect(await reasonOf(client({ limits }).request(base))).toBe('timed_out');
   });
 
-  it('a body that arrives slowly ends at the total timeout', async () => {
+  it('a request whose reply arrives slowly ends at the total timeout', async () => {
     const head = 'HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n';
     let closed = false;
     const base = await serveRaw((socket) => {
@@ -644,7 +644,7 @@ function drip(socket: Socket, first: string, piece: string): void {
 describe('bad servers', () => {
   const ok = 'HTTP/1.1 200 OK\r\n';
   it.each<[string, HttpReason, (socket: Socket) => void]>([
-    ['closes without a word', 'connection', (socket) => socket.end()],
+    ['closes without an answer', 'connection', (socket) => socket.end()],
     ['resets the connection', 'connection', (socket) => socket.resetAndDestroy()],
     ['ends before its length', 'connection', (socket) => socket.end(`${ok}content-length: 10\r\n\r\nabc`)],
     ['ends within a chunk', 'connection', (socket) => socket.end(`${ok}transfer-encoding: chunked\r\n\r\na\r\nabc`)],

@@ -80,7 +80,7 @@ describe('Idempotency-Key', () => {
     expect(await once(ctx, retry, answered('third'))).toEqual({ status: 201, body: 'second', replayed: true });
   });
 
-  it('a retry with an Idempotency-Key gets the same command id as the first request, even after a change of the secret key, and no other request gets it', () => {
+  it('a retry with an Idempotency-Key gets the command id of the first request, even after a change of the secret key', () => {
     const [id] = commandIdsOf(request);
     const ids = (...fingerprints: string[]) => commandIdsOf({ ...request, fingerprints });
     expect(ids('same with the new key', 'same')[1]).toBe(id);

@@ -17,7 +17,7 @@ function setClockAhead(): void {
 }
 
 describe('a lease', () => {
-  it('of many processes that ask for a lease at the same time, one gets it, and only that one may prolong it', async () => {
+  it('only one of many processes that ask for a lease gets the lease, and only that process may prolong the lease', async () => {
     const asked = await Promise.all(
       Array.from({ length: 20 }, async (_, n) => ((await takeLease('sweep', 60_000, `p${n}`)) ? [`p${n}`] : [])),
     );
@@ -50,7 +50,7 @@ describe('a lease', () => {
     expect(await takeLease('merge', 60_000, 'other')).toBe(true);
   });
 
-  it('of all callers that want to renew a credential, in one process or in several, only one at a time gets the turn', async () => {
+  it('of concurrent attempts to renew a credential, in one process or in several, only one proceeds at a time', async () => {
     const [one, other] = [renewalTurns('org_1:slack'), renewalTurns('org_1:slack')];
     const claimed = await Promise.all([one, one, one, other, other, other].map((turns) => turns.claim()));
     expect(claimed.filter(Boolean)).toHaveLength(1);

@@ -34,7 +34,7 @@ describe.each(['MongoDB', 'Redis'] as const)('limits counted in %s', (where) => 
     await removeDataDir(env);
   });
 
-  it('two processes together let through no more requests than the limit, even at the same time', async () => {
+  it('two processes together let through no more requests than a rate limit allows', async () => {
     const rates = [createRate(config, 'sign_in'), createRate(config, 'sign_in')];
     const counts = await Promise.all(rates.map((rate) => passed(10, () => rate.consume('ada', 1))));
     expect(counts[0]! + counts[1]!).toBe(7);
@@ -42,7 +42,7 @@ describe.each(['MongoDB', 'Redis'] as const)('limits counted in %s', (where) => 
     expect(await passed(10, () => rates[0]!.consume('bob', 1))).toBe(7);
   });
 
-  it('a request that is refunded is no longer counted, in other processes too', async () => {
+  it('a refunded request no longer counts towards the rate limit in any process', async () => {
     const [one, other] = [0, 1].map(() => createRate(config, 'sign_in', { refundable: true }));
     expect(await passed(7, () => one!.consume('eve', 1))).toBe(7);
     expect(await passed(1, () => other!.consume('eve', 1))).toBe(0);
@@ -60,7 +60,7 @@ describe.each(['MongoDB', 'Redis'] as const)('limits counted in %s', (where) => 
   });
 
   if (where === 'Redis')
-    it('while Redis is unreachable, each process counts requests by itself; afterwards all processes count together again', async () => {
+    it('while Redis is unreachable, each process counts requests by itself, and afterwards all processes count together again', async () => {
       const rates = [createRate(config, 'sign_in'), createRate(config, 'sign_in')];
       const { port } = server!;
       server!.child.kill();

@@ -50,7 +50,7 @@ describe('the metrics of workers', () => {
 });
 
 describe('the metrics of the API', () => {
-  it('the API’s metrics show what waits across all processes: escalated conversations, workflows, work to be started and task queues', async () => {
+  it('the API’s metrics show the escalated conversations, the workflows, the workflow starts that wait and the backlog of task queues', async () => {
     const text = await ofApi();
     for (const name of ['conversations_escalated', 'conversations_escalated_oldest_seconds', 'intents_waiting'])
       expect(text).toMatch(new RegExp(`^${name} \\d`, 'm'));

@@ -129,7 +129,7 @@ const tokenOf = (route: Route) => {
 };
 
 describe('the contracts', () => {
-  it('these tests find fields of bodies, forms, queries and paths in the contracts', () => {
+  it('these tests cover fields of bodies, forms, queries and paths in the API’s contracts', () => {
     expect(inBodies.length).toBeGreaterThan(25);
     expect(inBodies.some(([, field]) => field === 'context.productType')).toBe(true);
     expect(inBodies.some(([, field]) => field === 'conversation_history.0.body')).toBe(true);
@@ -148,7 +148,7 @@ const naming = (path: Path, details: readonly { path: Path }[]) =>
 
 describe('a MongoDB operator in a body', () => {
   it.each(inBodies)(
-    'the check of JSON bodies refuses a MongoDB operator with the name of the field, in %s: %s',
+    'the check of JSON bodies refuses a MongoDB operator in a body of %s, and names the field: %s',
     (_, __, route, { path, schema }) => {
       const refused = refusedBy(schema);
       expect(refused).not.toEqual([]);
@@ -161,7 +161,7 @@ describe('a MongoDB operator in a body', () => {
   );
 
   it.each(sentInBodies)(
-    'the API refuses a MongoDB operator in a JSON body with the name of the field, in %s: %s',
+    'the API refuses a MongoDB operator in a JSON body of %s, and names the field: %s',
     async (_, __, route, { path, schema }) => {
       const body = bodyWith(path, refusedBy(schema)[0]);
       const reply = await api.request(route.method, pathOf(route), { token: tokenOf(route), body });
@@ -186,7 +186,7 @@ describe('a MongoDB operator in a form', () => {
   };
 
   it.each(inForms)(
-    'a MongoDB operator in a form is refused in %s, and the field %s takes text only',
+    'a form of %s with a MongoDB operator is refused, and its field %s takes text only',
     async (_, name, route) => {
       for (const field of [`${name}[$ne]`, `${name}.$ne`, `$where`]) {
         const { status, body } = await send(route, field, 'x');

@@ -24,8 +24,10 @@ async function run(start: string, whenReady: (child: ReturnType<typeof spawn>) =
 }
 
 describe('a server process', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)('a server process closes once on %s, and exits with 0', async (signal) => {
-    const start = `
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'a server process that gets %s closes once, and exits with 0',
+    async (signal) => {
+      const start = `
       let closed = 0;
       process.on('exit', () => console.log('closed', closed));
       const close = async () => {
@@ -34,13 +36,14 @@ describe('a server process', () => {
         await new Promise((done) => setTimeout(done, 50));
       };
       return { url: 'http://here', close };`;
-    expect(await run(start, (child) => child.kill(signal))).toEqual({
-      code: 0,
-      said: [{ type: 'ready', url: 'http://here' }],
-      stdout: 'closed 1\n',
-      stderr: '',
-    });
-  });
+      expect(await run(start, (child) => child.kill(signal))).toEqual({
+        code: 0,
+        said: [{ type: 'ready', url: 'http://here' }],
+        stdout: 'closed 1\n',
+        stderr: '',
+      });
+    },
+  );
 
   it('a server process closes when its parent process has ended', async () => {
     const ended = await run("return { close: async () => console.log('closed') };", (child) => child.disconnect());

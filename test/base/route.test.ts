@@ -155,19 +155,19 @@ describe('signature(provider)', () => {
     },
   );
 
-  it('a correctly signed body is still validated', async () => {
+  it('a correctly signed body that is not JSON or lacks a required field is refused', async () => {
     expect((await post('/hooks/event', '{"action":', signed('{"action":'))).body.code).toBe('MALFORMED_JSON');
     expect((await post('/hooks/event', '{}', signed('{}'))).body.details[0].path).toEqual(['body', 'action']);
   });
 
-  it('a signed body over the limit is refused with 413 before it is verified', async () => {
+  it('a correctly signed body over the size limit is refused with 413', async () => {
     const long = 'x'.repeat(301);
     expect((await post('/hooks/bytes', long, signed(long))).status).toBe(413);
   });
 });
 
 describe('raw', () => {
-  it('a route with a raw body gives its handler the bytes as they were sent, and its answer has the form { success, data }', async () => {
+  it('a route with a raw body gives its handler the bytes exactly as they were sent', async () => {
     const { status, body } = await post('/bytes', Uint8Array.of(0, 255, 10));
     expect([status, body]).toEqual([200, { success: true, data: { seen: '00ff0a' } }]);
   });

@@ -41,7 +41,7 @@ function starter(
 const working = (id: string): Work => ({ workflow: 'work', id, queue: 'conversations', args: [{ id }] });
 
 describe('a record that starts several workflows', () => {
-  it('a record stores an intent to start each workflow, which stays until the workflow has started', async () => {
+  it('a record keeps the intent to start a workflow until that workflow has started', async () => {
     const org_id = newId('org');
     const ctx = starter(async (id) => {
       if (id === 'second') throw new Error('Temporal is away');
@@ -126,7 +126,7 @@ describe('the sweeper', () => {
     await RemovalModel.deleteMany({ org_id: org });
   });
 
-  it('work counts as waiting for its workflow from the time it was saved, however often the start of the workflow fails', async () => {
+  it('a workflow counts as waiting to be started since its record was saved, however often the start fails', async () => {
     const org = newId('org');
     const before = await countWaitingIntents(later(-0.5)());
     await waiting(org, idsOf(org, 1));

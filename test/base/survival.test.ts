@@ -101,7 +101,7 @@ describe('a worker killed in each step of a document', () => {
 });
 
 describe('an API killed between saving a document and starting its workflow', () => {
-  it('a document is still indexed when the API process is killed after it has stored the document and before it starts the workflow', async () => {
+  it('a document is indexed even when the API process dies after storing the document and before starting its workflow', async () => {
     const env = newSystem('apikill', { FLEETS: 'documents,backlog' });
     const sound = apiAt((await start('api/server.ts', env)).url);
     const org = await sound.newOrg();
@@ -127,7 +127,7 @@ describe('an API killed between saving a document and starting its workflow', ()
 });
 
 describe('while Temporal is down', () => {
-  it('uploads are accepted while Temporal is down, which the health check reports, and they are processed later', async () => {
+  it('a document that is uploaded while Temporal is down is accepted, and is indexed later', async () => {
     const env = newSystem('away', { FLEETS: 'documents,backlog' });
     // Port 9 (discard) is closed, so Temporal is down for this API. The worker below reaches Temporal.
     const api = apiAt((await start('api/server.ts', { ...env, TEMPORAL_ADDRESS: '127.0.0.1:9' })).url);
@@ -196,7 +196,7 @@ describe('SIGTERM', () => {
     await stopped;
   });
 
-  it('an API that is stopping still answers a request that has arrived on an idle connection but has not been read yet', async () => {
+  it('an API that is stopping still answers a request that has already arrived on an idle connection', async () => {
     const api = await startApi(readConfig(newSystem('unread')));
     const socket = connect(Number(new URL(api.url).port), '127.0.0.1').setEncoding('utf8');
     const ask = 'GET /health/live HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n';

@@ -28,7 +28,7 @@ describe('readTogether', () => {
 });
 
 describe('updaterOf and changerOf', () => {
-  it('updaterOf and changerOf update only the record with the given id and organization, whichever record the further condition names', async () => {
+  it('updaterOf and changerOf never update a record of another id or organization, whatever the further condition names', async () => {
     const copies = collectionOf(LiveCopyModel);
     const copy = { mode: 'live' as const, requested_by: 'user_1', requested_at: new Date(), documents: 0 };
     await copies.insertMany([

@@ -251,7 +251,7 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     });
   });
 
-  it('a ping is answered with a pong; a confirmation or step-up for a tool call that is not pending gets an error that names the type of the refused frame', async () => {
+  it('a confirmation or step-up for a tool call that is not pending gets an error that names the refused frame’s type', async () => {
     const client = await newClient();
     client.send({ type: 'typing' });
     client.send({ type: 'ping' });
@@ -266,7 +266,7 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     expect(client.isOpen).toBe(true);
   });
 
-  it('an end frame resolves the conversation and stores the customer’s rating; the customer’s next connection starts a new conversation', async () => {
+  it('an end frame resolves the conversation and stores the customer’s rating, and the next connection starts a new conversation', async () => {
     const client = await newClient();
     client.say('Thanks');
     await client.frame('ack');
@@ -389,7 +389,7 @@ describe('a client that resumes', () => {
     await until(async () => tab.shown.get(message!.reply_id!)?.body === 'The beginning.', 'the whole answer');
   });
 
-  it('a socket first gets the last messages of a long history; earlier messages come page by page over REST or the socket', async () => {
+  it('a socket first gets the last messages of a long history, and earlier messages page by page on request', async () => {
     const client = await newClient();
     const convId = client.convId!;
     const at = new Date();
@@ -573,7 +573,7 @@ describe('an invalid or excessive frame', () => {
     expect((await conversationOf(client.convId!)).status).toBe('open');
   });
 
-  it('the 21st message of a customer in a minute, counted over both processes and REST, gets an error, and its socket is closed with 4429', async () => {
+  it('a customer who sends 21 messages in a minute over all processes gets an error, and the socket closes with 4429', async () => {
     const client = await newClient();
     const tab = await tabOf(client);
     for (let i = 0; i < 8; i++) client.say(`here ${i}`);
@@ -761,7 +761,7 @@ describe('who may connect', () => {
     expect((await client.ended()).code).toBe(4401);
   });
 
-  it('the sockets of an expired session are closed with 4401; a new tab of an embedded chat prolongs the session for all its tabs', async () => {
+  it('the sockets of an expired session are closed with 4401, unless a new tab of the embedded chat prolongs the session', async () => {
     const minted = await session({ ttlSeconds: 60 });
     const pk = await publishable();
     const client = await clientOf(minted).connect(here.url);
@@ -839,7 +839,7 @@ describe('a client that does not read from its socket', () => {
 });
 
 describe('the monthly limit of test conversations', () => {
-  it('a conversation counts towards the monthly limit of test mode from its first message on, and may continue once the limit is reached', async () => {
+  it('a conversation counts towards the monthly limit of test mode from its first message on, and may continue at the limit', async () => {
     const limited = await startProcess('api/server.ts', { ...env, LIMITS: 'test_conversations_per_month=3' });
     spare.push(limited);
     const small = apiAt(limited.url);

@@ -124,7 +124,7 @@ async function handshake(address: string, query: Query, url = here.url) {
 }
 
 describe('one client address', () => {
-  it('a client address has a limit of sockets per process; further handshakes get 429, and other addresses are not affected', async () => {
+  it('a client address at its limit of sockets per process gets 429 for further handshakes, and other addresses do not', async () => {
     const address = newAddress();
     const open = await Promise.all([1, 2, 3].map(async () => tries(minted(await session(), address))));
     expect(open.map((client) => client.isOpen)).toEqual([true, true, true]);
@@ -141,7 +141,7 @@ describe('one client address', () => {
     await until(async () => (await handshake(address, { sessionToken })).status === 101, 'room for another one');
   });
 
-  it('IPv6 clients are limited by /64 network: another host of the network shares the limit', async () => {
+  it('IPv6 clients of the same /64 network share one limit of sockets', async () => {
     const open = [1, 2, 3].map(async (host) => tries(minted(await session(), `2001:db8:7:7::${host}`)));
     await Promise.all(open);
     const { token: sessionToken } = await session();
@@ -149,7 +149,7 @@ describe('one client address', () => {
     expect((await handshake('2001:db8:7:8::1', { sessionToken })).status).toBe(101);
   });
 
-  it('failed sign-ins over IPv6 are counted by /64 network: another host of the network shares the count', async () => {
+  it('failed sign-ins from all hosts of a /64 IPv6 network count towards one limit', async () => {
     const { email, password } = await api.newUser();
     const guess = async (address: string, given: string) =>
       (
@@ -187,7 +187,7 @@ describe('one client address', () => {
     expect((await tries(embed(newAddress()))).isOpen).toBe(true);
   });
 
-  it('a client address has a limit of embed messages per minute over all its visitors; messages of minted sessions are not counted', async () => {
+  it('a client address has a limit of embed messages per minute over all its visitors', async () => {
     const address = newAddress();
     const visitors = await Promise.all([tries(embed(address)), tries(embed(address), there.url)]);
     for (let i = 0; i < 5; i += 1) {
@@ -231,22 +231,25 @@ describe('one session', () => {
     ['end', { type: 'end' }],
     ['context_update', { type: 'context_update', context: { page: 'Prices' } }],
     ['earlier', { type: 'earlier', cursor: Buffer.from('nothing').toString('base64url') }],
-  ])('a session has a limit of %s frames per minute; messages are counted separately', async (_, frame) => {
-    const one = await session();
-    const [client, tab] = await Promise.all([tries(minted(one)), tries(minted(one), there.url)]);
-    for (const socket of [client, tab]) {
-      for (let i = 0; i < 2; i += 1) socket.send(frame);
-      // Frames are processed one after the other, so the answered ping shows that the earlier ones were processed.
-      await isOpen(socket);
-    }
-    tab.send(frame);
-    await expectSlowed(tab);
-    // Messages are counted separately.
-    client.say('And a question');
-    await client.frame('ack');
-    client.send(frame);
-    await expectSlowed(client);
-  });
+  ])(
+    'a session has a limit of %s frames per minute, which is separate from the limit of messages',
+    async (_, frame) => {
+      const one = await session();
+      const [client, tab] = await Promise.all([tries(minted(one)), tries(minted(one), there.url)]);
+      for (const socket of [client, tab]) {
+        for (let i = 0; i < 2; i += 1) socket.send(frame);
+        // Frames are processed one after the other, so the answered ping shows that the earlier ones were processed.
+        await isOpen(socket);
+      }
+      tab.send(frame);
+      await expectSlowed(tab);
+      // Messages are counted separately.
+      client.say('And a question');
+      await client.frame('ack');
+      client.send(frame);
+      await expectSlowed(client);
+    },
+  );
 });
 
 describe('an embed’s open socket', () => {
@@ -277,7 +280,7 @@ describe('an embed’s open socket', () => {
   /** Moves the clock of the process that holds the sockets. */
   const minutesLater = (minutes: number) => moveClock(here, minutes * 60_000 + 1_000);
 
-  it('an embed’s open socket is closed with 4401 after the publishable key was rotated; a minted session’s socket stays open', async () => {
+  it('a rotation of the publishable key closes an embed’s open socket with 4401, and leaves a minted session’s socket open', async () => {
     const own = await bank();
     const [visitor, bystander] = [await own.open(page), await tries(minted(await session()))];
     const path = `/support/developer-keys/orgs/${own.orgId}/publishable-keys/test/rotate`;
@@ -288,7 +291,7 @@ describe('an embed’s open socket', () => {
     await isOpen(bystander);
   });
 
-  it('an embed’s open socket is closed with 4403 after its origin was removed from the allowlist; sockets of other origins stay open', async () => {
+  it('an embed’s open socket is closed with 4403 after the page’s origin was removed from the allowlist', async () => {
     const own = await bank();
     const [visitor, bystander] = [await own.open(page), await own.open('http://localhost:8080')];
     await own.allow([]);
@@ -297,7 +300,7 @@ describe('an embed’s open socket', () => {
     await isOpen(bystander);
   });
 
-  it('an embed’s open socket is closed with 4401 after the secret that signed its e-mail was replaced; anonymous visitors stay connected', async () => {
+  it('an embed’s open socket is closed with 4401 after the secret that signed the customer’s e-mail was replaced', async () => {
     const own = await bank();
     const visitor = await own.open(page, signed(await own.secret(), 'ada@example.com'));
     const bystander = await own.open(page);
@@ -307,7 +310,7 @@ describe('an embed’s open socket', () => {
     await isOpen(bystander);
   });
 
-  it('an embed’s open socket stays open during the overlap of the previous signing secret, and is closed after it', async () => {
+  it('an embed’s open socket stays open while the previous signing secret is still accepted, and is closed afterwards', async () => {
     const own = await bank();
     const old = await own.open(page, signed(await own.secret(), 'ada@example.com'));
     const next = await own.open(page, signed(await own.secret({ overlap_seconds: 600 }), 'eve@example.com'));
@@ -326,7 +329,7 @@ describe('an embed’s open socket', () => {
 });
 
 describe('a conversation with the maximum number of ticket events', () => {
-  it('a conversation with the maximum number of ticket events takes no further message: its socket closes with 4404, and the customer continues in a new conversation', async () => {
+  it('a conversation with the maximum number of ticket events takes no further message, and the customer continues in a new one', async () => {
     const one = await session();
     const client = await tries(minted(one));
     client.say('A human, please');

@@ -110,7 +110,7 @@ describe('a message whose conversation is resolved before a worker takes it', ()
     frames.flatMap(({ type, body }) => (type === 'status' ? [body['status']] : []));
 
   it.each(['resolve', 'end'] as const)(
-    'a message is still answered when “%s” has resolved its conversation before a worker takes the message, and the conversation stays resolved',
+    'a message is still answered when the action “%s” has resolved its conversation before a worker takes the message',
     async (what) => {
       const { customer, ids } = asked.get(what)!;
       expect((await customer.answered(ids[0]!)).body).toContain('12 EUR');
@@ -121,14 +121,14 @@ describe('a message whose conversation is resolved before a worker takes it', ()
     },
   );
 
-  it('in a resolved conversation, a question without an answer is not counted and does not escalate, and the reply does not say that a person was called', async () => {
+  it('a question without an answer in a resolved conversation is not counted, and does not escalate', async () => {
     const { customer, ids } = asked.get('missing')!;
     for (const id of ids) expect((await customer.answered(id)).body).toBe(ownSentences.notFound.en);
     const { status, misses, ticket, events } = await customer.settled();
     expect([status, misses, ticket, events]).toEqual(['resolved', 0, undefined, []]);
   });
 
-  it('a message that asks for a person escalates even a conversation that is already resolved, and the answer says that a person was called', async () => {
+  it('a message that asks for a person escalates even a resolved conversation, and the answer says that a person was called', async () => {
     const { customer, ids } = asked.get('calling')!;
     expect((await customer.answered(ids[0]!)).body).toBe(ownSentences.called.en);
     expect(await customer.settled()).toMatchObject({ status: 'escalated', ticket: { reason: 'asked' } });
@@ -230,7 +230,7 @@ describe('a customer’s message', () => {
     expect(told.slice(1).map(({ body }) => body)).toEqual([{ ticket_id: ticket!.ticket_id }, { status: 'escalated' }]);
   });
 
-  it('in a conversation that the agent has escalated for lack of answers, the agent gives only answers of high confidence, and none once a member has taken over', async () => {
+  it('after the agent escalated for lack of answers, the agent gives only answers of high confidence until a member takes over', async () => {
     const customer = await newMissed(orgId);
     const outcome = async (body: string) => {
       const before = (await customer.frames()).length;
@@ -251,7 +251,7 @@ describe('a customer’s message', () => {
     expect(shown.toSorted()).toEqual(['ack', 'escalated', 'status']);
   });
 
-  it('when a customer asks for a person after the agent has escalated for lack of answers, the agent confirms this once, and the ticket’s reason becomes “asked”', async () => {
+  it('after an escalation for lack of answers, the agent confirms a request for a person once, and updates the ticket’s reason', async () => {
     const customer = await newMissed(orgId);
     const { ticket, events } = await customer.conversation();
     expect((await customer.ask('I want to talk to a human')).body).toBe(ownSentences.called.en);
@@ -286,7 +286,7 @@ describe('a customer’s message', () => {
     expect((await MessageModel.findById(id).lean())?.state).toBe('left');
   });
 
-  it('the “not found” sentence is in the question’s language, or in the previous message’s if the question is too short to tell', async () => {
+  it('the “not found” sentence is in the language of the question, or of the previous message if the question is too short', async () => {
     const said = [
       ['Verkaufen Sie Regenschirme?', 'IBAN?', 'de'],
       ['Vendez-vous des parapluies ?', 'هل تبيعون المظلات؟', 'fr'],
@@ -444,7 +444,7 @@ describe('a message that arrives while a member marks the conversation as read',
 });
 
 describe('the greeting of a socket that connects', () => {
-  it('a new socket first gets the conversation’s current status, and starts at the client’s resume number, or at the last frame when the client gives no number', async () => {
+  it('a new socket first gets the conversation’s current status, and then starts at the client’s resume number, if any', async () => {
     const customer = await newCustomer(newId('org'));
     await customer.say('Hello');
     const chosen = await customer.conversation();
@@ -475,7 +475,7 @@ describe('the greeting of a socket that connects', () => {
 });
 
 describe('the reply limit of test mode', () => {
-  it('over the reply limit of test mode, the answer says that the limit is reached, and no question is counted as unanswered; live mode has no such limit', async () => {
+  it('over the reply limit of test mode, the answer names the limit, and the question does not count as unanswered', async () => {
     await startWorker({ LIMITS: 'test_replies_per_minute=1' });
     const orgId = await newOrg();
     const live = await newCustomer(orgId, { mode: 'live' });
@@ -534,7 +534,7 @@ describe('a worker that is killed while it answers', () => {
   afterAll(stopWorkers);
 
   it.each(faults)(
-    'when a worker is killed at “%s”, another finishes its work: one answer, one end frame, no frame missing, at most one ticket',
+    'when a worker is killed at the step “%s”, another worker finishes exactly one answer without a missing frame',
     async (fault) => {
       const { customer, id, signal } = left.get(fault)!;
       expect(signal).toBe('SIGKILL');
@@ -553,7 +553,7 @@ describe('a worker that is killed while it answers', () => {
     },
   );
 
-  it('a question without an answer that a killed worker had already counted is not counted again, neither in its conversation nor among the unanswered questions, and does not escalate', async () => {
+  it('a question without an answer that a killed worker had already counted is not counted again by the next worker', async () => {
     const answer = await missing.customer.answered(missing.id);
     expect(answer.body).toBe(ownSentences.notFound.en);
     expect(await missing.customer.settled()).toMatchObject({ status: 'open', misses: 1 });
@@ -568,7 +568,7 @@ describe('a worker that is killed while it answers', () => {
 
   // Only the activity is paused here. test/soak/ freezes whole processes, whose pollers hold on to tasks for a minute.
   it.each(['between chunks', 'answer unstored'] as const)(
-    'a worker that was suspended (%s) writes nothing when it resumes after another worker has answered',
+    'a worker that was suspended at the step “%s” writes nothing when it resumes after another worker has answered',
     async (fault) => {
       await stopWorkers();
       await expectNothingOfSleeper(system, orgId, fault, 'sleep');
@@ -608,7 +608,7 @@ describe('a worker that is killed while it answers in a conversation that was es
   afterAll(stopWorkers);
 
   it.each(cases)(
-    'when a worker is killed at “%s” in an escalated conversation and the member then %s, the customer’s message ends as “%s” (“left” is left to the member)',
+    'when a worker dies at “%s” and the member then %s, the escalated customer’s message is “%s” (“left”: to the member)',
     async (fault, member, state, shown) => {
       const { customer, id, before, signal } = left[cases.findIndex(([f, m]) => f === fault && m === member)]!;
       expect(signal).toBe('SIGKILL');
@@ -724,7 +724,7 @@ describe('an organization whose answers come from a language model', () => {
     ['writes an unusable answer twice', [nonsense, nonsense]],
   ])('when a model %s, the answer is quoted from the sources, and the record says why', losesNothing);
 
-  it('the answer is streamed while the model writes; when the worker is killed, another restarts the answer under the same id', async () => {
+  it('an answer is streamed while the model writes, and is restarted under the same id when the worker is killed', async () => {
     await stopWorkers();
     const patient = { ...models(), OPENAI_TIMEOUT_MS: '60000' };
     const text = 'It costs 12 EUR a year, and nothing for students under 26.';

@@ -52,7 +52,7 @@ async function tried(doing: ReturnType<typeof act>) {
 const range = (n: number) => Array.from({ length: n }, (_, i) => i);
 
 describe('a hundred concurrent actions on one conversation', () => {
-  it('a hundred concurrent actions number a conversation’s messages without gaps, count every unread message, and lose no workflow signal that is to be sent', async () => {
+  it('a hundred concurrent actions number a conversation’s messages without gaps, and count every unread message', async () => {
     const convId = await begin();
     const others: Act[] = ['assign', 'unassign', 'escalate', 'resolve', 'reopen'];
     const done = await Promise.all(
@@ -73,7 +73,7 @@ describe('a hundred concurrent actions on one conversation', () => {
     expect(conversation.preview).toMatch(/^\d+$/);
   });
 
-  it('when many actions change a conversation at the same time, each status change of its ticket is recorded as one event, in an allowed order', async () => {
+  it('when many actions change a conversation at once, each status change of its ticket is one event, in an allowed order', async () => {
     const convId = await begin();
     const kinds: Act[] = ['escalate', 'resolve', 'reopen', 'reply', 'end'];
     await Promise.all(range(100).map((i) => tried(act(convId, kinds[i % kinds.length]!, { reason: 'member' }))));
@@ -163,7 +163,7 @@ describe('a customer who writes back after a member has answered', () => {
     ]);
   });
 
-  it('a customer who writes back after a member answered keeps an existing ticket, which gets no new event', async () => {
+  it('a customer who writes back after a member’s reply keeps the existing ticket, and no ticket event is added', async () => {
     const convId = await begin();
     await act(convId, 'escalate', { reason: 'asked' });
     const { ticket: first } = await act(convId, 'reply', { message: { body: 'Hello.', byCustomer: false } });
@@ -174,7 +174,7 @@ describe('a customer who writes back after a member has answered', () => {
 });
 
 describe('the intent to signal a workflow', () => {
-  it('a message stores a workflow signal to be sent only if it changes the conversation’s status; several such messages at the same time store one', async () => {
+  it('a message stores a workflow signal to be sent only if the message changes the conversation’s status', async () => {
     const convId = await begin();
     const saying = (body: string) => act(convId, 'message', { ...said(body), attend: true });
     const waiting = async () => (await read(convId)).pending?.map(({ workflow }) => workflow) ?? [];
@@ -267,7 +267,7 @@ describe('marking a conversation as read', () => {
     expect(await changed()).toBe(true);
   });
 
-  it('when a repeated message is subtracted from the unread count after the conversation was marked as read, a later message stays unread', async () => {
+  it('subtracting a repeated message from the unread count after the conversation was read leaves a later message unread', async () => {
     const convId = await begin();
     await act(convId, 'message', said('One'));
     const { reads } = await act(convId, 'message', said('One'));
@@ -277,7 +277,7 @@ describe('marking a conversation as read', () => {
     expect(await unread(convId)).toBe(1);
   });
 
-  it('a reply does not mark a conversation as read: messages that its author may not have seen stay unread', async () => {
+  it('a reply does not mark a conversation as read, so that earlier messages stay unread', async () => {
     const convId = await begin();
     await act(convId, 'message', said('My card was stolen!'));
     await act(convId, 'reply', { message: { body: 'Hello.', byCustomer: false } });
@@ -290,7 +290,7 @@ describe('a customer with several unresolved conversations', () => {
   const provide = (customerId: string) => provideConversation(orgId, 'live', customerId, now);
   const at = (minute: number) => ({ now: new Date(now.getTime() + minute * 60_000) });
 
-  it('a customer with several unresolved conversations continues the one with the latest message; an empty one comes last', async () => {
+  it('a customer with several unresolved conversations continues the one with the latest message', async () => {
     const customer = newId('customer');
     const { _id: first } = await provide(customer);
     await act(first, 'message', { ...said('One'), ...at(1) });
@@ -357,7 +357,7 @@ describe('the context that a session was minted with', () => {
 });
 
 describe('the list of conversations', () => {
-  it('the list of conversations never moves a conversation down, even when a process with a slow clock wrote last', async () => {
+  it('a write by a process with a slow clock never moves a conversation down the list of conversations', async () => {
     const own = newId('org');
     const now = new Date('2026-05-01T12:00:00Z');
     const ids: string[] = [];
@@ -471,7 +471,7 @@ describe('the claim to answer a message', () => {
     expect(held).toEqual(claimed);
   });
 
-  it('a new attempt may take over the claim to answer a message unless another attempt has claimed the message meanwhile or the message is already answered', async () => {
+  it('a new attempt may take over the claim to answer a message, but an attempt that was overtaken may not', async () => {
     const message = await waiting();
     expect(await claimAnswer(message, 'first')).toBe(true);
     const second = { ...message, attempt: 'first' };
@@ -488,7 +488,7 @@ describe('the claim to answer a message', () => {
 describe('a note on a conversation that is deleted at the same time', () => {
   const note = () => ({ note_id: newId('note'), author: 'usr_1', body: 'Look here.', mentions: [], at: new Date() });
 
-  it('a note on a deleted conversation is refused because the conversation is gone, not because it has too many notes', async () => {
+  it('a note on a deleted conversation is refused with NOT_FOUND, not with the error for too many notes', async () => {
     const convId = await begin();
     for (let i = 0; i < maxNotes; i += 1) await addNote({ orgId, convId }, note(), intent('note'));
     await expect(addNote({ orgId, convId }, note(), intent('note'))).rejects.toMatchObject({ code: 'CONFLICT' });
@@ -497,7 +497,7 @@ describe('a note on a conversation that is deleted at the same time', () => {
   });
 });
 
-it('a process finds out which of the conversations that its sockets follow have been removed, in every organization', async () => {
+it('removedAmong returns exactly those of the given conversations that have been removed, in every organization', async () => {
   const convId = await begin();
   const [otherOrg, removed, gone] = [newId('org'), newId('conversation'), newId('conversation')];
   const { _id: other } = await provideConversation(otherOrg, 'live', newId('customer'), new Date());
@@ -509,7 +509,7 @@ it('a process finds out which of the conversations that its sockets follow have 
   expect(await removedAmong([])).toEqual([]);
 });
 
-it('a conversation that is escalated again counts as waiting since then, not since its ticket was created', async () => {
+it('a conversation that is escalated again counts as waiting since the second escalation, not since the first', async () => {
   const [before, again] = [new Date('2026-01-01T10:00:00Z'), new Date('2026-01-03T10:00:00Z')];
   const { _id: convId } = await provideConversation(orgId, 'live', newId('customer'), before);
   await act(convId, 'escalate', { reason: 'member', now: before });

@@ -102,7 +102,7 @@ describe('an embedded visitor', () => {
     expect(await findCustomer(orgId, principal.customerId)).toMatchObject({ visitor_id: visitorId, verified: false });
   });
 
-  it('a returning visitor keeps their customer record and their session; the session then lasts another day, and its product becomes the one that the page names now', async () => {
+  it('a returning visitor keeps their customer record and their session, which then lasts another day', async () => {
     const visitorId = randomUUID();
     const first = await visit({ visitorId, productType: 'personal' });
     now = new Date(now.getTime() + 3_600_000);
@@ -122,7 +122,7 @@ describe('an embedded visitor', () => {
     expect(new Set(tabs.map((tab) => `${tab.customerId} ${tab.sessionId}`)).size).toBe(1);
   });
 
-  it('the same visitor id belongs to another customer in another organization or mode', async () => {
+  it('the same visitor id belongs to different customers in different organizations or modes', async () => {
     const visitorId = randomUUID();
     const here = await visit({ visitorId });
     const stranger = await visit();
@@ -145,7 +145,7 @@ describe('an embedded visitor', () => {
     expect((await visit()).sessionId).not.toBe(sessionId);
   });
 
-  it('an embedded visitor is rate limited by address: five new visitors a minute, while known visitors may return without limit', async () => {
+  it('a client address may bring five new visitors a minute, while known visitors may return without limit', async () => {
     const address = '192.0.2.7';
     const known = randomUUID();
     for (const visitorId of [known, ...Array.from({ length: 4 }, () => randomUUID())])
@@ -156,7 +156,7 @@ describe('an embedded visitor', () => {
     await visit({ address: '192.0.2.8' });
   });
 
-  it('an embedded visitor does not evade the limit by using other hosts of the same IPv6 network', async () => {
+  it('new visitors from different hosts of the same IPv6 network count towards one limit', async () => {
     for (let host = 1; host <= 5; host += 1) await visit({ address: `2001:db8:9:9::${host}` });
     expect(await refusal(visit({ address: '2001:db8:9:9:1::1' }))).toMatchObject({ code: 'RATE_LIMITED' });
     await visit({ address: '2001:db8:9:a::1' });
@@ -177,7 +177,7 @@ describe('an embedded visitor', () => {
 });
 
 describe('a page that embeds the chat', () => {
-  it('a page that embeds the chat is allowed when its origin is listed; in test mode localhost is allowed too', async () => {
+  it('a page that embeds the chat is allowed when its origin is listed, and in test mode also on localhost', async () => {
     await visit();
     await visit({ origin: local });
     for (const origin of ['https://elsewhere.example', 'null', undefined]) {
@@ -219,7 +219,7 @@ describe('a page that embeds the chat', () => {
 describe('a signed e-mail address', () => {
   const email = 'ada@example.com';
 
-  it('a signed e-mail address identifies the verified customer with that address, not the anonymous customer that the visitor was before', async () => {
+  it('a signed e-mail address identifies the verified customer with that address, not the visitor’s earlier anonymous customer', async () => {
     const secret = await secretOf('test');
     const visitorId = randomUUID();
     const anonymous = await visit({ visitorId });
@@ -294,7 +294,7 @@ describe('the credentials that admitted an embed, checked again later', () => {
     await check({ origin: local });
   });
 
-  it('an embed’s signature is refused once its secret is replaced and the overlap is over; an anonymous visitor needs no signature', async () => {
+  it('an embed’s signature is refused once its secret is replaced and the overlap is over', async () => {
     const sig = signed(await secretOf('test'), email);
     await secretOf('test', new Date(now.getTime() + 60_000));
     await check({ email, sig });
@@ -315,7 +315,7 @@ describe('the credentials that admitted an embed, checked again later', () => {
 });
 
 describe('a customer who is being deleted', () => {
-  it('a customer who is being deleted is not recognized any more: a new session gets a new customer', async () => {
+  it('a new session of a customer who is being deleted gets a new customer', async () => {
     const visitorId = randomUUID();
     const identity = { email: 'ada@example.com', externalId: 'u-1' };
     const minted = await provideCustomer(orgId, 'test', identity, now);

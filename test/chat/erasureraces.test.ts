@@ -182,7 +182,7 @@ describe('the deletion of a customer', () => {
     expect(points).toBeGreaterThanOrEqual(10);
   });
 
-  it('the deletion of a customer also removes what was written meanwhile: a message in flight, answers, a session, a conversation', async () => {
+  it('the deletion of a customer also removes messages, answers, sessions and conversations that are written meanwhile', async () => {
     const customerId = await customerToErase();
     const convIds = await convIdsOf(customerId);
     const [open] = convIds;
@@ -239,7 +239,7 @@ describe('the deletion of a customer', () => {
 });
 
 describe('an unanswered question', () => {
-  it('an unanswered question is deleted with the last customer who asked it, whether they are deleted one by one or at once', async () => {
+  it('an unanswered question is deleted with the last customer who asked the question', async () => {
     const words = `Where is ${newId('request')}?`;
     const [one, two, ...others] = await Promise.all(Array.from({ length: 8 }, () => askingCustomer(words)));
     expect((await gapOf(words))!.count).toBe(8);
@@ -284,7 +284,7 @@ describe('an unanswered question', () => {
     }
   });
 
-  it('an unanswered question records a thousand askers at most; a further one only increases its count', async () => {
+  it('an unanswered question records at most a thousand customers who asked it, and counts any further ones', async () => {
     const words = `Where is ${newId('request')}?`;
     const first = await askingCustomer(words);
     const askers = Array.from({ length: 999 }, (_, i) => ({ customer: `hash ${i}`, message: `hash ${i}`, count: 1 }));

@@ -53,13 +53,10 @@ describe('chooseFunction', () => {
     expect(messages[0]!.content).toContain('ada@customers.example');
   });
 
-  it.each(['NONE', ' none.', ''])(
-    'chooseFunction takes the model’s reply %j to mean that the model has nothing to say, and returns an empty text',
-    async (content) => {
-      server.script({ kind: 'reply', content });
-      expect(await choose()).toEqual({ text: '' });
-    },
-  );
+  it.each(['NONE', ' none.', ''])('chooseFunction returns an empty text when the model replies %j', async (content) => {
+    server.script({ kind: 'reply', content });
+    expect(await choose()).toEqual({ text: '' });
+  });
 
   it('chooseFunction sends tool results after their calls, between tags that no text inside can close', async () => {
     server.script({ kind: 'reply', content: 'Order A-1042 is cancelled.' });
@@ -82,16 +79,19 @@ describe('chooseFunction', () => {
     ['arguments that are no object', calling('cancel_order', '[1]'), 'no JSON object'],
     ['arguments that are no JSON', calling('cancel_order', 'order A-1042'), 'no JSON object'],
     ['arguments that do not fit', calling('cancel_order', { order: 'B' }), 'do not fit'],
-  ])('chooseFunction asks the model once to correct %s, and fails when the model does not', async (_, wrong, told) => {
-    server.script(wrong, calling('cancel_order', { order: 'A-1042' }));
-    expect(await choose()).toEqual({ call: { name: 'cancel_order', arguments: { order: 'A-1042' } } });
-    expect(server.requests[1]!.body.messages.at(-1)).toMatchObject({
-      role: 'tool',
-      content: expect.stringContaining(told),
-    });
-    server.script(wrong, wrong);
-    await expect(choose()).rejects.toMatchObject({ code: 'MODEL_FAILED' });
-  });
+  ])(
+    'chooseFunction asks the model once to correct %s, and fails when the second reply is wrong too',
+    async (_, wrong, told) => {
+      server.script(wrong, calling('cancel_order', { order: 'A-1042' }));
+      expect(await choose()).toEqual({ call: { name: 'cancel_order', arguments: { order: 'A-1042' } } });
+      expect(server.requests[1]!.body.messages.at(-1)).toMatchObject({
+        role: 'tool',
+        content: expect.stringContaining(told),
+      });
+      server.script(wrong, wrong);
+      await expect(choose()).rejects.toMatchObject({ code: 'MODEL_FAILED' });
+    },
+  );
 
   const called = (given: object) => ({ call: { name: 'cancel_order', arguments: given } });
   it.each([

@@ -170,7 +170,7 @@ describe('GET /support/inbox/orgs/{orgId}', () => {
       expect((await get(own, `?cursor=${cursor}`)).status).toBe(400);
   });
 
-  it('the inbox never mixes live and test: a key sees its own mode, and a member sees the requested mode or both modes', async () => {
+  it('a key sees the inbox of its own mode only, and a member sees the requested mode or both modes', async () => {
     const own = await api.newOrg();
     await api.goLive(own);
     const keys = { test: (await api.newKey(own)).token, live: (await api.newKey(own, { mode: 'live' })).token };
@@ -241,7 +241,7 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
     expect((await get(org, `/${one.convId}?cursor=LTE`)).status).toBe(400);
   });
 
-  it('a conversation is marked as read when a member opens it, but not when an API key reads it or when an older page is read', async () => {
+  it('a conversation is marked as read when a member opens it, but not when an API key reads it', async () => {
     const one = await talk(org, key, 'first');
     await one.say('second');
     await settled(one);
@@ -270,7 +270,7 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
     expect((await stored(one.convId)).unread).toBe(0);
   });
 
-  it('a read of a conversation marks only the messages that it returned as read, even when new messages arrive at the same time', async () => {
+  it('reading a conversation marks only the returned messages as read, even when new messages arrive at the same time', async () => {
     const one = await talk(org, key, 'A real person, please');
     await settled(one);
     const shown = new Set<string>();
@@ -290,7 +290,7 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
     expect((await stored(one.convId)).unread).toBe(0);
   });
 
-  it('reading a conversation returns the context that the backend gave the session, even a revoked session, and the page’s context', async () => {
+  it('reading a conversation returns the page’s context and the backend’s context, even of a revoked session', async () => {
     const customer = { email: `${randomUUID()}@customer.example` };
     const context = { productType: 'retail', plan: 'gold' };
     const { token, sessionId } = await api.newSession(org, { key, body: { customer, context } });
@@ -370,7 +370,7 @@ describe('POST …/{convId}/reply', () => {
     );
   });
 
-  it('a reply by an API key is under the name in the request, or else the organization’s name; a member cannot choose a name', async () => {
+  it('a reply by an API key is shown under the name in the request, or else under the organization’s name', async () => {
     const one = await talk(org, key);
     await post(org, `/${one.convId}/reply`, { body: 'One' }, key);
     await post(org, `/${one.convId}/reply`, { body: 'Two', sender_name: 'Anna' }, key);
@@ -442,7 +442,7 @@ describe('a member’s act on a resolved conversation', () => {
     ['reply', { body: 'One more thing.' }],
     ['reopen', {}],
   ])(
-    'after the customer has been given a new, empty conversation, a member’s %s on the resolved one is still shown to the customer',
+    'a member’s %s on a resolved conversation is shown to a customer who has since got a new, empty conversation',
     async (act, body) => {
       const one = await talk(org, key);
       await settled(one);
@@ -510,7 +510,7 @@ describe('POST …/{convId}/assign', () => {
 });
 
 describe('POST …/{convId}/resolve, escalate and reopen', () => {
-  it('resolve, escalate and reopen change the status and inform the customer; a change that the current status does not allow gets 409 with the reason', async () => {
+  it('resolve, escalate and reopen change the status, and a change that the current status forbids gets 409', async () => {
     const one = await talk(org, key);
     await settled(one);
     const steps = [

@@ -184,7 +184,7 @@ describe('the socket of a member', () => {
     expect(refused.status).toBe(404);
   });
 
-  it('a member who reconnects gets the changes that were missed, or a request to reload the inbox when there are too many changes', async () => {
+  it('a member who reconnects gets the missed changes, or a request to reload the inbox when too many changes were missed', async () => {
     const org = await api.newOrg();
     const early = await (await customer(org)).say('Hello?');
     const first = await opened(org, org.owner);
@@ -212,7 +212,7 @@ describe('the socket of a member', () => {
     expect(late.all('conversation').length).toBeLessThan(10);
   });
 
-  it('a reconnecting page keeps its old time to resume from until it has every change that it missed; when these changes cannot be read, the page is disconnected', async () => {
+  it('a reconnecting page whose missed changes cannot be read is disconnected, and later resumes from the same time', async () => {
     const org = await api.newOrg();
     await (await customer(org)).say('Is anybody there?');
     const since = new Date(Date.now() - 60_000);
@@ -249,7 +249,7 @@ describe('the socket of a member', () => {
     await streams.close!();
   });
 
-  it('an API process that missed frames tells each page once to resume from before the gap, sends the missed changes, and disconnects the page when a read of them fails', async () => {
+  it('an API process that missed frames sends each page the missed changes, and disconnects the page when reading them fails', async () => {
     const org = await api.newOrg();
     await (await customer(org)).say('Is anybody there?');
     const told: [type: string, at: unknown][] = [];
@@ -330,7 +330,7 @@ describe('the socket of a member', () => {
     await ada.frame('removed', (one) => one.conv_id === convId);
   });
 
-  it('a member’s socket shows nothing of other organizations, nothing of the other mode (test or live), and no notification for a colleague', async () => {
+  it('a member’s socket shows nothing of other organizations and nothing of the other mode (test or live)', async () => {
     const [org, foreign] = [await api.newOrg(), await api.newOrg()];
     const bob = await api.join(org);
     const [live, strange, other] = [

@@ -117,7 +117,7 @@ const gaps = async (): Promise<string[]> => {
 };
 
 describe('POST /orgs/{orgId}/kb/query', () => {
-  it('without an answer of high confidence, the query route offers the nearest passages by their headings, with sources, in the question’s language', async () => {
+  it('without a confident answer, the query route offers the headings and sources of the nearest passages in the question’s language', async () => {
     const { status, body } = await ask(near[0]!);
     expect(status).toBe(200);
     expect(body).toMatchObject({ has_context: true, confidence: 'low', sources: [{ name: 'help.md' }] });
@@ -140,7 +140,7 @@ describe('POST /orgs/{orgId}/kb/query', () => {
     expect(await gaps()).not.toContain(near[2]);
   });
 
-  it('the question that the query route suggests with an offered passage is answered from that passage with high confidence, whatever was said before', async () => {
+  it('the question that the query route suggests with an offered passage is answered from that passage with high confidence', async () => {
     for (const question of near) {
       const { body } = await ask(question);
       expect(body.offers).not.toEqual([]);
@@ -215,7 +215,7 @@ describe('in a conversation', () => {
     return (await inInbox(chat)).conversation.ticket;
   }
 
-  it('the passages that an answer offers are also in the history and in the inbox, and choosing one gets an answer of high confidence', async () => {
+  it('the passages that an answer offers are kept in the history and the inbox, and choosing one gets a confident answer', async () => {
     const { chat, token, says } = await customer();
     const offer = await says(near[1]!);
     expect(offer).toMatchObject({ has_context: true, confidence: 'low', sources: [{ name: 'help.md' }] });
@@ -236,7 +236,7 @@ describe('in a conversation', () => {
     await chat.close();
   });
 
-  it('a question after an offer of passages that the customer ignored counts as unanswered, and the second such question escalates; the first offer does not count', async () => {
+  it('a question that follows an ignored offer of passages counts as unanswered, and the second such question escalates', async () => {
     const { chat, says } = await customer();
     await says(near[0]!);
     const second = await says(near[1]!);

@@ -44,7 +44,7 @@ describe('the tables of sentences', () => {
     ['calls in a clause', 0.2],
     ['no calls in a clause', 0.2],
   ])(
-    'of the sample sentences of the kind “%s”, which were not used for fitting, at most a share of %d is misclassified (a call is a request for a person)',
+    'of the unseen sample sentences “%s”, at most a share of %d is misclassified (a call is a request for a person)',
     (name, most) => {
       const { size, wrong } = tables[name]!;
       expect({ name, wrong: wrong.length <= most * size ? [] : wrong }).toEqual({ name, wrong: [] });

@@ -34,7 +34,7 @@ async function fresh() {
 }
 
 describe('GET /support/search/orgs/{orgId}', () => {
-  it('a message is found at once by whole words that all occur in the message, in any case and with or without accents', async () => {
+  it('a search finds a message at once by whole words, in any case and with or without accents', async () => {
     const { say, hits } = await fresh();
     const { convId } = await say('Wo ist meine neue KARTE für das Geschäft?');
     for (const q of ['karte', 'geschaft KARTE', 'Geschäft'])
@@ -92,7 +92,7 @@ describe('GET /support/search/orgs/{orgId}', () => {
     expect(await hits('quetzal')).toEqual([]);
   });
 
-  it('hits come newest first, each once over all pages, and can be limited to a period', async () => {
+  it('search hits come newest first, each once over all pages, and can be limited to a period', async () => {
     const { say, hits, search } = await fresh();
     const convIds: string[] = [];
     for (let at = 0; at < 7; at += 1) {

@@ -21,7 +21,7 @@ const numbers = async (org: TestOrg, query = '') => {
   return reply.body;
 };
 
-it('the statistics count all conversations and those that the agent answered without a person, and tell how long customers waited for people', async () => {
+it('the statistics count all conversations and those answered without a person, and tell how long customers waited for people', async () => {
   const org = await api.newOrg();
   const key = (await api.newKey(org)).token;
   const hours = { timezone: 'Europe/Berlin', week: {}, closed: [], away_message: null };
@@ -69,7 +69,7 @@ it('the statistics count all conversations and those that the agent answered wit
   expect((await numbers(org, '?mode=live')).total.conversations).toBe(0);
 });
 
-it('a period that ends before it begins or is longer than a year is refused, and another organization’s statistics are not found', async () => {
+it('a request for statistics of a period that ends before it begins, or is longer than a year, is refused', async () => {
   const [org, foreign] = [await api.newOrg(), await api.newOrg()];
   const path = `/support/stats/orgs/${org.orgId}`;
   for (const query of ['from=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z', 'from=2020-01-01T00:00:00Z', 'by=year'])

@@ -93,7 +93,7 @@ async function whatHappens(client: ChatClient, name: string): Promise<Happens> {
 
 describe('a tool’s tier and scope, and who the customer is', () => {
   it.each(rows)(
-    'a request for a tool of risk tier %s and auth scope %s by a customer with the identity “%s” ends in “%s” (“member” waits for a member’s approval)',
+    'a tool of tier %s and scope %s, requested by a customer of identity “%s”, ends in “%s” (“member”: awaits a member’s approval)',
     async (tier, scope, who, expected) => {
       const client = await arrives(who);
       const thing = things[tier][scope]!;
@@ -112,7 +112,7 @@ describe('a tool’s tier and scope, and who the customer is', () => {
     },
   );
 
-  it('every risk tier, every auth scope and every kind of customer is tested', () => {
+  it('these tests cover every risk tier, every auth scope and every kind of customer', () => {
     expect(new Set(rows.map(([tier]) => tier))).toEqual(new Set(riskTiers));
     expect(new Set(rows.map(([, scope]) => scope))).toEqual(new Set(authScopes));
     expect(new Set(rows.map(([, , who]) => who))).toEqual(new Set(identities));

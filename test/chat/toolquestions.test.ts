@@ -42,7 +42,7 @@ const asking: TestTool = {
 const terms = { risk_tier: 'safe_write' } as const;
 
 describe('a tool that asks the customer something', () => {
-  it('a tool’s question to the customer gets one valid answer, only from this customer, and the tool continues with that answer', async () => {
+  it('a tool’s question to the customer is answered once, only by that customer, and the tool continues with the answer', async () => {
     const shop = await opened([{ tool: asking, ...terms }]);
     const { client } = await met(shop);
     const { client: other } = await met(shop);

@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 describe('a tool that needs no agreement', () => {
-  it('a tool that needs no agreement is called with arguments from the message and the customer’s identity, and its result is the reply', async () => {
+  it('a tool that needs no agreement is called with arguments from the message, and its result is the reply', async () => {
     const { org, mcp, key, events, outcomes } = await opened(api, 'safe_write', 'verified_customer');
     const { client, customerId } = await met(api, org, key);
     client.say(please);
@@ -110,7 +110,7 @@ describe('a tool that needs no agreement', () => {
 });
 
 describe('a tool that the customer has to confirm', () => {
-  it('a tool that the customer has to confirm shows the exact arguments, waits, and is called once, however often it is confirmed', async () => {
+  it('a tool that the customer has to confirm shows the exact arguments, and is called once, however often it is confirmed', async () => {
     const { org, mcp, key, events, outcomes } = await opened(api, 'customer_confirm');
     const { client } = await met(api, org, key);
     client.say(please);
@@ -176,7 +176,7 @@ describe('a tool that the customer has to confirm', () => {
 });
 
 describe('a tool that needs a step-up', () => {
-  it('a tool that needs a step-up is called once with the session’s step-up token; a wrong token or a plain confirmation has no effect', async () => {
+  it('a tool that needs a step-up is called once, with the session’s step-up token, and not after a plain confirmation', async () => {
     const { org, mcp, key } = await opened(api, 'step_up', 'verified_customer');
     const { client, reply } = await met(api, org, key, { stepUp: true });
     client.say(please);
@@ -282,7 +282,7 @@ describe('with several processes', () => {
     await removeDataDir(env);
   });
 
-  it('two members deciding differently at two API processes at the same time produce one decision', async () => {
+  it('when two members decide differently about a tool call at the same time, one decision is stored', async () => {
     const here = apiAt(own.url);
     const beside = await startProcess('api/server.ts', env);
     const worker = await startProcess('workers/main.ts', { ...env, FLEETS: 'conversations,tools' });
@@ -316,7 +316,7 @@ describe('with several processes', () => {
     await Promise.all([worker.stop(), beside.stop()]);
   });
 
-  it('when a worker dies during a tool call, a call that reads is retried; a call that writes is escalated instead, because its outcome is unknown', async () => {
+  it('when a worker dies during a tool call, a call that reads is retried, and a call that writes is escalated', async () => {
     const here = apiAt(own.url);
     const hang = new Promise<never>(() => undefined);
     let alive = false;

@@ -137,7 +137,7 @@ describe('a server that is broken', () => {
     expect(await answerAfter(client, 'Please track my parcel B-8')).toContain('Bremen');
   });
 
-  it('when a broken server hangs, a call that reads times out; a call that writes has an unknown outcome and escalates the conversation', async () => {
+  it('when a broken server hangs, a call that reads times out, and a call that writes escalates the conversation', async () => {
     const hanging = { answer: () => new Promise<never>(() => undefined) };
     const shop = await opened([
       // The limit of eight seconds lets both calls reach the server on a busy machine. A call whose time is over is
@@ -229,7 +229,7 @@ describe('a tool that asks its client for input', () => {
       },
     ],
   ])(
-    'a tool’s unsupported request for “%s” gets no answer: the conversation is escalated, and the call is not repeated',
+    'a tool’s unsupported request for “%s” gets no answer, and escalates the conversation',
     async (_what, method, params) => {
       const shop = await opened([write]);
       let asked = 0;
@@ -291,7 +291,7 @@ describe('a tool’s result', () => {
 });
 
 describe('a tool call that takes long', () => {
-  it('a tool call that takes long is sent once: a second workflow for the same call waits for the result too, and both workflows get it', async () => {
+  it('a slow tool call is sent once, even when a second workflow for the same call waits for the result too', async () => {
     const { promise: told, resolve: tell } = Promise.withResolvers<void>();
     const answer = async () => {
       await told;
@@ -332,7 +332,10 @@ describe('disconnecting a tool server', () => {
   it.each([
     ['removed', (shop: Shop) => shop.request('DELETE', '/server')],
     ['switched off', (shop: Shop) => shop.request('PUT', '/server', { body: { enabled: false } })],
-    ['pointed elsewhere', (shop: Shop) => shop.request('PUT', '/server', { body: { access_token: 'another' } })],
+    [
+      'given another access token',
+      (shop: Shop) => shop.request('PUT', '/server', { body: { access_token: 'another' } }),
+    ],
   ])('running calls are cancelled when their server is %s', async (_what, end) => {
     let arrived = 0;
     let closed = 0;
@@ -451,7 +454,7 @@ describe('an approval', () => {
 });
 
 describe('the rate limit of tool calls', () => {
-  it('a tool call over the rate limit is delayed, which operators can see, and is given up when its record says that it was delayed three times', async () => {
+  it('a tool call over the rate limit is delayed, and is given up after three delays', async () => {
     const shop = await opened([write], { rate_limit_per_min: 1 });
     const minute = Math.floor(Date.now() / 60_000);
     const expires_at = new Date(Date.now() + 300_000);

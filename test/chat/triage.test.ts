@@ -83,7 +83,7 @@ describe('tags and priority', () => {
     expect((await call('GET', '?from=yesterday')).status).toBe(400);
   });
 
-  it('each member has their own read position: reading moves it forward only, and marking the conversation as unread resets it', async () => {
+  it('each member has their own read position, which only moves forward until the member marks the conversation as unread', async () => {
     const bob = await api.join(org);
     const convId = await (await customer()).say('Hello?');
     const readings = async (of: TestUser) => {
@@ -232,7 +232,7 @@ describe('a note', () => {
     expect((await call('GET', `/${convId}`)).body.notes).toEqual([]);
   });
 
-  it('four notes are refused: one from a key, one that mentions somebody who is no member, an empty one, and the 101st one', async () => {
+  it('a note is refused when it comes from a key, mentions a non-member, is empty, or is the 101st note', async () => {
     const convId = await (await customer()).say('Hello?');
     const stranger = await api.newUser();
     const status = async (body: object, token = org.owner.token) =>

@@ -175,7 +175,7 @@ describe('the widget', () => {
     expect(await chat.inside("root.querySelector('.begun').textContent")).toBe('');
   });
 
-  it('the widget loses no message when the connection is lost: messages that are written meanwhile are sent once after reconnecting', async () => {
+  it('messages that are written while the widget is disconnected are sent once after reconnecting', async () => {
     const lindenbank = await bank();
     const wire = await wireTo(api.url);
     cleanups.push(() => wire.close());
@@ -258,7 +258,7 @@ describe('the widget', () => {
     await shows(chat, [/^customer/, answer, 'customer: When is the branch in Rostock open?', /8:30/]);
   });
 
-  it('the widget shows an escalation and a member’s reply under the member’s name; the customer’s rating reaches the inbox even when the server at first fails to accept it', async () => {
+  it('the widget shows an escalation, and a member’s reply under the member’s name', async () => {
     const lindenbank = await bank();
     const { page, chat } = await demo(lindenbank.publishable);
     await chat.open();
@@ -282,7 +282,7 @@ describe('the widget', () => {
     expect(await inInbox(lindenbank)).toMatchObject({ conv_id: convId, status: 'resolved', csat: 4 });
   });
 
-  it('while the chat is open, the widget’s launcher is a button that closes it', async () => {
+  it('while the chat is open, the widget’s launcher is a button that closes the chat', async () => {
     const { publishable } = await anyBank();
     const { chat } = await demo(publishable);
     const launcher = () =>
@@ -321,7 +321,7 @@ describe('the widget', () => {
     await until(async () => (await hidden()) === 0, 'the newest message to be seen again');
   });
 
-  it('the widget sends a rating once: reconnecting does not end a conversation that a member has since reopened', async () => {
+  it('the widget sends a rating once, so that reconnecting does not end a conversation that a member has reopened', async () => {
     const lindenbank = await bank();
     const wire = await wireTo(api.url);
     cleanups.push(() => wire.close());
@@ -534,7 +534,7 @@ describe('the look that an organization chose', () => {
     expect(await page.evaluate("Object.keys(localStorage).some((name) => name.endsWith(':look'))")).toBe(true);
   });
 
-  it('outside the team’s hours the widget says that nobody is there or, if so configured, is hidden; an open page shows changed hours when the chat is next opened', async () => {
+  it('outside the team’s hours the widget says that nobody is there or, if so configured, is hidden', async () => {
     const lindenbank = await bank();
     const never = { timezone: 'Europe/Berlin', week: {}, closed: [], away_message: null };
     await configure(lindenbank, '/orgs/{org}/hours', { hours: never });
@@ -567,7 +567,7 @@ describe('the look that an organization chose', () => {
     expect(await hidden.inside("root.querySelector('.launcher').checkVisibility()")).toBe(false);
   });
 
-  it('a visitor who waits for a person can give an e-mail address by keyboard, even when the server at first fails to accept it, is thanked, and is not asked again', async () => {
+  it('a visitor who waits for a person can give an e-mail address by keyboard, and is not asked again', async () => {
     const lindenbank = await bank();
     // The widget asks for an address only when the organization can send mails. This integration allows that; no mail
     // is sent here.
@@ -652,7 +652,7 @@ describe('messages before the last hundred', () => {
     expect((await chat.messages()).slice(0, -2)).toEqual((await chat.messages()).slice(0, 222));
   });
 
-  it('messages before the last hundred can be loaded by keyboard, are announced in one sentence rather than one by one, and keep the focus', async () => {
+  it('messages before the last hundred can be loaded by keyboard, and a screen reader announces them in one sentence', async () => {
     const { page, chat, bodies } = await longConversation(120);
     await shows(chat, bodies.slice(20));
     await (await chat.find('textarea')).focus();
@@ -809,7 +809,7 @@ describe('hostile text', () => {
 });
 
 describe('a page of another site', () => {
-  it('the widget works in a page with a strict CSP, Trusted Types and styles for every element; page and widget do not affect each other', async () => {
+  it('the widget works in a page with a strict CSP and Trusted Types, and adds no global name except its own', async () => {
     const { publishable } = await anyBank();
     const html = embed(`data-key="${publishable}" data-locale="en"`).replace(
       '</head>',
@@ -902,7 +902,7 @@ describe('an answer that offers sections', () => {
   const inOffers = (chat: Chat) =>
     chat.inside("[...root.querySelectorAll('.offers button')].map((button) => button.textContent)");
 
-  it('an answer that offers sections shows them as buttons; pressing a button asks for the section, which is then the answer', async () => {
+  it('an answer that offers sections shows them as buttons, and pressing a button asks for that section', async () => {
     const { chat } = await offered();
     expect((await chat.messages()).at(-1)).toBe('ai: This may help:');
     expect(await inOffers(chat)).toEqual(headings);
@@ -926,7 +926,7 @@ describe('an answer that offers sections', () => {
   });
 
   const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-  it('an answer that offers sections has no axe violations in light and dark, in five languages, wide and narrow, and no button is clipped', async () => {
+  it('an answer that offers sections has no axe violations and no clipped button in five languages, light and dark', async () => {
     const { page, chat } = await offered();
     await page.setBypassCSP(true);
     for (const [theme, locale, width] of [
@@ -955,7 +955,7 @@ describe('an answer that offers sections', () => {
 });
 
 describe('a customer without a mouse', () => {
-  it('a customer without a mouse can open, ask, read, end, rate and close the chat by keyboard, with the focus always on a sensible element', async () => {
+  it('a customer can open, use, rate and close the chat by keyboard alone, with the focus always on a sensible element', async () => {
     const lindenbank = await bank();
     const { page, chat } = await demo(lindenbank.publishable);
     await chat.find('.launcher');
@@ -1127,7 +1127,7 @@ describe('GET /widget.js', () => {
     expect(bytes).toBeLessThan(30 * 1024);
   });
 
-  it('the widget’s script is allowed for every origin and revalidated by its ETag; its modules are cached for ever', async () => {
+  it('the widget’s script is revalidated by its ETag, and its modules are cached for ever', async () => {
     const { loader, version } = await files();
     expect(loader.headers.get('access-control-allow-origin')).toBe('*');
     expect(loader.headers.get('cache-control')).toBe('public, max-age=300');
@@ -1141,7 +1141,7 @@ describe('GET /widget.js', () => {
     expect([plain.headers.get('content-encoding'), await plain.text()]).toEqual([null, await module.text()]);
   });
 
-  it('widget modules under another version’s address are served uncached, and unknown modules get 404', async () => {
+  it('a widget module under another version’s address is served uncached, and an unknown module gets 404', async () => {
     const other = await fetch(`${api.url}/widget/0000/main.ts`);
     expect([other.status, other.headers.get('cache-control')]).toEqual([200, 'no-store']);
     for (const path of ['widget/0000/loader.ts', 'widget/0000/nothing.ts', 'widget/0000/..%2F..%2Fconfig.ts']) {
@@ -1149,7 +1149,7 @@ describe('GET /widget.js', () => {
     }
   });
 
-  it('GET /widget/organizations returns the organization of a publishable key or an organization id to every origin; other text gets 404', async () => {
+  it('GET /widget/organizations returns the organization of a publishable key or an organization id, and 404 for other text', async () => {
     const { org, key, publishable } = await bank();
     const reply = await fetch(`${api.url}/widget/organizations/${publishable}`);
     expect([reply.headers.get('access-control-allow-origin'), await reply.json()]).toEqual([

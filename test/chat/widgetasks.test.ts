@@ -167,7 +167,7 @@ describe('a customer who is asked to confirm a tool call', () => {
     expect(await focused(chat)).toBe('input');
   });
 
-  it('a request to confirm a tool call is shown again after a reload and in a second tab, and the answer given in one tab shows in both', async () => {
+  it('a request to confirm a tool call, and the answer given in one tab, are shown in every tab', async () => {
     const { publishable, mcp } = await shop('customer_confirm');
     const { page, chat, context } = await demo(publishable);
     await askedIn(chat);
@@ -213,7 +213,7 @@ describe('a customer who is asked to confirm a tool call', () => {
     expect(mcp.calls).toHaveLength(1);
   });
 
-  it('the closed widget shows that a confirmation is pending, and the customer is told when the request is withdrawn', async () => {
+  it('the closed widget shows that a request for confirmation is pending, and the customer is told when the request is withdrawn', async () => {
     const { publishable, mcp, disconnect } = await shop('customer_confirm');
     const { page, chat } = await demo(publishable);
     await askedIn(chat);
@@ -255,7 +255,7 @@ describe('a customer who must prove their identity', () => {
     return opened;
   }
 
-  it('a customer who must prove their identity does so through the page’s event handler, and is asked again when the token is rejected', async () => {
+  it('a customer who must prove their identity does so through the page’s event handler, again after a rejected token', async () => {
     const { org, key, mcp } = await shop('step_up');
     const customer = { externalCustomerId: 'customer-1' };
     const { token } = await api.newSession(org, { key, body: { customer } });

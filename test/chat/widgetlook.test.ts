@@ -88,7 +88,7 @@ describe('the pictures of the widget', () => {
     expect((await fetch(`${api.url}${path}`)).status).toBe(404);
   });
 
-  it('a file that is no picture, a picture over 100 KB, an unknown picture name and an upload by a non-admin are refused', async () => {
+  it('an upload of a file that is no picture, of a picture over 100 KB or by a non-admin is refused', async () => {
     const org = await api.newOrg();
     const svg = new TextEncoder().encode('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
     expect((await of(org).put('logo', svg)).body.code).toBe('UNSUPPORTED_FILE_TYPE');
@@ -115,7 +115,7 @@ describe('GET /widget/organizations/{place}', () => {
     });
   });
 
-  it('anybody can read whether the team is there, and when it is back', async () => {
+  it('anybody can read from GET /widget/organizations whether the team is there, and when the team is back', async () => {
     const org = await api.newOrg();
     const hours = { timezone: 'Europe/Berlin', week: { mon: [{ from: '00:00', until: '00:01' }] }, closed: [] };
     const set = await api.request('PUT', `/orgs/${org.orgId}/hours`, {

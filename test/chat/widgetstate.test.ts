@@ -232,7 +232,7 @@ describe('the conversation in the widget', () => {
     expect([other.convId, other.seq]).toEqual(['conv_2', undefined]);
   });
 
-  it('the widget marks a refused message as failed, unless the error allows a retry: then the message stays waiting', () => {
+  it('the widget marks a refused message as failed, unless the error allows a retry', () => {
     const said = say(after(fresh), 'c1', 'Hello?');
     const error = { type: 'error', client_message_id: 'c1', message: '…' };
     for (const code of ['VALIDATION', 'SANDBOX_LIMIT', 'CONFLICT', 'NEVER_HEARD_OF'])
@@ -273,7 +273,7 @@ describe('the conversation in the widget', () => {
     expect(after([...fresh, ...answered, end]).entries.at(-1)?.offers).toBeUndefined();
   });
 
-  it('the widget counts the answers since the customer last looked as unread', () => {
+  it('the widget counts as unread the answers that arrived since the customer last looked at the chat', () => {
     const done = after([...fresh, ...answered, end]);
     expect(countUnread(done, '')).toBe(1);
     expect(countUnread(done, lastHeard(done))).toBe(0);
@@ -395,14 +395,14 @@ describe('the widget’s options', () => {
 });
 
 describe('the team’s hours in the widget', () => {
-  it('the widget names the weekday on which the team is back, and also the date when that is more than six days away', () => {
+  it('the widget names the weekday of the team’s return, and also the date when that is more than six days away', () => {
     const monday = new Date(2026, 11, 28, 9, 30);
     const said = (back: Date) => hoursSentence({ open: false, back }, 'en', texts.en, monday);
     expect(said(new Date(2026, 11, 31, 9))).toMatch(/^Back Thursday\b(?!.*December)/);
     expect(said(new Date(2027, 0, 4, 9))).toMatch(/^Back Monday, January 4\b/);
   });
 
-  it('the widget stores its look without the team’s hours; a widget that is hidden outside these hours stays hidden until the hours are known', () => {
+  it('a widget that is hidden outside the team’s hours stays hidden until it has read the hours', () => {
     const stored = { agent_name: 'Linda', outside: 'hide', open: true, next_opening: '2026-12-31T08:00:00.000Z' };
     const look = (given: unknown) => readLook(given, 'en', 'https://example.com/');
     const unknown = { open: undefined, back: undefined };

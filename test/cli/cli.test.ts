@@ -481,7 +481,7 @@ describe('every support-platform command', () => {
 });
 
 describe('crawl and pages', () => {
-  it('the commands crawl and pages crawl a site and wait for the end, list, tag and remove its pages, and prune', async () => {
+  it('the crawl and pages commands crawl a site, and list, tag, remove and prune its pages', async () => {
     const site = await startSite({
       '/': page('Linden', 'The linden branch opens at nine on every weekday.', ['/gone', '/fees.pdf']),
     });

@@ -157,7 +157,7 @@ describe('a reply', () => {
 });
 
 describe('a list', () => {
-  it('a list is read to its last page', async () => {
+  it('the client reads a list to its last page', async () => {
     const pages: Record<string, { entries: number[]; cursor: string | null }> = {
       start: { entries: [1, 2], cursor: 'b' },
       b: { entries: [3], cursor: 'c' },
@@ -184,7 +184,7 @@ describe('text for a terminal', () => {
     expect(visible(text)).toBe(shown);
   });
 
-  it('letters of every script are printed unchanged', () => {
+  it('the terminal output prints letters of every script unchanged', () => {
     const text = 'Straße, naïve, 漢字, עברית, می‌خواهم, 👩‍💻, re\u0301sume\u0301';
     expect(visible(text)).toBe(text);
   });
@@ -196,7 +196,7 @@ describe('text for a terminal', () => {
     expect(visibleJson(value)).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]|[\u{e0000}-\u{e007f}]/u);
   });
 
-  it('a name can neither forge a row of a table nor shift its columns', () => {
+  it('a name can neither forge a row of a printed table nor shift its columns', () => {
     expect(
       table(
         ['ID', 'NAME'],
@@ -208,7 +208,7 @@ describe('text for a terminal', () => {
     ).toEqual(['ID   NAME', '1    a\\u000a2  b', '333  c']);
   });
 
-  it('text is wrapped at blanks and keeps its own line breaks', () => {
+  it('terminal text is wrapped at blanks and keeps its own line breaks', () => {
     expect(wrap('one two three\n\nfour longerthanten', 10)).toEqual(['one two', 'three', '', 'four', 'longerthanten']);
   });
 

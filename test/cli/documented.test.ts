@@ -67,7 +67,7 @@ afterAll(async () => {
 });
 
 describe('the queries in the documents', () => {
-  it('Temporal accepts the queries in the documents', async () => {
+  it('Temporal accepts the workflow queries in the documents', async () => {
     const queries = documents.flatMap(({ path, text }) => queriesIn(text).map((query) => ({ path, query })));
     expect(queries.length).toBeGreaterThanOrEqual(4);
     const refused: string[] = [];

@@ -123,7 +123,7 @@ describe('arguments of commands', () => {
     expect(await cli(args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) });
   });
 
-  it('a command that needs a login fails with only a key, and a refused command ends with exit code 1', async () => {
+  it('a command that needs a login fails with only an API key, and a refused command ends with exit code 1', async () => {
     const alone = await cli(['members', 'list'], { SUPPORT_API_KEY: key });
     expect(alone).toMatchObject({ code: 1, stderr: expect.stringContaining('it needs a login') });
     const { fails } = of(org);
@@ -139,7 +139,7 @@ describe('arguments of commands', () => {
 });
 
 describe('with a key', () => {
-  it('with a key, sessions are minted, and their tokens work until a member who is logged in revokes them', async () => {
+  it('sessions are minted with an API key, and their tokens work until a logged-in member revokes them', async () => {
     const { say, json } = of(org, key);
     const minted = await json([
       'sessions',
@@ -160,7 +160,7 @@ describe('with a key', () => {
     await until(async () => (await history()).status === 401, 'the session to be over');
   });
 
-  it('when embeddings are off, docs add --wait says so and does not wait', async () => {
+  it('docs add --wait does not wait when embeddings are off, and prints the reason', async () => {
     const path = join(folder, 'vault.md');
     await writeFile(path, 'The vault opens at ten.');
     const ended = await cli(['docs', 'add', path, '--wait'], { SUPPORT_API_KEY: key });
@@ -171,7 +171,7 @@ describe('with a key', () => {
     });
   });
 
-  it('with a key, the configuration is shown and changed, also to null and with a secret from stdin', async () => {
+  it('with an API key, the configuration is shown and changed, also to null and with a secret from stdin', async () => {
     const { say, json } = of(org, key);
     await json(['config', 'set', '--kb-segment-strict', '--outbox-webhook-url', 'https://example.com/hook']);
     await say(['config', 'set', '--outbox-webhook-secret', '-'], 'whsec_c2VjcmV0IG9mIHR3ZW50eS1mb3VyIGJ5dGVz\n');
@@ -186,7 +186,7 @@ describe('with a key', () => {
     expect(changed).toMatch(/^outbox_webhook_url: -$/m);
   });
 
-  it('with a key, a tool server is connected and its tools are approved, withdrawn and audited', async () => {
+  it('with an API key, a tool server is connected and its tools are approved, withdrawn and audited', async () => {
     const tool = (name: string) => ({ name, description: `Does ${name}.`, inputSchema: { type: 'object' } });
     const mcp = await startTestMcp(tool('balance'), tool('block'));
     try {
@@ -228,7 +228,7 @@ describe('with a key', () => {
     }
   });
 
-  it('a test delivery is made by a command, and deliveries are listed, shown, resent and recovered by commands', async () => {
+  it('the deliveries commands make a test delivery, and list, show, resend and recover deliveries', async () => {
     const receiver = await startReceiver();
     try {
       const own = await api.newOrg();
@@ -256,7 +256,7 @@ describe('with a key', () => {
 });
 
 describe('with a login', () => {
-  it('with a login, members are listed, invitations are made and revoked, and the last owner can neither lose the role nor be removed', async () => {
+  it('with a login, members are listed and invited, and the last owner can neither lose the role nor be removed', async () => {
     const { say, json, fails } = of(org);
     expect((await json(['members', 'list'])).members).toMatchObject([{ email: org.owner.email, role: 'owner' }]);
     expect(await say(['members', 'list'])).toMatch(new RegExp(`^${org.owner.userId} +owner .*${org.owner.email}`, 'm'));
@@ -341,7 +341,7 @@ describe('with a login', () => {
     expect(await say(['tasks', 'rm', id])).toBe(`Deleted ${id}\n`);
   });
 
-  it('a user who has logged in drafts, creates, changes, cancels and deletes interviews, and holds one in the interview room, by commands', async () => {
+  it('with a login, the interviews commands draft, create, change, start, cancel and delete an interview', async () => {
     const { say, json } = of(org);
     const { draft } = await json(['interviews', 'draft', 'A senior Go developer, 4 questions']);
     expect(draft.question_count).toBe(4);

@@ -194,7 +194,7 @@ describe('the situations of operators', () => {
     expect(await found('flood', 6 * 60_000)).toEqual([]);
   });
 
-  it('these tests bring about each situation that `ops stuck` knows', () => {
+  it('the tests of this file cover each situation that `ops stuck` knows', () => {
     expect(situations.map(({ name }) => name).toSorted()).toEqual(
       [...planted.map(([name]) => name), 'flood'].toSorted(),
     );
@@ -333,7 +333,7 @@ describe('ops', () => {
     );
   });
 
-  it('ops cancel ends a crawl as cancelled, terminates the deliveries to one destination, and for a tool call says what to do instead', async () => {
+  it('ops cancel cancels a crawl, terminates the deliveries to one destination, and refuses a tool call with advice', async () => {
     const crawl = await plant('crawlSite', 'slow', { orgId, crawlId: 'slow' });
     await until(
       async () => (await crawl.fetchHistory()).events?.some((event) => event.timerStartedEventAttributes),
@@ -350,7 +350,7 @@ describe('ops', () => {
     expect(await ops('cancel', 'document:none')).toMatchObject({ code: 1, error: expect.stringContaining('knows no') });
   });
 
-  it('ops refuses whoever does not have the secret key of the deployment', async () => {
+  it('the ops command is refused without the secret key of the deployment', async () => {
     const own = env;
     env = { ...env, SECRET_KEY: 'f'.repeat(64) };
     expect(await ops('stuck')).toMatchObject({ code: 1, error: expect.stringContaining('SECRET_KEY is not the key') });

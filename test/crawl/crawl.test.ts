@@ -177,7 +177,7 @@ describe('a crawl', () => {
     expect(titles.filter((title: string) => title.startsWith('Topic'))).toHaveLength(8);
   });
 
-  it('a crawl waits while robots.txt is unavailable, says so in its status, and requests no page meanwhile', async () => {
+  it('a crawl waits while robots.txt is unavailable, shows the reason in its status, and requests no page meanwhile', async () => {
     const site = await siteOf({
       '/robots.txt': (_, response) => void response.writeHead(503).end(),
       '/': page('Start', 'The siskin page is not to be fetched yet.'),
@@ -428,7 +428,7 @@ describe('prune', () => {
 });
 
 describe('in a separate system', () => {
-  it('a crawl stops at the quota and reports that; a crawl whose worker was killed continues without requesting the start page again', async () => {
+  it('a crawl whose worker was killed continues without requesting the start page again, and stops at the page quota', async () => {
     const env = systemEnv('crawlkill', { FLEETS: 'crawl', LIMITS: 'sandbox_pages=30' });
     const running: Running[] = [];
     try {

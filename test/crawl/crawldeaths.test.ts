@@ -161,7 +161,7 @@ describe('a worker that is killed while it stores one batch of pages and fetches
     await Promise.all([largeSite, changingSite, replacingSite].map((site) => site!.close()));
   });
 
-  it('a killed worker is replaced by one that indexes every page once, and requests no finished page again', async () => {
+  it('after a worker is killed, another worker indexes every page once and requests no finished page again', async () => {
     expect(await first!.ended()).toMatchObject({ status: 'completed', pages_processed: many + 1, problems: [] });
     expect(before).toHaveLength(1 + pagesARound);
     expect(before.filter((url) => largeSite!.hits.get(new URL(url).pathname) !== 1)).toEqual([]);
@@ -178,7 +178,7 @@ describe('a worker that is killed while it stores one batch of pages and fetches
     expect(await second!.answer('What is stonechat number 1 about?')).toContain('number 1');
   });
 
-  it('a killed worker leaves the old pages in place when its crawl was to replace them and the site fails afterwards', async () => {
+  it('after the worker of a replacing crawl is killed and the site fails, the old pages stay', async () => {
     await until(async () => replacingSite!.hits.has('/robots.txt'), 'the site to be asked for its rules again');
     await third!.cancel();
     expect((await third!.ended()).status).toBe('cancelled');
@@ -188,7 +188,7 @@ describe('a worker that is killed while it stores one batch of pages and fetches
   });
 
   // This test has nothing to do with the crash. It stands here because the surviving worker can crawl for it.
-  it('of several requests in two processes to crawl the same site at the same time, one starts the crawl, and the others are refused', async () => {
+  it('of several requests to crawl one site at the same time, one starts the crawl, and the others get CRAWL_RUNNING', async () => {
     const owed: ServerResponse[] = [];
     const site = await siteOf({ '/': (_, response) => void owed.push(response) });
     const { token } = await apis[0].newKey(crawler.org);
@@ -241,7 +241,7 @@ describe('a quota of pages that is reached', () => {
     await limited.stop();
   });
 
-  it('a quota that is reached ends the crawl with exactly that many pages, and the crawl’s error says so', async () => {
+  it('a crawl that reaches the page quota ends with exactly that many pages and names the quota in its error', async () => {
     const site = await siteOf(manyPages(110, 'redstart'));
     const done = await crawler.crawl(site.url, { max_pages: 150 });
     expect([done.status, done.pages_processed]).toEqual(['limit_reached', quota]);
@@ -251,7 +251,7 @@ describe('a quota of pages that is reached', () => {
     await expectEachOnce(crawler, quota);
   });
 
-  it('a crawl that is to replace the old pages and reaches the page quota has no effect: the old pages stay', async () => {
+  it('a replacing crawl that reaches the page quota leaves the old pages in place', async () => {
     const old = await siteOf({ '/': page('Old', 'The dunnock rate is one percent a year.') });
     const site = await siteOf(manyPages(110, 'dunnock'));
     await crawler.crawl(old.url);
@@ -287,7 +287,7 @@ describe('a page that is deleted while a crawl writes its new version', () => {
 });
 
 describe('an embedding model that does not answer', () => {
-  it('while the embedding model is unavailable, pages are indexed by their words and counted as waiting; they are embedded once it answers', async () => {
+  it('while the embedding model is unavailable, pages are indexed by their words, and embedded once the model answers', async () => {
     const model = await startOpenAiServer();
     try {
       const site = await siteOf(manyPages(5, 'pintail'));

@@ -152,7 +152,7 @@ describe('sitemaps', () => {
     expect(await crawler.answer('Which page is the second of the brambling?')).toContain('second');
   });
 
-  it('sitemaps may list files, which are left out with a reason; a folder with a file-like name is crawled', async () => {
+  it('files that sitemaps list are left out with a reason, and a folder with a file-like name is crawled', async () => {
     const site = await siteOf({
       '/': page('Start', 'The crossbill has a start page.', ['/models.ai/', '/v1.zip/', '/fees.pdf', '/to-file']),
       '/models.ai/': page('Models', 'The crossbill is explained by models.', ['/models.ai/deep.png', '/fees.pdf']),
@@ -293,7 +293,7 @@ describe('a set of pages that replaces another one', () => {
     expect(await crawler.answer('How much is the redwing fee?')).toContain('one euro');
   }
 
-  it('a crawl that is to replace the old pages keeps them when the site starts to fail, so that an outage removes no page that answers', async () => {
+  it('a replacing crawl keeps the old pages when the site starts to fail', async () => {
     const site = await siteOf({ ...old });
     await crawler.crawl(site.url);
     Object.assign(site.pages, { ...fresh, '/office': broken });
@@ -308,7 +308,7 @@ describe('a set of pages that replaces another one', () => {
     expect(await crawler.orphans()).toEqual([]);
   });
 
-  it('a crawl that is to replace the old pages keeps them when many new pages fail, but not because of a link that never worked', async () => {
+  it('a replacing crawl keeps the old pages when many new pages fail, but not when one link never worked', async () => {
     await crawler.crawl((await siteOf({ ...old })).url);
     const other = await siteOf({ ...fresh, '/office': broken, '/fees': broken });
     const done = await crawler.crawl(other.url, { replace: true });
@@ -320,7 +320,7 @@ describe('a set of pages that replaces another one', () => {
     expect(await crawler.orphans()).toEqual([]);
   });
 
-  it('when a crawl that is to replace the old pages is cancelled half-way, its new pages are removed, and the old ones stay', async () => {
+  it('cancelling a replacing crawl half-way removes its new pages and keeps the old pages', async () => {
     const site = await siteOf({ ...old });
     await crawler.crawl(site.url);
     const owed: ServerResponse[] = [];

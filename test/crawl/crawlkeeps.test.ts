@@ -23,7 +23,7 @@ const rate = 'The curlew rate is two percent a year.';
 const fee = 'The curlew fee is five euros a month.';
 
 describe('a text that moves within its site', () => {
-  it('when two texts swap their URLs, each is found at its new URL', async () => {
+  it('when two pages of a site swap their texts, each text is found at its new URL', async () => {
     const site = await siteOf({
       '/': page('Start', 'The curlew bank has a start page.', ['/a', '/b']),
       '/a': page('Text', rate),
@@ -38,7 +38,7 @@ describe('a text that moves within its site', () => {
     expect(await crawler.orphans()).toEqual([]);
   });
 
-  it('a text that moves to a new URL keeps its tags and leaves the old URL, even when the new URL is crawled first', async () => {
+  it('a text that moved keeps its tags and leaves the old URL, even when the new URL is crawled first', async () => {
     const site = await siteOf({
       '/': page('Start', 'The curlew bank has a start page.', ['/old/and/deep/fees']),
       '/old/and/deep/fees': page('Fees', fee),
@@ -222,7 +222,7 @@ describe('a site in maintenance', () => {
 });
 
 describe('a page whose URL no longer has its text', () => {
-  it('a crawl removes a page that became empty, not HTML, legally blocked, a redirect to another site or a copy, and keeps one that now asks for a login', async () => {
+  it('a crawl removes pages that are empty, no HTML, legally blocked, moved away or copies, and keeps pages behind a login', async () => {
     const texts = ['empty', 'pdf', 'law', 'print', 'secret', 'away'];
     const site = await siteOf({
       '/': page('Start', 'The plover bank has a start page.', ['/fruit', ...texts.map((one) => `/${one}`)]),
@@ -248,7 +248,7 @@ describe('a page whose URL no longer has its text', () => {
 });
 
 describe('a page whose canonical link names another page', () => {
-  it('a page whose canonical link names another page stays when that page redirects back, is forbidden, fails, or is the front page', async () => {
+  it('a page stays indexed when its canonical link names a forbidden or failing page, the front page, or a page redirecting back', async () => {
     const names = (name: string, to: string) =>
       page(name, `The dunlin text called ${name} is here.`, [], `<link rel="canonical" href="${to}">`);
     const site = await siteOf({

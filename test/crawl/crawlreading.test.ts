@@ -41,7 +41,7 @@ describe('a start page that redirects', () => {
 });
 
 describe('a page', () => {
-  it('the text of collapsed sections and tabs is found as an answer; a question heading alone is never an answer', async () => {
+  it('the text of collapsed sections and tabs answers questions, and a question heading alone is never an answer', async () => {
     const site = await siteOf({
       '/': `<title>Questions</title><main><h1>Questions</h1>
         <h3><button aria-controls="s1">What is the overdraft rate?</button></h3>

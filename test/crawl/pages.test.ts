@@ -146,7 +146,7 @@ describe('the main text', () => {
     });
   });
 
-  it('a cell that spans rows and columns is repeated in each of them, and the other cells keep their column names', async () => {
+  it('a table cell that spans rows and columns is repeated in each of them, and other cells keep their column names', async () => {
     const table = `<table><thead><tr><th>Service</th><th>Price</th><th>Abroad</th></tr></thead>
       <tbody><tr><td rowspan="2">Transfer</td><td>1.10 EUR</td><td>2 EUR</td></tr><tr><td colspan="2">7.70 EUR at once</td></tr>
       <tr><td colspan="3">Since June</td></tr><tr><td>Statement</td><td>2.20 EUR</td></tr></tbody></table>`;
@@ -294,7 +294,7 @@ describe('the encoding of a page', () => {
     ],
     ['UTF-8 that the server calls latin1', Buffer.from(japanese), 'iso-8859-1'],
     ['UTF-8 that XML calls UTF-16', Buffer.from(`<?xml version="1.0" encoding="utf-16"?>${japanese}`), undefined],
-  ])('the encoding is detected: %s', async (_label, body, charset) => {
+  ])('the encoding of a page is detected: %s', async (_label, body, charset) => {
     const page = await read(body, charset === undefined ? {} : { contentType: `text/html; charset="${charset}"` });
     expect(textOf(page)).toBe('[カードの紛失]\nすぐに電話してください');
   });
@@ -355,7 +355,7 @@ describe('the metadata of a page', () => {
     ['unavailable_after: 25 Jun 2030 15:00:00 PST, noindex', true, false],
     ['max-snippet: 20, none', true, true],
     ['noindexing', false, false],
-  ])('the header X-Robots-Tag is read: %s', (value, noindex, nofollow) => {
+  ])('the header X-Robots-Tag: %s is read as noindex %s and nofollow %s', (value, noindex, nofollow) => {
     expect(parseDirectives(value, 'supportbot')).toEqual({ noindex, nofollow });
   });
 
@@ -375,7 +375,7 @@ describe('the metadata of a page', () => {
     ['0.5;https://other.example/', 'https://other.example/'],
     ['30; url=/en/', undefined],
     ['0; url=javascript:alert(1)', undefined],
-  ])('a meta refresh of %s leads to %s', async (content, refresh) => {
+  ])('a meta refresh of %s leads to %s (undefined: it is ignored)', async (content, refresh) => {
     const escaped = content.replaceAll('"', '&quot;');
     const page = await read(`<meta http-equiv="Refresh" content="${escaped}"><p>Please wait.</p>`);
     expect(page.refresh).toBe(refresh);
@@ -387,7 +387,7 @@ describe('the metadata of a page', () => {
       expect((await read(`${html}<p>Text.</p>`)).refresh).toBeUndefined();
   });
 
-  it('links are absolute, unique http(s) URLs without fragments, and nofollow only if every occurrence is', async () => {
+  it('the links of a page are unique absolute http(s) URLs without fragments, and nofollow only if all occurrences are', async () => {
     const page = await read(`
       <a href="a">1</a><a href="/help/a#part">2</a><a href="#part">3</a><a href="mailto:a@b.example">4</a>
       <a href="javascript:alert(1)">5</a><a href="file:///etc/passwd">6</a><a href=" //other.example/b ">7</a>
@@ -411,14 +411,14 @@ describe('the content hash', () => {
      <body data-built="${nonce}"><main><h1>Fees</h1>${body}</main><!-- ${nonce} --></body></html>`;
   const hash = async (html: string): Promise<string> => (await read(html)).contentHash;
 
-  it('the content hash stays the same when only nonces, scripts, comments, attributes, URLs or blanks change', async () => {
+  it('the content hash of a page stays the same when only nonces, scripts, comments, attributes, URLs or blanks change', async () => {
     const one = await hash(page('a1', '<p class="x">The card costs <a href="/c?s=1">59 EUR</a>.</p>'));
     const two = await hash(page('b2', '\n <p id="y">The   card\n costs <a href="/c?s=2">59 EUR</a>.</p>\n'));
     expect(one).toMatch(/^[0-9a-f]{64}$/);
     expect(two).toBe(one);
   });
 
-  it('the content hash changes with a word, a heading, a table cell or the title', async () => {
+  it('the content hash of a page changes with a word, a heading, a table cell or the title', async () => {
     const table = (value: string): string =>
       `<table><tr><th>Card</th><th>Fee</th></tr><tr><td>Gold</td><td>${value}</td></tr></table>`;
     const variants = [
@@ -568,7 +568,7 @@ describe('processes that read pages', () => {
     await own.close();
   });
 
-  onLinux('after an idle reader process is killed, the next page is read by another one', async () => {
+  onLinux('after an idle reader process is killed, another reader process reads the next page', async () => {
     const own = createPages();
     const [pid] = await startedBy(() => own.read(small('One.')));
     if (pid === undefined) throw new Error('no reader was started');

@@ -146,7 +146,7 @@ describe('a page', () => {
     expect([await stored(crawl), index.rows()]).toEqual([[], []]);
   });
 
-  it('a new page can be found by its words at once, and is embedded when its crawl ends or has run for two minutes', async () => {
+  it('a new page is found by its words at once, and embedded when its crawl ends or has run two minutes', async () => {
     const { search } = newIndex();
     const embedding = { model: 'm' };
     const crawl = await begin();
@@ -205,7 +205,7 @@ describe('pruning that overlaps with a crawl', () => {
     expect(index.rows().length).toBe(5);
   });
 
-  it('when a prune lists a page as an orphan and an overlapping crawl then finds the page unchanged, the prune keeps the page', async () => {
+  it('pruning keeps a page that was listed as an orphan and is then found unchanged by an overlapping crawl', async () => {
     const index = newIndex();
     const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const first = await begin();
@@ -222,7 +222,7 @@ describe('pruning that overlaps with a crawl', () => {
     expect(await stored(second)).toEqual([['https://a.example/', ['same']]]);
   });
 
-  it('when pruning removes a page’s new version before the crawl publishes it, the crawl does not publish it', async () => {
+  it('a crawl does not publish a page’s new version that pruning has removed in the meantime', async () => {
     const index = newIndex();
     const crawl = await begin();
     const store = createPageStore({
@@ -273,7 +273,7 @@ describe('a page that is being copied to live mode', () => {
     return environment.run(copyToLive, { orgId, copyId });
   };
 
-  it('a page that is being copied to live mode survives the end of a crawl in live mode, and pruning does not report it as orphaned', async () => {
+  it('a page being copied to live mode survives the end of a live crawl, and is not orphaned for pruning', async () => {
     const index = newIndex();
     const clock = () => new Date();
     const { org_id, copyId } = await copied();
@@ -309,26 +309,29 @@ describe('a page that is being copied to live mode', () => {
   it.each([
     ['is left out when a live crawl has claimed its address and not published it yet', {}, 0],
     ['counts as copied when a live crawl has published its address', { live_generation: 1 }, 1],
-  ])('a page that is being copied to live mode %s', async (_, published: object, pages) => {
-    const index = newIndex();
-    const { org_id, copyId } = await copied();
-    const search: Search = {
-      ...index.search,
-      async add(table, rows) {
-        await index.search.add(table, rows);
-        const set = { org_id, mode: 'live' as const, live: true, crawl_id: newId('crawl') };
-        const claim = { url: 'https://a.example/', standing: undefined, segments: [], authority: undefined };
-        await claimPages(set, [claim], new Date(), async () => true);
-        await PageModel.updateOne({ org_id, mode: 'live' }, { $set: { title: 'Crawled', ...published } });
-      },
-    };
-    await copyWith(search, org_id, copyId);
-    const outcome = await findLiveCopy(org_id, copyId);
-    expect([outcome?.pages, outcome?.left_out?.length]).toEqual([pages, 1 - pages]);
-    expect([index.rows(), await ChunkModel.countDocuments({ org_id, mode: 'live' })]).toEqual([[], 0]);
-  });
+  ])(
+    'a page is copied to live mode only if no live crawl has its address: the page %s',
+    async (_, published: object, pages) => {
+      const index = newIndex();
+      const { org_id, copyId } = await copied();
+      const search: Search = {
+        ...index.search,
+        async add(table, rows) {
+          await index.search.add(table, rows);
+          const set = { org_id, mode: 'live' as const, live: true, crawl_id: newId('crawl') };
+          const claim = { url: 'https://a.example/', standing: undefined, segments: [], authority: undefined };
+          await claimPages(set, [claim], new Date(), async () => true);
+          await PageModel.updateOne({ org_id, mode: 'live' }, { $set: { title: 'Crawled', ...published } });
+        },
+      };
+      await copyWith(search, org_id, copyId);
+      const outcome = await findLiveCopy(org_id, copyId);
+      expect([outcome?.pages, outcome?.left_out?.length]).toEqual([pages, 1 - pages]);
+      expect([index.rows(), await ChunkModel.countDocuments({ org_id, mode: 'live' })]).toEqual([[], 0]);
+    },
+  );
 
-  it('a page that changes while others are copied to live mode is copied in its new state, or left out when its passages are gone', async () => {
+  it('a page changed during a copy to live mode is copied in its new state, or left out without passages', async () => {
     const index = newIndex();
     const clock = () => new Date();
     const { org_id, copyId } = await copied(['a', 'b', 'c', 'd'].map((name) => `https://a.example/${name}`));
@@ -367,7 +370,7 @@ describe('a page that is being copied to live mode', () => {
     expect([(await findLiveCopy(org_id, copyId))?.pages, await stored(), index.rows().length]).toEqual([1, 1, 1]);
   });
 
-  it('a repeated attempt to copy pages to live mode copies their current state, and pruning then removes what the earlier attempt left', async () => {
+  it('a repeated copy to live mode copies the pages’ current state, and pruning removes the remains of the earlier attempt', async () => {
     const index = newIndex();
     const clock = () => new Date();
     const { org_id, copyId } = await copied(['https://a.example/restricted', 'https://a.example/read']);
@@ -417,6 +420,21 @@ describe('a page that is being copied to live mode', () => {
   });
 });
 
+it('the end of a crawl with `replace` removes a page that the crawl claimed and never published', async () => {
+  const clock = () => new Date();
+  const { search } = newIndex();
+  const crawl = { ...(await begin()), replace: true, pages_processed: 1 };
+  const store = createPageStore({ search, embedding: noModel, quotas, clock });
+  await store.save(crawl, { fresh: [read('https://a.example/read', 'read')], settled: [] });
+  const set = { org_id: crawl.org_id, mode: crawl.mode, live: false, crawl_id: crawl._id };
+  const claim = { url: 'https://a.example/lost', standing: undefined, segments: [], authority: undefined };
+  await claimPages(set, [claim], new Date(), async () => true);
+  await createCrawlFinish({ search, embedding: noModel, clock })(crawl, 'completed', undefined);
+  expect(await PageModel.find({ org_id: crawl.org_id }).lean()).toMatchObject([
+    { url: 'https://a.example/read', live: true },
+  ]);
+});
+
 describe('test mode of a live organization', () => {
   it('test mode of a live organization has the page limit of the sandbox', async () => {
     const index = newIndex();
@@ -437,7 +455,7 @@ describe('test mode of a live organization', () => {
 });
 
 describe('the version of a page (ETag and Last-Modified)', () => {
-  it('the stored version of a page (ETag and Last-Modified) is that of the text last read; an unchanged page keeps it', async () => {
+  it('the stored version of a page (ETag and Last-Modified) belongs to the text last read, and an unchanged page keeps its version', async () => {
     const index = newIndex();
     const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const url = 'https://a.example/';
@@ -458,7 +476,7 @@ describe('the version of a page (ETag and Last-Modified)', () => {
   });
 });
 
-it('the stored links of a page with an ETag are those that were last read, also when its text is unchanged', async () => {
+it('the stored links of a page with an ETag are those read last, even when the text is unchanged', async () => {
   const store = createPageStore({ search: newIndex().search, embedding: noModel, quotas, clock: () => new Date() });
   const url = 'https://a.example/';
   const crawl = await begin();
@@ -469,7 +487,7 @@ it('the stored links of a page with an ETag are those that were last read, also 
   expect((await findPageLinks([_id])).get(_id)).toEqual(links);
 });
 
-it('the links of an unchanged page are followed within the scope of the crawl, also when the page was read by a crawl with another scope', async () => {
+it('the links of an unchanged page are followed within the scope of the current crawl, whichever crawl read the page', async () => {
   const clock = () => new Date();
   const store = createPageStore({ search: newIndex().search, embedding: noModel, quotas, clock });
   const orgId = newId('org');

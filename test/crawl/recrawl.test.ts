@@ -113,7 +113,7 @@ describe('POST /crawl with every_hours', () => {
     expect(action).toMatchObject({ workflowType: 'recrawlSite', args: [{ orgId: here.org.orgId, scheduleId: id }] });
   });
 
-  it('a schedule for the same URL replaces the existing one, including settings that are omitted', async () => {
+  it('a new schedule for the same URL replaces the existing schedule, and omitted settings are cleared', async () => {
     const site = await siteOf({ '/': page('Linnet', 'The linnet loan is for young people.') });
     const { id, schedule } = await scheduled(site.url, { segments: ['young'], authority: 'primary' });
     const again = await start(`${site.url}/?utm_source=x`, { every_hours: 12, max_pages: 5 });
@@ -140,7 +140,7 @@ describe('POST /crawl with every_hours', () => {
     await ended(plain.body.crawl_id);
   });
 
-  it('an interval out of bounds or together with `replace` is refused; a refused crawl leaves no schedule', async () => {
+  it('a schedule with an invalid interval or with `replace` is refused, and a refused crawl leaves no schedule', async () => {
     for (const options of [
       { every_hours: 0 },
       { every_hours: 721 },
@@ -168,7 +168,7 @@ describe('POST /crawl with every_hours', () => {
     await ended(first.body.crawl_id);
   });
 
-  it(`when ${maxSchedules} sites have a schedule, a schedule for a further site is refused and crawls nothing; the existing schedules can still be changed`, async () => {
+  it(`when ${maxSchedules} sites have a schedule, a schedule for a further site is refused, and existing schedules can still be changed`, async () => {
     const records = Array.from({ length: maxSchedules }, (_, i) => ({
       _id: `sched_${String(i).padStart(26, '0')}${here.org.orgId.slice(4)}`,
       org_id: here.org.orgId,
@@ -227,7 +227,7 @@ describe('the firing of a schedule', () => {
     expect(answer.body.answer).toContain('seven');
   });
 
-  it('a schedule that fires while its crawl runs starts no second one and reports the skip until its next crawl; a scheduled crawl can be cancelled', async () => {
+  it('a schedule that fires while its crawl runs starts no second crawl, and reports the skip until its next crawl', async () => {
     let slow = false;
     const waiting: (() => void)[] = [];
     const site = await siteOf({
@@ -268,7 +268,7 @@ describe('the firing of a schedule', () => {
 });
 
 describe('DELETE /crawl/schedules/{scheduleId}', () => {
-  it('a deleted schedule is gone from list and Temporal; a second DELETE is 404, and the URL can be scheduled again', async () => {
+  it('a deleted schedule is removed from the list and from Temporal, and its URL can be scheduled again', async () => {
     const site = await siteOf({ '/': page('Merlin', 'The merlin card works everywhere.') });
     const { id } = await scheduled(site.url);
     const removed = await call(here, 'DELETE', `/schedules/${id}`);
@@ -283,7 +283,7 @@ describe('DELETE /crawl/schedules/{scheduleId}', () => {
     expect(other.id).not.toBe(id);
   });
 
-  it('a schedule of another organization or mode is neither listed nor deleted: 404', async () => {
+  it('a schedule of another organization or mode is not listed, and deleting the schedule gets 404', async () => {
     const site = await siteOf({ '/': page('Hobby', 'The hobby hunts dragonflies over the pond.') });
     const { id } = await scheduled(site.url);
     const stranger = await shared.newOrg();
@@ -321,7 +321,7 @@ describe('GET /crawl/schedules', () => {
 });
 
 describe('in a separate system', () => {
-  it('a stored schedule whose API process died is started later by a worker, and a crawl that would exceed the page quota is recorded as skipped', async () => {
+  it('a worker starts a stored schedule whose API process died, and a crawl over the page quota is recorded as skipped', async () => {
     const env = systemEnv('recrawlkill', { FLEETS: 'crawl', LIMITS: 'sandbox_pages=1' });
     const running: Running[] = [];
     const mongo = await openClient(env['MONGODB_URI']!);

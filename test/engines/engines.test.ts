@@ -118,7 +118,7 @@ describe('a download', () => {
     void close();
   });
 
-  it('the error for a full disk is a clear sentence, and a program that reports a full disk fails with an EngineError', async () => {
+  it('the error for a full disk is a clear sentence, also when a called program reports the full disk', async () => {
     const full = Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', path: '/data/x' });
     expect(readable(full)).toEqual(new EngineError('The disk is full (at /data/x). Free some space and try again.'));
     await expect(run('/bin/sh', ['-c', 'echo "write: no space left on device" >&2; exit 1'])).rejects.toThrow(
@@ -127,7 +127,7 @@ describe('a download', () => {
   });
 });
 
-it('orSay turns the reason of a failure into a sentence, and keeps an error that is already a sentence as it is', async () => {
+it('orSay turns the reason of a failure into a sentence, and leaves an EngineError unchanged', async () => {
   const say = orSay((why) => `It could not be built (${why}).`);
   await expect(Promise.reject(new Error('no compiler')).catch(say)).rejects.toThrow(
     new EngineError('It could not be built (no compiler).'),
@@ -136,7 +136,7 @@ it('orSay turns the reason of a failure into a sentence, and keeps an error that
   await expect(Promise.reject(full).catch(say)).rejects.toBe(full);
 });
 
-it('the error of a failed build with Go calls the program by its label', async () => {
+it('the error of a failed build with Go names the program by its label', async () => {
   const { PATH, XDG_CACHE_HOME } = process.env;
   await writeFile(join(folder, 'go'), '#!/bin/sh\necho no compiler\nexit 1\n', { mode: 0o755 });
   Object.assign(process.env, { PATH: `${folder}:${PATH}`, XDG_CACHE_HOME: folder });
@@ -175,13 +175,13 @@ describe('demoOrganization', () => {
   it.each([
     ['fails', 500, '{"error":"Something broke.","code":"INTERNAL","request_id":"r1"}', /up: Something broke\.\n.*r1$/],
     ['is not this API', 404, '<html>', /up: What answers at .* is not this API/],
-  ])('no second demo organization is made when the server that answers %s', async (_, status, body, sentence) => {
+  ])('no second demo organization is made when the answering server %s', async (_, status, body, sentence) => {
     const { failure, asked } = await failureAt([status, body]);
     expect([failure, asked]).toEqual([expect.any(EngineError), [lookUp]]);
     expect((failure as Error).message).toMatch(sentence);
   });
 
-  it('a new demo organization is made when the API refuses the stored key, and an error shows the whole answer of the API', async () => {
+  it('when the API refuses the stored key, demoOrganization tries to register a new organization', async () => {
     const details = [{ path: ['body', 'company'], message: 'too short' }];
     const wrong = JSON.stringify({ error: 'Some fields are wrong.', code: 'VALIDATION', details });
     const { failure, asked } = await failureAt([401, '{"error":"No such key.","code":"UNAUTHORIZED"}'], [400, wrong]);
@@ -222,7 +222,7 @@ describe('a guarded process', () => {
     expect(isAlive(stubborn.pid)).toBe(false);
   });
 
-  it('the owner of a guarded Node process learns that the process is ready and its exit code, and gets no other message', async () => {
+  it('the owner of a guarded Node process learns only that the process is ready, and its exit code', async () => {
     const saying = (type: string): Promise<Guarded> =>
       startGuarded({
         command: process.execPath,
@@ -235,7 +235,7 @@ describe('a guarded process', () => {
     expect([await ready.exited, await other.exited, other.saidReady()]).toEqual([7, 7, false]);
   });
 
-  it('all waits of one start share one time limit', async () => {
+  it('all waits during the start of a process share one time limit', async () => {
     const child = { running: () => true, explain: async () => 'slow' } as Guarded;
     let asked = 0;
     const second = untilReady('The server', child, 30_000, async () => (asked += 1) > 1, Date.now() - 30_001);
@@ -304,14 +304,14 @@ describe('the log of a guarded process', () => {
 describe('the data folder', () => {
   const writeLock = (holder: object): Promise<void> => writeFile(join(folder, 'start.lock'), JSON.stringify(holder));
 
-  it('a second start in the same data folder is refused with a sentence', async () => {
+  it('a second start in a data folder that is in use is refused with a clear sentence', async () => {
     const lock = await lockDataDir(folder, silent);
     await expect(lockDataDir(folder, silent)).rejects.toThrow(/Another npm start \(process \d+\) uses/);
     lock.release();
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('a start waits while another start in the same data folder is stopping', async () => {
+  it('a start in a data folder waits while an earlier start in the same folder is stopping', async () => {
     const first = await lockDataDir(folder, silent);
     first.stopping();
     const waited = Promise.withResolvers<string>();
@@ -321,7 +321,7 @@ describe('the data folder', () => {
     (await second).release();
   });
 
-  it('a start takes over the lock of a killed start, even when the killed one’s process id is reused', async () => {
+  it('a start takes over the data folder’s lock from a killed process, even when that process id is reused', async () => {
     await writeLock({ pid: await deadPid(), started: '' });
     (await lockDataDir(folder, silent)).release();
     await writeLock({ pid: process.pid, started: 'before the last boot' });
@@ -329,7 +329,7 @@ describe('the data folder', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('a start takes over the lock of a killed process that is still a zombie', async () => {
+  it('a start takes over the data folder’s lock from a killed process that is still a zombie', async () => {
     const holder = `
        import { takeLock } from ${JSON.stringify(join(root, 'engines', 'takelock.mjs'))};
        await takeLock(${JSON.stringify(join(folder, 'start.lock'))}, () => undefined);
@@ -350,7 +350,7 @@ describe('the data folder', () => {
     }
   });
 
-  it('a start that waits for the lock can be stopped', async () => {
+  it('a start that waits for the lock of the data folder can be stopped', async () => {
     const lock = await lockDataDir(folder, silent);
     lock.stopping();
     const abort = new AbortController();
@@ -450,7 +450,7 @@ describe('findMongod', () => {
     expect(await findMongod(silent, folder)).toBe(path);
   });
 
-  it('where no mongod opens the data, a sentence names the version to install', async () => {
+  it('when no installed mongod can open the data, the error names the version to install', async () => {
     await machineWith('6.0.5', '8.0.13', '6.0.5');
     await writeFile(join(folder, 'mongod.version'), '8.2');
     await expect(findMongod(silent, folder)).rejects.toThrow(
@@ -497,7 +497,7 @@ describe('connectMongo', () => {
     expect(failure).not.toContain('secret');
   });
 
-  it('the error does not repeat a connection string that cannot be parsed', async () => {
+  it('the error for a MongoDB connection string that cannot be parsed does not repeat that string', async () => {
     const failure = await connectMongo('mongodb://somebody:sec/ret@host').catch((error: Error) => error.message);
     expect(failure).toMatch(/^MONGODB_URI cannot be read\./);
     expect(failure).not.toMatch(/sec|ret@/);
@@ -545,7 +545,7 @@ describe('findChromium', () => {
     return (await promisify(execFile)(process.execPath, args, { cwd: root, env })).stdout;
   }
 
-  it('the browser is the configured one, else that of the system, the puppeteer cache or the package', async () => {
+  it('findChromium returns the configured browser, or else that of the system, the puppeteer cache or the package', async () => {
     const packaged = await browserAt(join(folder, 'support-platform/engines/chromium-153.0.0/chromium'));
     expect(await find({})).toBe(packaged);
     const own = await browserAt(await puppeteersPath());
@@ -581,7 +581,7 @@ describe('startTemporal', () => {
     await again.stop();
   });
 
-  it('lostPort recognizes the error of Temporal that stopped for want of a port, and not the error of Temporal that was not ready in time', () => {
+  it('lostPort recognizes the error that Temporal stopped because of a taken port, and not the error that Temporal started too slowly', () => {
     const taken = 'Its port is taken by another program.';
     const started = ['Temporal stopped while starting.', 'Temporal was not ready within 60 s.'];
     expect(started.map((said) => lostPort(new EngineError(`${said} ${taken}`)))).toEqual([true, false]);
@@ -618,7 +618,7 @@ describe('the environment of a worker', () => {
 });
 
 describe('run.mjs', () => {
-  it('run.mjs keeps the working directory, the arguments and the exit code', async () => {
+  it('a program started by run.mjs keeps its working directory, arguments and exit code', async () => {
     const entry = join(folder, 'entry.ts');
     await writeFile(
       entry,

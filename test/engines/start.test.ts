@@ -124,7 +124,7 @@ async function startPageWorks(url: string, screen: string): Promise<void> {
   expect(await paste(given + ask)).toMatchObject({ answer: expect.any(String) });
 }
 
-it('npm start shows a working login and commands, refuses a second start on the same data, ends on SIGTERM, keeps its data, restarts a dead API or worker, and ends when Temporal dies', async () => {
+it('npm start shows a working login, keeps its data over a restart, and restarts a dead API or worker', async () => {
   const first = start({});
   const screen = await ready(first);
   const url = `http://127.0.0.1:${port}`;
@@ -197,7 +197,7 @@ async function outlivesDeaths(one: Start): Promise<void> {
   expect((await rememberProcesses()).filter(isAlive)).toEqual([]);
 }
 
-it('npm start that gets Ctrl-C while it starts shows no screen, ends its engines, and exits with 0', async () => {
+it('npm start that gets Ctrl-C during the start ends its engines, and exits with 0', async () => {
   const early = join(folder, 'early');
   const one = start({ DATA_DIR: early, PORT: String(await freePort()), EMBEDDING: 'off' });
   const isUp = () => one.child.exitCode !== null || one.output().includes('MongoDB is ready');
@@ -213,13 +213,13 @@ it('npm start that gets Ctrl-C while it starts shows no screen, ends its engines
   await until(async () => (await enginesIn(early)).length === 0, 'the engines to end');
 });
 
-it('a process that keeps dying is restarted after 1, 2, 4 … 30 s, and after 1 s again once it ran for a minute', () => {
+it('a process that keeps dying is restarted after pauses that grow from 1 to 30 s, and shrink after a minute of running', () => {
   const pauses = [0, 1, 2, 3, 4, 5, 6].reduce<number[]>((all) => [...all, restartPause(all.at(-1) ?? 0, 59_999)], []);
   expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
   expect(restartPause(30_000, 60_000)).toBe(1_000);
 });
 
-it('npm start names a port that is taken', async () => {
+it('npm start fails with an error that names the port when the port is taken', async () => {
   const { port, close } = await listening(createServer());
   const taken = String(port);
   const one = start({ PORT: taken, DATA_DIR: join(folder, 'taken') });
@@ -238,7 +238,7 @@ it('npm start fails with an error that names the HOST when this machine does not
   ]);
 });
 
-it('npm start names an unreachable database and reports nothing as ready', async () => {
+it('npm start fails with an error that names the database when the database is unreachable', async () => {
   const dataDir = join(folder, 'nobody');
   await giveBuilt(dataDir);
   const env = {

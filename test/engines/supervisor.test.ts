@@ -49,7 +49,7 @@ it('a restart is reported only after the new process id is stored', async () => 
   }
 });
 
-it('a wait ends when the awaited state is reached, when a process dies, or after its time limit with an error that says what was seen last', async () => {
+it('a wait ends when the awaited state is reached, when a process dies, or after its time limit', async () => {
   const never = new Promise<Failure>(() => undefined);
   await untilOrFailure('it answers', never, 1000, async () => true);
   const dead = Promise.resolve({ name: 'The API', message: 'The API stopped with code 1.' });

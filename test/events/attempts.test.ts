@@ -126,7 +126,7 @@ describe('a ticket’s events', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  it('a ticket’s events are planned and sent at once when the destination is known to answer, and nothing is sent twice', async () => {
+  it('a ticket’s events are sent at once, and only once, when the destination is known to answer', async () => {
     const receiver = await newReceiver();
     const orgId = await proven(receiver);
     const ticket = await newTicket(orgId);
@@ -217,7 +217,7 @@ describe('a destination', () => {
     expect(await destinations(orgId)).toMatchObject([{ status: 'failing' }]);
   });
 
-  it('a destination that answers 410 (gone) is disabled and members are notified, even when the first attempt cannot store the destination’s state', async () => {
+  it('a destination that answers 410 (gone) is disabled, even when the first attempt cannot store the destination’s state', async () => {
     const { orgId, newMessage } = await withSlack(await newReceiver(status(410)));
     const line = await newMessage();
     // MongoDB refuses to store the destination's state, so the attempt ends at this point.
@@ -233,7 +233,7 @@ describe('a destination', () => {
     expect(await toldOf(orgId)).toEqual(['destination_disabled']);
   });
 
-  it('a Slack webhook that was disabled because it is gone is tried and reported again only after its URL is saved again, not after other settings are saved', async () => {
+  it('a Slack webhook that was disabled because it is gone is tried again only after its URL is saved again', async () => {
     const receiver = await newReceiver(status(410));
     const { orgId, save, newMessage } = await withSlack(receiver);
     /** Sends a message, which fails; returns the number of requests to Slack and of notifications so far. */
@@ -251,7 +251,7 @@ describe('a destination', () => {
     expect(await sent()).toEqual([2, 2]);
   });
 
-  it('a destination whose service was connected again is reported again when the destination is still gone', async () => {
+  it('members are notified again when a destination that was enabled again is still gone', async () => {
     const { orgId, newMessage } = await withSlack(await newReceiver(status(410)));
     await sendSome(orgId, await newMessage());
     expect(await toldOf(orgId)).toEqual(['destination_disabled']);
@@ -290,7 +290,7 @@ describe('a destination', () => {
     expect(await sendEvents(await newTicket(orgId))).toEqual({ lines: [] });
   });
 
-  it('a destination has a limit of concurrent attempts; excess ones are postponed, and other destinations are not affected', async () => {
+  it('a destination at its limit of concurrent attempts gets further attempts later, and other destinations are not affected', async () => {
     const owed: ServerResponse[] = [];
     const bad = await newReceiver((_, response) => void owed.push(response));
     const good = await newReceiver();
@@ -398,7 +398,7 @@ describe('a mail to somebody outside the organization', () => {
   }
   const takenFor = (address: string) => mailServer.taken.filter(({ to }) => to.address === address);
 
-  it('each redelivery of an invitation counts as another mail of its inviter, and further attempts at the same mail do not', async () => {
+  it('each redelivery of an invitation counts towards its inviter’s mail limit, and further attempts at the same mail do not', async () => {
     const [org_id, inviter, address] = [newId('org'), newId('user'), `${randomUUID()}@out.example`];
     await createOrganization(newOrganization(org_id, 'Example', inviter, clock()));
     const { _id: use } = await replaceInvitation({
@@ -458,7 +458,7 @@ describe('a mail to somebody outside the organization', () => {
     });
   };
 
-  it('a mailed reply to an address that a visitor gave contains a link to stop such mails, whose secret part is masked where members see the mail', async () => {
+  it('a mailed reply to an address that a visitor gave contains an unsubscribe link, whose secret is masked for members', async () => {
     const [orgId, address] = [newId('org'), `${randomUUID()}@out.example`];
     const { request } = await (await replyTo(orgId, address)).send();
     const token = objectionToken(secrets, orgId, address);
@@ -480,7 +480,7 @@ describe('a mail to somebody outside the organization', () => {
     expect(JSON.stringify(await deliveries(orgId))).not.toContain(token);
   });
 
-  it('an address that a visitor gave gets at most ten replies a day from all organizations, redeliveries included, and can still get an invitation', async () => {
+  it('an address that a visitor gave gets at most ten replies a day from all organizations, redeliveries included', async () => {
     const [orgId, address] = [newId('org'), `${randomUUID()}@out.example`];
     const { send, redelivered } = await replyTo(orgId, address);
     expect((await send()).status).toBe('delivered');

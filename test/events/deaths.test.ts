@@ -42,7 +42,7 @@ const cases: Case[] = [
 ];
 
 describe('a worker that is killed', () => {
-  it('when a worker is killed at any step of a delivery, no delivery is lost, and a repeated request has the same id as the first one', async () => {
+  it('when a worker is killed at any step of a delivery, the delivery is not lost, and its requests share one id', async () => {
     const { newOrg, newTicket, outbox, deliveries } = outboxOf(apiAt(api.url));
     const orgs = [];
     for (const one of cases) orgs.push({ ...one, ...(await newOrg(receiver.url)) });

@@ -59,7 +59,7 @@ describe('processInbound', () => {
   const statuses = async (orgId: string) =>
     (await InboundModel.find({ org_id: orgId }).sort({ _id: 1 }).lean()).map(({ status }) => status);
 
-  it('events from other services are processed in order within one issue or thread and concurrently across them, and their stored bodies are deleted afterwards', async () => {
+  it('events from other services are processed in order within one issue or thread, and concurrently across issues and threads', async () => {
     const orgId = newId('org');
     for (const body of ['a1', 'a2', 'a3']) await stored(orgId, 'a', body);
     await stored(orgId, 'b', 'b1');
@@ -91,7 +91,7 @@ describe('processInbound', () => {
     expect(bodies.toSorted()).toEqual(stored);
   });
 
-  it('while an inbound event is processed, events of other issues or threads are processed too, and those of the same issue or thread wait', async () => {
+  it('while an inbound event is processed, only events of the same issue or thread wait', async () => {
     const orgId = newId('org');
     now = start;
     await stored(orgId, 'a', 'a1');
@@ -110,7 +110,7 @@ describe('processInbound', () => {
     expect(seen).toEqual(['b1', 'a1', 'a2']);
   });
 
-  it('while one worker processes the inbound events of one part of the issues and threads, other workers can process the other parts', async () => {
+  it('while one worker processes one partition of the inbound events, other workers can process the other partitions', async () => {
     const orgId = newId('org');
     now = start;
     await stored(orgId, 'a', 'a1');
@@ -131,7 +131,7 @@ describe('processInbound', () => {
     expect(seen).toEqual(['b1', 'a1']);
   });
 
-  it('a run of processInbound that finds more inbound events than it may claim processes as many as it may, and reports a backlog', async () => {
+  it('a run of processInbound processes inbound events up to its limit, and reports a backlog when there are more', async () => {
     const orgId = newId('org');
     now = start;
     await Promise.all(Array.from({ length: 201 }, (_, n) => stored(orgId, `lane ${n}`, 'x')));
@@ -141,7 +141,7 @@ describe('processInbound', () => {
     expect(await process(orgId, done)).toEqual({});
   });
 
-  it('issues and threads are spread evenly over the four parts that workers process concurrently, and each of them always has the same part', () => {
+  it('issues and threads are spread evenly over four partitions, and an issue always has the same partition', () => {
     const counts = Map.groupBy(
       Array.from({ length: 400 }, (_, n) => partOf(`issue ${n}`)),
       (part) => part,
@@ -151,7 +151,7 @@ describe('processInbound', () => {
     expect(partOf('issue 1')).toBe(partOf('issue 1'));
   });
 
-  it('a failed inbound event is retried and finally given up, and meanwhile only later events of the same issue or thread wait', async () => {
+  it('a failed inbound event is retried and finally given up, and delays only later events of the same issue or thread', async () => {
     const orgId = newId('org');
     now = start;
     await stored(orgId, 'a', 'bad');
@@ -234,7 +234,7 @@ describe('a signed event of an undocumented form', () => {
     ['email', 'mail', ses({ notificationType: 'Received', receipt: null })],
     ['email', 'mail', ses({ notificationType: 42 })],
   ])(
-    'a signed event from %s (%s) in an undocumented form is ignored when it is first processed, and is not retried: %j',
+    'a signed event from %s (%s) in an undocumented form is ignored, and is not retried: %j',
     async (provider, type, body) => {
       const record: Inbound = {
         _id: newId('inbound'),
@@ -286,7 +286,7 @@ describe('an API that takes the events of every service', () => {
     await removeDataDir(env);
   });
 
-  it('the events that a dying worker had claimed are processed by the next worker in order: tickets are resolved once, and customers told once', async () => {
+  it('the events that a dying worker had claimed are processed in order, and take effect once', async () => {
     const faults: Fault[] = [
       'event claimed',
       'others settled',

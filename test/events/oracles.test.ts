@@ -138,7 +138,7 @@ describe('a request to S3', () => {
 });
 
 describe('an SNS message', () => {
-  it('an SNS message is accepted or refused exactly as by another verifier', async () => {
+  it('an SNS message is accepted or refused exactly as an independent verifier does', async () => {
     const topic = await startTopic();
     const pem = await (await fetch(`${topic.url}/SimpleNotificationService.pem`)).text();
     // The library that checks our verifier downloads certificates by https only.

@@ -101,7 +101,7 @@ const messagesOf = async (ticketId: string): Promise<{ text: string; thread_ts?:
 };
 
 describe('a ticket', () => {
-  it('a ticket is one Linear issue: created, commented, closed when resolved, and reopened when escalated again', async () => {
+  it('a ticket has one Linear issue, which is closed when the ticket is resolved, and reopened when the ticket is escalated again', async () => {
     const { convId, ticketId, email, all } = await ticket(org);
     const sent = await all('linear', 'delivered', 2);
     const [issue, ...others] = await issuesOf(ticketId);
@@ -124,7 +124,7 @@ describe('a ticket', () => {
     expect([end!.state.id, end!.comments.nodes.length]).toEqual([linearStates.todo, 3]);
   });
 
-  it('a ticket is one thread in Slack', async () => {
+  it('all Slack messages about a ticket are in one thread', async () => {
     const { convId, ticketId, all } = await ticket(org);
     await act(org, convId, 'resolve');
     await all('slack', 'delivered', 3);
@@ -162,7 +162,7 @@ describe('a ticket', () => {
     expect(inputs[0]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  it('a ticket is resolved when its issue is moved to a completed state in Linear, while webhooks about changes that this system made are ignored', async () => {
+  it('a ticket is resolved when its issue is completed in Linear, but not by webhooks about this system’s own changes', async () => {
     const { convId, ticketId, all } = await ticket(org);
     await all('linear', 'delivered', 2);
     const webhook = `${system.api().url}/v1/webhooks/linear`;

@@ -219,7 +219,7 @@ describe('import directions', () => {
     expect(await inProject(files, importViolations)).toEqual([`${circle}: a circle`]);
   });
 
-  it('these tests try a forbidden import for every room, and a wrong slice order for every room with slices', () => {
+  it('these tests try a forbidden import for every top-level folder (room), and a wrong slice order for every room with slices', () => {
     const untested = [
       ...rooms.filter(({ at }) => !forbidden.some(([file]) => isIn(file, at))),
       ...[...slicedRooms.map(({ at }) => at), ...belowSlices].filter(

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleWorkflows } from '../../workers/bundle.ts';
 
-it('a workflow bundle is stored under the hash of its sources in place of older ones, and is also built when it cannot be stored', async () => {
+it('a workflow bundle is stored under the hash of its sources, and is built even when the bundle cannot be stored', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'support-bundle-'));
   try {
     await writeFile(join(folder, 'workflows-0123.js'), 'the bundle of another version');

@@ -87,7 +87,7 @@ describe('docker-compose.yml', () => {
     },
   );
 
-  it('the balancer believes the X-Forwarded-For of TRUSTED_PROXIES alone, and by default of nobody', () => {
+  it('the load balancer accepts X-Forwarded-For only from TRUSTED_PROXIES, and by default from nobody', () => {
     const believing = (proxies: string): string[] => [
       'option forwardfor if-none',
       `http-request del-header X-Forwarded-For unless { src -- ${proxies} }`,
@@ -134,7 +134,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('only the balancer has a public port; the Temporal UI has a port that only this machine can reach', () => {
+  it('only the load balancer has a public port, and only this machine can reach the Temporal UI', () => {
     const published = Object.entries(compose.services).flatMap(([name, { ports = [] }]) =>
       ports.map((port) => [name, port]),
     );

@@ -28,18 +28,18 @@ describe('docs/configuration.md', () => {
   const services = documented.filter(isService);
   const limits = documented.filter((row) => /^[a-z]/.test(row.name) && !isService(row));
 
-  it('docs/configuration.md names exactly the existing variables', () => {
+  it('docs/configuration.md names exactly the existing environment variables', () => {
     expect(variables.map(({ name }) => name).toSorted()).toEqual(Object.keys(environment.shape).toSorted());
   });
 
-  it('docs/configuration.md states the right number of variables, and of variables with a standard name', () => {
+  it('docs/configuration.md states the right number of environment variables, and of those with a standard name', () => {
     const [, all, standard, list = ''] = /^There are (\d+) variables\. (\d+) of them (.+)$/m.exec(text) ?? [];
     const names = quoted(list);
     expect([Number(all), Number(standard)]).toEqual([Object.keys(environment.shape).length, names.length]);
     for (const name of names) expect(environment.shape).toHaveProperty(name);
   });
 
-  it('docs/configuration.md gives the default of every number', () => {
+  it('docs/configuration.md gives the default of every environment variable that is a number', () => {
     const numbers = Object.entries(environment.parse({})).filter(([, value]) => typeof value === 'number');
     const expected = numbers.map(([name, value]) => [name, JSON.stringify(value)]);
     const found = numbers.map(([name]) => [name, variables.find((row) => row.name === name)?.byDefault]);
@@ -103,7 +103,7 @@ describe('readConfig', () => {
     ['EGRESS_ALLOW', '10.0.0.0/8'],
     ['EGRESS_ALLOW', 'hooks.internal,*.internal'],
     ['EGRESS_ALLOW', 'http://hooks.internal'],
-  ])('the variable %s=%s is refused with its name', (name, value) => {
+  ])('the variable %s=%s is refused with an error that names the variable', (name, value) => {
     expect(() => readConfig({ DATA_DIR: folder, [name]: value })).toThrow(ConfigError);
     expect(() => readConfig({ DATA_DIR: folder, [name]: value })).toThrow(name);
   });
@@ -167,7 +167,7 @@ describe('readConfig', () => {
     expect(statSync(join(folder, 'secret.key')).mode & 0o077).toBe(0);
   });
 
-  it('SECRET_KEY may be several keys, of which the first is the current one; none is then stored in DATA_DIR', () => {
+  it('SECRET_KEY may be several keys, of which the first is the current one', () => {
     const SECRET_KEY = ['a1', 'B2'].map((byte) => byte.repeat(32)).join(', ');
     expect(readConfig({ DATA_DIR: folder, SECRET_KEY }).secretKeys).toEqual([
       Buffer.alloc(32, 0xa1),

@@ -32,7 +32,7 @@ describe('the operations of the contracts', () => {
   const isOperation = (value: unknown): value is Operation =>
     typeof value === 'object' && value !== null && 'head' in value;
 
-  it('every operation is exported under its own name and has a route of its name, method and path, and every route has an operation', async () => {
+  it('every exported operation has a route with its name, method and path, and every route has an operation', async () => {
     const api = fileURLToPath(new URL('../../api', import.meta.url));
     const files = (await readdir(api, { recursive: true })).filter((file) => /^\w+\/contract\/\w+\.ts$/.test(file));
     const exported: string[] = [];

@@ -80,7 +80,7 @@ describe('built readers', () => {
     expect(basename(dirname(readers.files))).toBe(own);
   });
 
-  it('several workers may bundle the readers at once, and each bundle is complete', async () => {
+  it('workers that bundle the readers at the same time all get a complete bundle', async () => {
     const other = await mkdtemp(join(tmpdir(), 'support-readers-'));
     const made = await Promise.all([buildReaders(other), buildReaders(other)]);
     expect(made[0]).toEqual(made[1]);

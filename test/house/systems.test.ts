@@ -14,7 +14,7 @@ const tests = fileURLToPath(new URL('..', import.meta.url));
 /** Matches the functions that take the name of a system. */
 const named = /(?:systemEnv|answering|chatStories)\('([\w-]+)'/gu;
 
-it('no two systems that tests start have the same name', async () => {
+it('no two systems that are started by tests have the same name', async () => {
   const files = (await readdir(tests, { recursive: true })).filter((file) => file.endsWith('.ts'));
   const names = (
     await Promise.all(files.map(async (file) => [...(await readFile(join(tests, file), 'utf8')).matchAll(named)]))
@@ -34,7 +34,7 @@ const textsIn = (value: unknown): string[] =>
       ? Object.values(value).flatMap(textsIn)
       : [];
 
-it('no system that tests start reaches an external service by default', async () => {
+it('no system that is started by tests reaches an external service by default', async () => {
   const env = systemEnv('nobody');
   const config = readConfig(env);
   const addresses = textsIn(config).filter((text) => /^https?:/u.test(text));

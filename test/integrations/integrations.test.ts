@@ -191,7 +191,7 @@ describe('PUT /orgs/{orgId}/integrations/linear', () => {
 });
 
 describe('the integrations commands of the command-line tool', () => {
-  it('the integrations commands of the command-line tool connect a provider with a key from stdin, test the connection, and disconnect the provider', async () => {
+  it('the integrations commands of the command-line tool connect, test and disconnect a provider', async () => {
     const own = await system.api().newOrg();
     const folder = await mkdtemp(join(tmpdir(), 'support-integrations-'));
     const cli = async (args: string[], input?: string) => {
@@ -281,7 +281,7 @@ describe('PUT /orgs/{orgId}/integrations/github', () => {
     }
   });
 
-  it('connecting GitHub answers 503 for a rate limit, which is no refusal', async () => {
+  it('connecting GitHub answers 503 when GitHub’s rate limit is reached', async () => {
     const own = await system.api().newOrg();
     const body = { message: 'API rate limit exceeded' };
     system.github().fault({ status: 403, headers: { 'x-ratelimit-remaining': '0' }, body });
@@ -437,7 +437,7 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
 });
 
 describe('DELETE /orgs/{orgId}/integrations/{provider}', () => {
-  it('disconnecting a provider deletes the credentials; a repetition gets 200, and a test of the connection 400', async () => {
+  it('disconnecting a provider deletes its credentials, and disconnecting the provider again also gets 200', async () => {
     const own = await system.api().newOrg();
     await connectLinear(own);
     for (const _ of [1, 2]) {
@@ -455,7 +455,7 @@ describe.each([
   ['slack', connectSlack, async (of: TestOrg) => put(of, 'slack', { channel_id: await channelOf('elsewhere') })],
   ['linear', connectLinear, connectLinear],
 ] as const)('organizations that share an account of %s', (provider, connect, again) => {
-  it('of organizations that share an account of a provider, the one connected first gets its events, and the next one once the first disconnects', async () => {
+  it('of organizations that share a provider’s account, only the one that connected first gets the account’s events', async () => {
     await nobodyConnected();
     const orgs = [await system.api().newOrg(), await system.api().newOrg(), await system.api().newOrg()] as const;
     for (const one of orgs) await connect(one);
@@ -527,7 +527,7 @@ describe('the token of a disconnected Slack workspace', () => {
 });
 
 describe('outbox_providers', () => {
-  it('the setting outbox_providers accepts slack and linear once they are connected, and until then the error names the missing provider', async () => {
+  it('the setting outbox_providers accepts slack and linear only once they are connected', async () => {
     const own = await system.api().newOrg();
     const refused = await outbox(own, ['slack', 'linear']);
     expect([refused.status, refused.body.code]).toEqual([400, 'PROVIDER_NOT_CONNECTED']);
@@ -540,7 +540,7 @@ describe('outbox_providers', () => {
     expect((await outbox(own, ['slack'])).status).toBe(400);
   });
 
-  it('the setting outbox_providers names only connected providers: disconnecting removes a name, and reconnecting does not restore it', async () => {
+  it('disconnecting a provider removes it from the setting outbox_providers, and reconnecting does not restore it', async () => {
     const own = await system.api().newOrg();
     const path = `/support/config/orgs/${own.orgId}`;
     const names = async () =>
@@ -622,7 +622,7 @@ describe('a Slack app with token rotation', () => {
   }
   const renewals = () => system.slack().sent.filter(isRenewal);
 
-  it('a Slack app with token rotation is connected; an expired token is renewed before use, and the new one is stored encrypted', async () => {
+  it('the expired token of a Slack app with token rotation is renewed before use, and the new token is stored encrypted', async () => {
     const own = await rotating();
     const before = renewals().length;
     system.slack().fault({ fits: isRenewal, body: given(2, 43_200) });
@@ -669,7 +669,7 @@ describe('a Slack app with token rotation', () => {
     await until(async () => system.slack().sent.some(isGivenBack), 'the token to be revoked');
   });
 
-  it('a refused token renewal breaks the connection to Slack and notifies each member once; an outage of Slack does not', async () => {
+  it('a refused token renewal breaks the connection to Slack, and notifies each member once', async () => {
     const own = await rotating();
     system.slack().fault({ fits: isRenewal, status: 503, body: {} });
     expect((await test(own, 'slack')).status).toBe(503);

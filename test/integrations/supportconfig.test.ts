@@ -25,7 +25,7 @@ const put = (body: unknown, token = key) => api.request('PUT', path(), { token, 
 const get = async (token = key) => (await api.request('GET', path(), { token })).body.config;
 
 describe('GET /support/config/orgs/{orgId}', () => {
-  it('the configuration returns the defaults when nothing was set, to a key and to a member', async () => {
+  it('reading the support configuration returns the defaults when nothing was set', async () => {
     const defaults = {
       org_id: org.orgId,
       environment: 'sandbox',
@@ -65,7 +65,7 @@ describe('PUT /support/config/orgs/{orgId}', () => {
     expect((await put({ outbox_webhook_url: null })).body.config.outbox_webhook_url).toBeNull();
   });
 
-  it('saving the configuration loses no field when different ones are changed at the same time', async () => {
+  it('concurrent changes of different fields of the support configuration are all saved', async () => {
     await Promise.all([
       put({ kb_segment_strict: true }),
       put({ outbox_webhook_url: url }),
@@ -155,7 +155,7 @@ describe('PUT /support/config/orgs/{orgId}', () => {
     },
   );
 
-  it('saving the configuration accepts the destination webhook with URL and secret, and then refuses to clear either: 400', async () => {
+  it('the destination webhook can be selected with a URL and a secret, which then cannot be cleared', async () => {
     const webhook = { outbox_providers: ['webhook'], outbox_webhook_url: url, outbox_webhook_secret: secret };
     expect((await put(webhook)).status).toBe(200);
     const { status, body } = await put({ outbox_webhook_url: null });
@@ -191,7 +191,7 @@ describe('PUT /support/config/orgs/{orgId}', () => {
 describe('going live', () => {
   const setEnvironment = (environment: string, token: string) => put({ environment }, token);
 
-  it('going live is allowed to an admin, and refused with 403 to a plain member and to an API key with all scopes', async () => {
+  it('an admin can take an organization live, but a plain member and an API key with all scopes get 403', async () => {
     const [plain, admin] = [await api.join(org), await api.join(org, 'admin')];
     for (const token of [key, plain.token]) {
       const { status, body } = await put({ environment: 'production', kb_segment_strict: true }, token);
@@ -202,7 +202,7 @@ describe('going live', () => {
     expect((await put({ kb_segment_strict: true }, plain.token)).status).toBe(200);
   });
 
-  it('going live makes a live key act in live mode; going back makes it act in test mode again', async () => {
+  it('going live makes a live key act in live mode, and going back makes the key act in test mode again', async () => {
     const live = (await api.newKey(org, { mode: 'live' })).token;
     const self = async () => (await api.request('GET', '/support/developer-keys/self', { token: live })).body;
     expect(await self()).toMatchObject({ mode: 'test', environment: 'live', warning: { code: 'LIVE_KEY_NOT_ACTIVE' } });
@@ -266,7 +266,7 @@ describe('GET|POST /orgs/{orgId}/go-live', () => {
     expect((await api.processed(org.orgId, key, empty.body.document.doc_id)).status).toBe('failed');
   }
 
-  it('going live copies the test data to live in one step and reports what is live; the test data stay', async () => {
+  it('going live copies the test data to live mode in one step, and keeps the test data', async () => {
     await filled();
     await put({ allowed_origins: ['https://shop.example'] });
     expect(await answer(key, hours)).toContain('half past nine');
@@ -319,7 +319,7 @@ describe('GET|POST /orgs/{orgId}/go-live', () => {
     });
   });
 
-  it('going live has to be started by an admin, and is visible to members; keys and unknown fields are refused', async () => {
+  it('only an admin can start going live, and every member can see whether the organization is live', async () => {
     const plain = await api.join(org);
     expect((await goLive({}, plain.token)).body.code).toBe('MISSING_ROLE');
     expect((await see(plain.token)).environment).toBe('sandbox');

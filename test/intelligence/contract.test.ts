@@ -258,7 +258,7 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
     ]);
   });
 
-  it('summarizeInterview() returns a summary with its questions and answers', async () => {
+  it('summarizeInterview() returns a summary with the questions and answers of the interview', async () => {
     const { answered, items, summary, generated_by } = await jobsOf().summarizeInterview(interviewed);
     expect([answered, items[0]!.answer, summary.length > 0, generated_by]).toEqual([1, told, true, by]);
   });
@@ -327,7 +327,7 @@ describe('the fallback', () => {
     expect(failures).toEqual([]);
   });
 
-  it('the fallback records in the answer why the model did not write it, and reports the failure once', async () => {
+  it('the fallback records in the answer why the model failed, and reports the failure once', async () => {
     const failures: unknown[] = [];
     const { by } = await failing((error) => failures.push(error)).answer(asked);
     expect(by).toEqual({ generated_by: 'extractive', model_error: expect.stringContaining('language model') });
@@ -381,7 +381,7 @@ describe('the fallback', () => {
     expect(failures).toEqual([]);
   });
 
-  it('the report of a failure names the failed job and the context that the caller gave', async () => {
+  it('the report of a failed model job names the job and the context that the caller gave', async () => {
     const failures: unknown[] = [];
     const jobs = withFallback(modelAt('http://127.0.0.1:1/v1'), offline, (...failure) => failures.push(failure));
     await jobs.writeQuestions(order, { about: { org_id: 'org_1' } });

@@ -63,7 +63,7 @@ describe('plainReply', () => {
     },
   );
 
-  it('a reply shows at most 200 different addresses, and repeats of one do not count', () => {
+  it('a reply shows at most 200 different addresses, and each of them any number of times', () => {
     const many = Array.from({ length: 300 }, (_, at) => `https://a.example/${at}/x`);
     const shown = plainReply([...many, ...many].join(' '), [many.join(' ')]).split(' ');
     expect(shown.filter((word) => word.startsWith('https:'))).toHaveLength(400);
@@ -87,16 +87,13 @@ describe('createReplyStream', () => {
     return [...shown, stream.end()];
   };
 
-  it.each([1, 3, 7])(
-    'a reply streamed in pieces of %d characters shows the same text as a whole reply, and never shows text that is removed later',
-    (size) => {
-      for (const [name, text, shown] of table) {
-        const pieces = written(text, () => size);
-        expect([name, pieces.join('')]).toEqual([name, shown]);
-        expect([name, pieces.join('').includes('SECRET')]).toEqual([name, false]);
-      }
-    },
-  );
+  it.each([1, 3, 7])('a reply streamed in pieces of %d characters shows the same text as a whole reply', (size) => {
+    for (const [name, text, shown] of table) {
+      const pieces = written(text, () => size);
+      expect([name, pieces.join('')]).toEqual([name, shown]);
+      expect([name, pieces.join('').includes('SECRET')]).toEqual([name, false]);
+    }
+  });
 
   it('a streamed reply shows the same text wherever it is split into pieces', () => {
     const random = seeded(20_261_121);

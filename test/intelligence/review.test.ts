@@ -34,7 +34,7 @@ describe('findingsOf', () => {
     },
   );
 
-  it('an assignee outside of the organization counts as an assignee', () => {
+  it('the review of a task accepts an assignee outside of the organization', () => {
     expect(findingsOf({ ...without('assigned_to'), assignee_email: 'eve@example.com' }, today).missing).toEqual([]);
   });
 
@@ -75,11 +75,11 @@ describe('findingsOf', () => {
     ['Could you call the bank?', 'Call the bank'],
     ['TODO: delete the staging database', 'Delete the staging database'],
     ['asap', 'Asap'],
-  ])('the title %j is reworded as a command: %j', (title, suggested) => {
+  ])('the review of a task with the title %j suggests the title %j', (title, suggested) => {
     expect(findingsOf({ ...clear, title }, today).suggestion.title).toBe(suggested);
   });
 
-  it('the suggested description contains the quote from the meeting', () => {
+  it('the description that the review of a task suggests contains the quote from the meeting', () => {
     const { suggestion } = findingsOf({ ...without('description'), source_quote: 'I will send it.' }, today);
     expect(suggestion.description).toBe(
       'Said in the meeting: “I will send it.”\n\nTo be settled: how to tell that it is done.',
@@ -101,7 +101,7 @@ describe('executabilityOf', () => {
     ]);
   });
 
-  it('a task with one connected service is executable, whatever the state of the others', () => {
+  it('a task with one connected service is executable, whatever the state of the other services', () => {
     const { possible, reasons, steps } = executabilityOf(task, linear);
     expect([possible, reasons]).toEqual([true, []]);
     expect(steps).toMatchObject([
@@ -115,7 +115,7 @@ describe('executabilityOf', () => {
   it.each([
     [{ ...task, execution_status: 'running' as const }, 'executed'],
     [{ ...task, status: 'cancelled' }, 'cancelled'],
-  ])('the task %j is not executable, with the reason', (standing, why) => {
+  ])('the task %j is not executable, and the reason contains “%s”', (standing, why) => {
     const { possible, reasons } = executabilityOf(standing, linear);
     expect([possible, reasons.join(' ')]).toEqual([false, expect.stringContaining(why)]);
   });

@@ -62,7 +62,7 @@ async function finish(id: string, operations: readonly Operation[]): Promise<voi
 }
 
 describe('a worker that is killed', () => {
-  it('a worker that is killed leaves interviews in every state to the next worker, which completes them', async () => {
+  it('after a worker is killed, the next worker completes the interviews of every state', async () => {
     const first = await startWorker();
     const states = Object.keys(rest) as (keyof typeof rest)[];
     const ids = await Promise.all(states.map((status) => mine.bring(status)));

@@ -84,7 +84,7 @@ describe('POST /interviews', () => {
     [{ role_title: 'A', scheduled_at: 'tomorrow' }, 'scheduled_at'],
     [{ role_title: 'A', candidate_email: 'nobody' }, 'candidate_email'],
     [{ role_title: 'A', status: 'completed' }, 'status'],
-  ])('POST /interviews refuses %j with 400 naming the field', async (body, name) => {
+  ])('POST /interviews refuses %j with 400 naming the field %s', async (body, name) => {
     const reply = await mine.call('POST', '', body);
     expect([reply.status, reply.body.error]).toEqual([400, expect.stringContaining(name)]);
   });
@@ -165,7 +165,7 @@ describe('every operation', () => {
 describe('concurrent operations', () => {
   const outcome = (replies: Reply[]) => replies.map(({ status }) => status).toSorted();
 
-  it('one of two concurrent starts succeeds, and the transition table refuses the other', async () => {
+  it('one of two concurrent starts of an interview succeeds, and the other gets 409', async () => {
     for (let n = 0; n < 5; n++) {
       const id = await mine.create();
       const replies = await Promise.all([1, 2].map(() => mine.call('POST', `/${id}/start`)));
@@ -188,7 +188,7 @@ describe('concurrent operations', () => {
     }
   });
 
-  it('one of two concurrent scorings succeeds, and an update concurrent with a start is stored only if the update gets 200', async () => {
+  it('one of two concurrent scorings of an interview gets 409, and an update is stored only if the update gets 200', async () => {
     const id = await mine.bring('evaluating');
     expect(outcome(await Promise.all([1, 2].map(() => mine.call('POST', `/${id}/generate-score`))))).toEqual([
       200, 409,
@@ -233,14 +233,14 @@ describe('a completed interview', () => {
     for (const { quote } of evaluation.evidence) expect(spoken).toContain(quote);
   });
 
-  it('a completed interview accepts a decision, and replaces it by a later one', async () => {
+  it('a completed interview accepts a decision, and a later decision replaces the earlier decision', async () => {
     await mine.call('PUT', `/${id}/decision`, { decision: 'next_round', notes: 'Strong.' });
     const { body } = await mine.call('PUT', `/${id}/decision`, { decision: 'hire' });
     expect(body.data.decision).toMatchObject({ decision: 'hire', notes: null, decided_by: org.owner.userId });
     expect((await mine.call('PUT', `/${id}/decision`, { decision: 'maybe' })).status).toBe(400);
   });
 
-  it('a completed interview keeps one scorecard per member, even with concurrent writes, and shows them beside the evaluation', async () => {
+  it('a completed interview keeps one scorecard per member, even with concurrent writes', async () => {
     const other = await api.join(org);
     const cards = [
       { criteria: { Clarity: 3 }, notes: 'A first impression.' },
@@ -278,7 +278,7 @@ describe('a completed interview', () => {
     [{}, 'criteria'],
     [{ criteria: {}, recommendation: 'maybe' }, 'recommendation'],
     [{ criteria: {}, score: 3 }, 'score'],
-  ])('a completed interview refuses the scorecard %j with 400', async (card, name) => {
+  ])('a completed interview refuses the scorecard %j with 400 naming %s', async (card, name) => {
     const { status, body } = await mine.call('PUT', `/${id}/scorecard`, card);
     expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(name)]);
   });
@@ -290,7 +290,7 @@ describe('a completed interview', () => {
     expect(status).toBe(404);
   });
 
-  it('an API key cannot give a scorecard, and none is stored: 401', async () => {
+  it('an API key gets 401 for a scorecard, and no scorecard is stored', async () => {
     const { token } = await api.newKey(org);
     const path = `/orgs/${org.orgId}/interviews/${id}`;
     const before = (await mine.call('GET', `/${id}`)).body.data.scorecards;
@@ -340,7 +340,7 @@ describe('a completed interview', () => {
 });
 
 describe('cancelling an interview', () => {
-  it('the cancellation stores the reason with the status change, and not in the workflow', async () => {
+  it('a cancelled interview stores the reason in its history, and not in the workflow', async () => {
     const id = await mine.create();
     const { body } = await mine.call('POST', `/${id}/cancel`, { reason: 'Zacharias withdrew.' });
     expect(body.data.history.at(-1)).toMatchObject({ operation: 'cancel', reason: 'Zacharias withdrew.' });
@@ -406,7 +406,7 @@ describe('a draft', () => {
 });
 
 describe('PUT /interviews/{id}', () => {
-  it('updating an interview changes the given fields; a time schedules a draft, and new skills replace the questions', async () => {
+  it('updating an interview changes only the given fields and what depends on them, such as status and questions', async () => {
     const id = await mine.create({ skills: ['SQL'] });
     const first = await mine.get(id);
     const named = (await mine.call('PUT', `/${id}`, { candidate_name: 'Ada', mode: 'shadow' })).body.data;
@@ -434,7 +434,7 @@ describe('starting an interview', () => {
     expect((await mine.call('POST', `/${await mine.create()}/start`, { meeting_link: 'ftp://x' })).status).toBe(400);
   });
 
-  it('when a scheduled interview is started with its first meeting link, its workflow also learns the scheduled time', async () => {
+  it('starting a scheduled interview with its first meeting link tells the workflow the scheduled time', async () => {
     const scheduled_at = future(2);
     const id = await mine.create({ scheduled_at });
     const body = { meeting_link: 'https://meet.example/4' };

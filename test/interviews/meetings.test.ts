@@ -79,7 +79,7 @@ describe('POST /meetings', () => {
     [{ settings: { participation_level: 'loud' } }, 'settings.participation_level'],
     [{ settings: { timezone: 'Mars/Olympus' } }, 'settings.timezone'],
     [{ unknown: 1 }, 'unknown'],
-  ])('POST /meetings refuses %j with 400 naming the field', async (body, name) => {
+  ])('POST /meetings refuses %j with 400 naming the field %s', async (body, name) => {
     const reply = await api.request('POST', '/meetings', { token: ada.token, body });
     expect([reply.status, reply.body.error]).toEqual([400, expect.stringContaining(name)]);
   });
@@ -148,7 +148,7 @@ describe('POST /meetings/{id}/transcript', () => {
     expect([meeting.participant_count, meeting.metadata.duration_seconds]).toEqual([4, 30]);
   });
 
-  it('a meeting gets its start time from a repeated transcript when the process died after it had stored the segments', async () => {
+  it('a repeated transcript request sets a meeting’s start time when the process died after storing the segments', async () => {
     const { meeting_id: id } = await create();
     const { timestamp, ...rest } = segments[0]!;
     const stored = { ...rest, _id: `${id}:${rest.id}`, stream: id, at: new Date(timestamp), is_ai: false, place: '0' };
@@ -222,7 +222,7 @@ describe('PUT /meetings/{id}/settings', () => {
       expect([n, settings]).toEqual([n, Object.assign({}, ...changes)]);
     }
   });
-  it('a meeting’s settings can be changed while it is active; afterwards 409', async () => {
+  it('a meeting’s settings can be changed only while the meeting is active, and later changes get 409', async () => {
     const { meeting_id: id } = await create({ settings: { proactive_suggest: true } });
     const changed = await on('PUT', id, '/settings', { personality: 'challenger', wake_word_enabled: false });
     expect(changed.body.data.settings).toEqual({
@@ -239,7 +239,7 @@ describe('PUT /meetings/{id}/settings', () => {
 });
 
 describe('POST /meetings/{id}/end', () => {
-  it('ending a meeting completes the meeting, and a second request keeps the time of the first one', async () => {
+  it('ending a meeting completes the meeting, and a second request keeps the first end time', async () => {
     const { meeting_id: id } = await create();
     const first = (await on('POST', id, '/end')).body.data;
     expect([first.status, Date.parse(first.ended_at) > 0]).toEqual(['completed', true]);

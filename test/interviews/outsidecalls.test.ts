@@ -180,7 +180,7 @@ describe('DELETE /orgs/{orgId}/interviews/{interviewId}', () => {
     await until(async () => (await records(id)) === 0, 'the record to be forgotten');
   });
 
-  it('deleting an interview removes the last bot’s recording at once, and the recording of an earlier bot as soon as the service lets that bot leave', async () => {
+  it('deleting an interview removes the recording of each bot as soon as the service allows the deletion', async () => {
     const { id, bot } = await called();
     await report(bot, 'in_call_recording');
     await mine.reached(id, 'in_progress');

@@ -69,11 +69,11 @@ describe('POST /orgs/{orgId}/interviews/draft', () => {
     [{ prompt: ' ' }, 'prompt'],
     [{ prompt: 'x', timezone: 'Mars/Olympus' }, 'timezone'],
     [{ prompt: 'x', more: 1 }, 'more'],
-  ])('drafting an interview refuses %j, naming the field', async (given, field) => {
+  ])('drafting an interview refuses %j with 400 naming the field %s', async (given, field) => {
     const { status, body } = await post('draft', given);
     expect([status, body.details[0].path]).toEqual([400, ['body', field]]);
   });
-  it('drafting is for members: 404 for others, 401 for an API key', async () => {
+  it('drafting an interview gets 404 for strangers and 401 with an API key', async () => {
     const [stranger, key] = [await api.newUser(), await api.newKey(org)];
     expect((await post('draft', { prompt: 'x' }, stranger.token)).status).toBe(404);
     expect((await post('draft', { prompt: 'x' }, key.token)).status).toBe(401);
@@ -166,7 +166,7 @@ describe('a draft written by a model', () => {
   const now = new Date('2026-11-18T10:00:00Z');
   const prompt = 'Analyst tomorrow at 3pm, li@example.com';
 
-  it('a draft written by a model is used, but the interview’s time is computed by code from words such as “tomorrow at 3pm”', async () => {
+  it('a model’s draft is used, but code computes the interview’s time from words such as “tomorrow at 3pm”', async () => {
     server.script(reply(read), reply(questions));
     const { draft, generated_by } = await draftInterview(ai(), { prompt, zone: 'UTC', now });
     expect(draft).toMatchObject({

@@ -108,7 +108,7 @@ describe('a PDF', () => {
     for (const words of [byRows, byRows.toReversed()])
       expect(await read(pdfs.pdfPage({ data: pdfs.drawing(words) }))).toBe([...left, ...right].join('\n'));
   });
-  it('a PDF protected only by an owner password is readable, and its scripts never run', async () => {
+  it('a PDF protected only by an owner password is readable, and scripts in a PDF never run', async () => {
     expect(await read(pdfs.encryptedPdf('Built what everybody may read', ''))).toBe('Built what everybody may read');
     expect(await read(pdfs.scripted())).toBe('Built a harmless service with care');
   });

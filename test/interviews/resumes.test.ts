@@ -25,7 +25,7 @@ function upload(id: string, name: string, content: Uint8Array, token = org.owner
 const bodies = (data: { questions: { body: string }[] }) => data.questions.map(({ body }) => body).join('\n');
 
 describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
-  it('an uploaded PDF resume is read, and makes the questions personal', async () => {
+  it('an uploaded PDF resume is read, and its content appears in the interview questions', async () => {
     const id = await mine.create({ skills: ['Go', 'SQL'], question_count: 6 });
     const { status, body } = await upload(id, 'cv.pdf', pdfText(lines));
     expect(status).toBe(200);
@@ -59,7 +59,7 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
     const own = await mine.call('PUT', `/${id}`, { questions: [{ category: 'technical', body: 'What is a join?' }] });
     expect(bodies(own.body.data)).toBe('What is a join?');
   });
-  it('a resume makes a draft’s questions personal, unless a member changed them', async () => {
+  it('questions of a draft are rewritten for an uploaded resume, unless a member changed them', async () => {
     const prompt = 'A solo interview for a senior Go developer, 6 questions';
     const { draft } = (await mine.call('POST', '/draft', { prompt })).body.data;
     const { questions_signature: _signature, ...unsigned } = draft;
@@ -116,7 +116,7 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
   ])('uploading a resume refuses %s', async (_, name, content, status) => {
     expect((await upload(await mine.create(), name, content)).status).toBe(status);
   });
-  it('uploading a resume is for members, and answers 404 for an unknown interview', async () => {
+  it('uploading a resume answers 404 to strangers and for an unknown interview', async () => {
     const stranger = await api.newUser();
     const id = await mine.create();
     expect((await upload(id, 'cv.pdf', pdfText(lines), stranger.token)).status).toBe(404);

@@ -136,7 +136,7 @@ describe('an interview on the page', () => {
     ]);
   });
 
-  it('the room page sends a consent, a message and an end again when the server temporarily fails to accept them, although the socket stays open', async () => {
+  it('the room page sends a consent, message or end again after the server temporarily failed to accept the frame', async () => {
     const id = await mine.create({ role_title: 'Backend Engineer', questions });
     const page = await open((await linksOf(id)).candidate_url, wide);
     await shows(page, 'You are speaking with an AI');
@@ -153,7 +153,7 @@ describe('an interview on the page', () => {
     await shows(page, 'The candidate ended the interview.');
   });
 
-  it('in copilot mode, a person leads the interview on the room page, and only that person sees the AI’s suggestions', async () => {
+  it('in copilot mode, only the interviewer on the room page sees the AI’s suggestions', async () => {
     const id = await mine.create({ role_title: 'Backend Engineer', questions, mode: 'copilot', candidate_name: 'Ada' });
     const { candidate_url, interviewer_url } = await linksOf(id);
     const [candidate, interviewer] = [await open(candidate_url, phone), await open(interviewer_url, wide)];
@@ -235,7 +235,7 @@ describe('the room page', () => {
     if (size === wide) await picture(page, `room-${scheme}`);
   });
 
-  it('the room page sends no referrer, runs no foreign scripts, and is not cached', async () => {
+  it('the headers of the room page forbid referrers, foreign scripts and caching', async () => {
     const { headers, status } = await fetch(`${api.url}/rooms/${'a'.repeat(32)}`);
     expect(status).toBe(404);
     expect(headers.get('referrer-policy')).toBe('no-referrer');

@@ -42,7 +42,7 @@ const detail = async (id: string) => (await mine.call('GET', `/${id}`)).body.dat
 const agree = { type: 'consent', accepted: true };
 
 describe('an interview room', () => {
-  it('an interview room has links from the start on; only their hashes and encrypted copies are stored', async () => {
+  it('the links of an interview room exist from the start on, and are stored only as hashes and encrypted copies', async () => {
     const { id, room } = await started();
     expect(room.ws_url).toMatch(/^wss?:\/\/.*\/v1\/rooms\/ws\/[\w-]{32}$/u);
     expect(room.candidate_url.split('/').at(-1)).toBe(room.ws_url.split('/').at(-1));
@@ -58,7 +58,7 @@ describe('an interview room', () => {
     expect(await detail(await mine.create())).not.toHaveProperty('room');
   });
 
-  it('the room links of a scheduled interview work only between its start and its end, and the room shows what was changed before the start', async () => {
+  it('the room links of a scheduled interview work only between the interview’s start and end', async () => {
     const at = { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() };
     const made = (await mine.call('POST', '', { role_title: 'Baker', questions, ...at })).body.data;
     const { interview_id: id, room } = made as { interview_id: string; room: Links };
@@ -90,7 +90,7 @@ describe('an interview room', () => {
     expect(await late.frame('error')).toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
-  it('an interview room is not found under a wrong link: 404 with an HTML page', async () => {
+  it('a wrong link to an interview room gets 404 with an HTML page', async () => {
     const reply = await fetch(`${api.url}/rooms/${'a'.repeat(32)}`);
     expect([reply.status, reply.headers.get('content-type')]).toEqual([404, expect.stringContaining('text/html')]);
   });
@@ -190,7 +190,7 @@ describe('a solo interview', () => {
     );
   });
 
-  it('a solo interview whose process died after storing an answer continues when anybody connects', async () => {
+  it('a solo interview whose process died after storing an answer continues when any client connects', async () => {
     const { id, room } = await started();
     const candidate = await enter(room.candidate_url);
     candidate.send(agree);

@@ -84,7 +84,7 @@ describe('a summary written by a model', () => {
     expect(summary).toContain('Ben: The budget of the shop is 5,000 euros');
   });
 
-  it('a long summary may have any number of sentences', async () => {
+  it('a model’s long summary may have any number of sentences', async () => {
     server.script(reply(text(30)), found);
     expect(await ask('long')).toMatchObject({ summary: text(30), generated_by: 'model' });
   });

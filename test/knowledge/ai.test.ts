@@ -55,13 +55,13 @@ describe('createAi', () => {
     ['a key alone', { apiKey: 'k' }, undefined],
     ['a key and a model', { apiKey: 'k', model: 'm' }, 'm'],
     ['an endpoint and a model', { baseUrl: 'http://127.0.0.1:1/v1', model: 'm' }, 'm'],
-  ])('createAi needs the name of a model, and an endpoint or an API key: it is given %s', (_, options, expected) => {
+  ])('createAi given %s returns a client only with a model name and an endpoint or API key', (_, options, expected) => {
     expect(createAi(options)?.model).toBe(expected);
   });
 });
 
 describe('answer', () => {
-  it('answer() returns the ids of the sources that the model named, each once, and ignores numbers that belong to no source', async () => {
+  it('answer() returns each source id that the model named once, and ignores numbers without a source', async () => {
     server.reply = () => grounded(' 49 EUR a year. ', [1, 1, 7, 0, -1]);
     expect(await ai().answer(ask)).toEqual({ text: '49 EUR a year.', used: ['a'], has_context: true });
   });
@@ -181,7 +181,7 @@ describe('answer', () => {
     expect(server.requests.map(({ body }) => body.response_format !== undefined)).toEqual([true, false, false]);
   });
 
-  it('each of several requests at the same time is repeated without response_format when the endpoint does not support it', async () => {
+  it('concurrent requests are each repeated without response_format when the endpoint does not support it', async () => {
     const create = async ({ response_format }: { response_format?: unknown }) => {
       if (response_format === undefined) return { choices: [{ message: { content: 'plain' } }] };
       const message = "Unknown parameter: 'response_format'";
@@ -237,7 +237,7 @@ describe('stream', () => {
   it.each([
     ['another answer at the end', '{"answered":true,"sources":[1],"answer":"A","answer":"B"}', ['A', 'restart', 'B']],
     ['an object before the answer', '{"x":{"answer":"no"},"answered":true,"sources":[1],"answer":"B"}', ['B', 'B']],
-  ])('stream() never shows, or withdraws, text that is not in the checked answer: %s', async (_, content, shown) => {
+  ])('stream() hides or withdraws text that is not in the checked answer: %s', async (_, content, shown) => {
     server.reply = () => content;
     const events = await collect(ai().stream(ask));
     const said = events.map((event) =>
@@ -281,7 +281,7 @@ describe('stream', () => {
 });
 
 describe('answerSoFar', () => {
-  it('from a JSON reply that is still arriving, answerSoFar returns the text of the answer so far, and nothing of other members', () => {
+  it('answerSoFar returns the part of the answer that an incomplete JSON reply contains, and nothing of other members', () => {
     const answer = 'a "b" \\ \u0001 é 😀';
     const before = { answered: true, kind: 'answer', note: 'answer": "no', sources: [1, 2] };
     const reply = Array.from(`Here: ${JSON.stringify({ ...before, answer, z: 'no' })}`);
@@ -310,7 +310,7 @@ describe('embed', () => {
     expect(await embedder().embed(['text number 77'])).toEqual([vectors[77]]);
   });
 
-  it('embed() sends no request for an empty list, and a valid one for an empty text', async () => {
+  it('embed() sends no request for an empty list, and embeds an empty text', async () => {
     expect(await embedder().embed([])).toEqual([]);
     expect(server.requests).toHaveLength(0);
     expect(await embedder().embed([''])).toHaveLength(1);

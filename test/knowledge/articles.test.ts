@@ -44,14 +44,14 @@ describe('POST /orgs/{orgId}/documents/text', () => {
     expect((await at('GET', '/documents')).body.documents[0]).not.toHaveProperty('text');
   });
 
-  it('writing the same text again returns the existing document', async () => {
+  it('writing an article with the same text again returns the existing document', async () => {
     const { write } = await fresh();
     const first = (await write({ name: 'Boxes', text: boxes })).body.document;
     const again = await write({ name: 'Other name', text: boxes });
     expect([again.status, again.body.duplicate, again.body.document.doc_id]).toEqual([200, true, first.doc_id]);
   });
 
-  it('an empty or overlong text, an empty name and an unknown field are refused', async () => {
+  it('an article with an empty or overlong text, an empty name or an unknown field is refused', async () => {
     const { write } = await fresh();
     for (const wrong of [{ text: '  ' }, { text: 'x'.repeat(200_001) }, { name: '' }, { colour: 'red' }])
       expect((await write({ name: 'Boxes', text: boxes, ...wrong })).status).toBe(400);
@@ -59,7 +59,7 @@ describe('POST /orgs/{orgId}/documents/text', () => {
 });
 
 describe('GET and PUT /orgs/{orgId}/documents/{docId}/text', () => {
-  it('a changed text replaces the former one in answers, and one of two concurrent changes gets 409', async () => {
+  it('the changed text of an article replaces the former text in answers, and one of two concurrent changes gets 409', async () => {
     const { at, write, ask, indexed } = await fresh();
     const { doc_id: docId } = (await write({ name: 'Boxes', text: boxes })).body.document;
     await indexed(docId);
@@ -97,7 +97,7 @@ describe('GET and PUT /orgs/{orgId}/documents/{docId}/text', () => {
     expect(await dated(3)).toEqual([changed]);
   });
 
-  it('an uploaded UTF-8 text can be changed; reading a table or a text in another encoding gets 409', async () => {
+  it('the text of an uploaded UTF-8 file can be changed, and reading a table or another encoding as text gets 409', async () => {
     const { org, token, at, indexed } = await fresh();
     const upload = async (name: string, content: string | Uint8Array<ArrayBuffer>) =>
       (await api.upload(org.orgId, token, { name, content })).body.document;
@@ -117,7 +117,7 @@ describe('GET and PUT /orgs/{orgId}/documents/{docId}/text', () => {
     }
   });
 
-  it('a text file that is renamed to a Markdown name is read as Markdown, and one that keeps its name as plain text', async () => {
+  it('a text file that is renamed to a Markdown name is read as Markdown, and otherwise as plain text', async () => {
     const { org, token, at, indexed } = await fresh();
     const upload = { name: 'note.txt', content: 'The vault opens at nine.' };
     let { document } = (await api.upload(org.orgId, token, upload)).body;

@@ -59,7 +59,7 @@ it('a document is processed in the backlog queue while another document of its o
   expect(await queuesOf(await indexed(org, token, 'The knot tariff costs two euros.'))).toEqual(['documents']);
 });
 
-it('a document moves to the backlog queue when its processing starts, if another document that the upload did not notice is being processed', async () => {
+it('a document moves to the backlog queue at its start when another document of its organization is being processed', async () => {
   const { org, token } = await fresh();
   const first = await indexed(org, token, 'The dunlin tariff costs nine euros.');
   // An upload in test mode checks only documents of test mode, so it does not notice this one in live mode.

@@ -43,7 +43,7 @@ describe('thresholds', () => {
   const hundred = (set: string, scale: number) =>
     Array.from({ length: 100 }, (_, at) => outcome(set, 'unanswered', (scale * at) / 100));
 
-  it('the thresholds of relevance are chosen on the set of questions whose unanswerable questions are hardest to refuse', () => {
+  it('the relevance thresholds are chosen on the question set whose unanswerable questions are hardest to refuse', () => {
     const all = [...hundred('easy', 0.3), ...hundred('hard', 0.6)];
     const { answer, offer } = thresholdsOf(all);
     const share = (from: number): number =>
@@ -54,7 +54,7 @@ describe('thresholds', () => {
     expect(offer).toBeLessThan(answer);
   });
 
-  it('the choice of relevance thresholds ignores questions that were answered right, that have an answer, or whose answer was removed for the test', () => {
+  it('the choice of relevance thresholds ignores questions that have an answer or were answered right', () => {
     const high = [
       { ...outcome('a', 'unanswered', 0.9), right: true },
       outcome('a', 'answered', 0.9),

@@ -9,13 +9,13 @@ const german = 'Wie lange dauert eine Überweisung in ein anderes Land?';
 const english = 'How long does a transfer to another country take?';
 
 describe('centring', () => {
-  it('centring leaves the part of an embedding that the model me5 made unchanged for text in English or an unknown language', () => {
+  it('centring leaves the me5 part of an embedding unchanged for text in English or an unknown language', () => {
     const part = unit(width);
     expect(centredPart(part, { kind: 'question', text: english })).toBe(part);
     expect(centredPart(part, { kind: 'passage', text: '42' })).toBe(part);
   });
 
-  it('for text in another language than English, centring shifts the part of an embedding that the model me5 made, and no other part', () => {
+  it('for text in another language than English, centring shifts only the part of an embedding from the model me5', () => {
     const vector = unit(dimensions);
     const moved = centred(vector, { kind: 'passage', text: german });
     expect(Math.hypot(...moved.slice(0, width))).toBeCloseTo(1, 5);

@@ -24,7 +24,7 @@ async function fresh() {
 
 describe('POST /orgs/{orgId}/documents', () => {
   it.each(['help.md', 'cards.docx', 'fees.xlsx', 'branches.csv', 'security.txt'])(
-    'the upload of %s is stored by the request and indexed afterwards',
+    'the uploaded file %s is stored by the request and indexed afterwards',
     async (name) => {
       const { status, body } = await api.upload(
         org.orgId,
@@ -123,7 +123,7 @@ describe('POST /orgs/{orgId}/documents', () => {
     expect([other.status, other.body.code]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
   });
 
-  it('uploading a document never exceeds the sandbox limit, even when uploads arrive concurrently: 403 SANDBOX_LIMIT', async () => {
+  it('concurrent uploads never exceed the sandbox’s document limit, and uploads over the limit get 403 SANDBOX_LIMIT', async () => {
     const { orgId, token } = await fresh();
     const replies = await Promise.all(
       Array.from({ length: 28 }, (_, n) => api.upload(orgId, token, text(`Fact number ${n}.`, `${n}.md`))),
@@ -136,7 +136,7 @@ describe('POST /orgs/{orgId}/documents', () => {
     expect((await api.upload(orgId, token, text('There is room again.'))).status).toBe(201);
   });
 
-  it('uploading a document in a live organization enforces the plan’s limit, and the error names the limit: 403 BETA_LIMIT_REACHED', async () => {
+  it('in a live organization, an upload over the plan’s document limit gets 403 BETA_LIMIT_REACHED and the limit’s name', async () => {
     const org = await api.newOrg();
     await api.goLive(org);
     const { token } = await api.newKey(org, { mode: 'live' });
@@ -181,7 +181,7 @@ describe('GET /orgs/{orgId}/documents', () => {
     expect((await api.request('GET', `/orgs/${org.orgId}/documents?limit=101`, { token: key })).status).toBe(200);
   });
 
-  it('a key lists only the documents of its mode; a member lists both modes, or the requested one', async () => {
+  it('an API key lists only the documents of its mode, and a member lists both modes or the requested mode', async () => {
     const org = await api.newOrg();
     await api.goLive(org);
     const [live, test] = [(await api.newKey(org, { mode: 'live' })).token, (await api.newKey(org)).token];
@@ -205,7 +205,7 @@ describe('GET /orgs/{orgId}/documents', () => {
 });
 
 describe('PATCH /orgs/{orgId}/documents/{docId}/segments', () => {
-  it('a document is hidden at once from questions in a segment that it lost, and found in a segment that it got once the index is updated', async () => {
+  it('a document is hidden at once in a lost segment, and found in a new segment once the index is updated', async () => {
     const { orgId, token } = await fresh();
     const { body } = await api.upload(orgId, token, text('The zebra tariff costs nine euros.'), {
       segments: 'personal',
@@ -233,7 +233,7 @@ describe('PATCH /orgs/{orgId}/documents/{docId}/segments', () => {
     [{}],
     [{ segments: ['  '] }],
     [{ segments: Array.from({ length: 21 }, (_, n) => `s${n}`) }],
-  ])('changing segments answers 400 for %j', async (body) => {
+  ])('changing a document’s segments answers 400 for %j', async (body) => {
     const { status, body: reply } = await api.request('PATCH', `/orgs/${org.orgId}/documents/doc_x/segments`, {
       token: key,
       body,
@@ -282,7 +282,7 @@ describe('PATCH /orgs/{orgId}/documents/{docId}/authority', () => {
 });
 
 describe('PATCH /orgs/{orgId}/documents/{docId}/source', () => {
-  it('an answer cites a document’s new title and link at once, and cites a document without a title by the words of its filename', async () => {
+  it('an answer cites a document’s new title and link at once, and an untitled document by the words of its filename', async () => {
     const { orgId, token } = await fresh();
     const { body } = await api.upload(orgId, token, text('The puffin card costs 7 EUR.', 'price-list_2026.md'));
     const id = body.document.doc_id;
@@ -324,7 +324,7 @@ describe('DELETE /orgs/{orgId}/documents/{docId}', () => {
     expect((await api.request('GET', path, { token })).status).toBe(404);
   });
 
-  it('a document that is deleted right after its upload can be uploaded again, and the answer does not cite the deleted one', async () => {
+  it('a document deleted right after its upload can be uploaded again, and answers never cite the deleted document', async () => {
     const { orgId, token } = await fresh();
     const { body } = await api.upload(orgId, token, { name: 'help.md', content: await fixture('help.md') });
     expect((await api.request('DELETE', `/orgs/${orgId}/documents/${body.document.doc_id}`, { token })).status).toBe(
@@ -339,7 +339,7 @@ describe('DELETE /orgs/{orgId}/documents/{docId}', () => {
 });
 
 describe('POST /orgs/{orgId}/documents/{docId}/reprocess', () => {
-  it('while a document is indexed again, its old text still answers, and further requests to index it may get 409', async () => {
+  it('a document’s old text still answers while the document is indexed again', async () => {
     const { orgId, token } = await fresh();
     const { body } = await api.upload(orgId, token, text('The otter line is open on Sundays.'));
     const docId = body.document.doc_id;

@@ -165,7 +165,7 @@ describe('passages without embeddings', () => {
     expect(again.texts).toEqual([]);
   });
 
-  it('the vectors of a passage’s sentences are stored with it, for its organization and mode only', async () => {
+  it('the vectors of a passage’s sentences are stored for the organization and mode of the passage only', async () => {
     const text = 'Our branches open at nine. On Sundays all of them are closed.';
     const hours = await stored([text, 'Cards are free.']);
     expect(await findSentences(orgId, mode, [`${hours}:1:0`])).toEqual(new Map());
@@ -190,7 +190,7 @@ describe('passages without embeddings', () => {
     expect(await embeddedBy(docId)).toBeUndefined();
   });
 
-  it('passages are embedded in batches: the next attempt continues after the batches that a failed attempt has written', async () => {
+  it('after a failed embedding attempt, the next attempt embeds only the passages that are not written yet', async () => {
     const docs: string[] = [];
     for (let at = 0; at < 3; at += 1) docs.push(await stored(Array.from({ length: 40 }, (_, n) => `Fact ${at} ${n}.`)));
     let written = 0;
@@ -281,7 +281,7 @@ describe('a document that changes while it is being embedded', () => {
 });
 
 describe('a document whose tags changed', () => {
-  it('a document whose tags change while it is being embedded gets vectors with the new tags, even when the embedding attempt dies', async () => {
+  it('a document whose tags change during a failed embedding attempt gets vectors with the new tags in the next attempt', async () => {
     const docId = await stored(
       Array.from({ length: 40 }, (_, n) => `Fact ${n}.`),
       { segments: ['personal'] },
@@ -365,7 +365,7 @@ describe('switching to another model', () => {
 });
 
 describe('a page whose crawl is still running', () => {
-  it('a page whose crawl is still running is embedded after two minutes at the latest; until then the old model’s vectors stay', async () => {
+  it('a page of a running crawl is embedded by a new model after two minutes, and old vectors stay until then', async () => {
     const doc = await stored(['The gold card costs 49 EUR.']);
     await embed();
     const pageId = newId('page');
@@ -405,7 +405,7 @@ describe('a page whose crawl is still running', () => {
   });
 });
 
-it('the waiting time for embeddings counts from the publication of the first waiting passage, and ends when the embedding starts', async () => {
+it('the waiting time for embeddings counts from the first waiting passage until the embedding starts', async () => {
   const work = async () => (await EmbeddingWorkModel.find({ org_id: orgId }, null, everyRecord).lean())[0]!;
   const first = clock();
   await wakeEmbedding(owner(), first);

@@ -227,7 +227,7 @@ describe('the embedding process', () => {
     expect(failures).toEqual(['The embedding process did not answer in time.']);
   });
 
-  it('a killed embedding process fails only the text in progress; a new process embeds the other texts', async () => {
+  it('a killed embedding process fails only the text in progress, and a new process embeds the other texts', async () => {
     let started = 0;
     start({ onStart: () => (started += 1) });
     await embedder.embed([question('hello')]);
@@ -249,7 +249,7 @@ describe('the embedding process', () => {
     expect(await ask(start({ threads: true }))).toEqual(await ask(shared));
   });
 
-  it('when the models’ files are missing, the calls of the embedding process fail, and nothing else crashes', async () => {
+  it('calls of the embedding process fail with the reason when the models’ files are missing', async () => {
     start({ folder: '/nowhere' });
     const asked = embedder.embed([question('hello')]);
     await expect(asked).rejects.toThrow(EmbeddingFailed);

@@ -45,7 +45,7 @@ describe('with the embedded models', () => {
   });
   afterAll(() => shared.close());
 
-  it('the vectors of questions and of passages consist of one part for each model, in the same order, each part with norm 1', async () => {
+  it('the vectors of questions and passages have one part of norm 1 for each model, in the same order', async () => {
     const parts = await shared.question('How do I order a card?');
     const [passage] = await shared.passages([{ heading: 'Cards', text: 'Order one in the app.' }]);
     expect(parts.map(({ length }) => length)).toEqual(widths);
@@ -118,7 +118,7 @@ describe('the embedding processes, started once', () => {
   beforeAll(() => start());
   afterAll(() => local.close());
 
-  it('the embedding processes are separate for questions and passages; the process for passages has a lower priority', async () => {
+  it('questions and passages are embedded in separate processes, and the process for passages has a lower priority', async () => {
     expect(local.pids()).toEqual({ questions: undefined, passages: undefined });
     await ask('hello');
     await local.sentences(['hello']);
@@ -128,7 +128,7 @@ describe('the embedding processes, started once', () => {
     expect([getPriority(questions), getPriority(passages)]).toEqual([0, 10]);
   });
 
-  it('a text too long for the cache still gets its vectors', async () => {
+  it('a text that is too long for the embedding cache still gets its vectors', async () => {
     const long = 'card '.repeat(300);
     expect(await ask(long)).toHaveLength(modelNames.length);
     const [vector] = await local.sentences([long]);
@@ -219,7 +219,7 @@ describe('the embedding processes', () => {
     ]);
   });
 
-  it('an embedding process that hangs is killed: the question times out, and a new process answers the next questions', async () => {
+  it('an embedding process that hangs is killed, and a new process answers the next questions', async () => {
     await start({ questionMs: 100 });
     // The first question may time out, because the process has to start.
     await until(() => ask('hello').catch(() => undefined), 'the process');
@@ -240,7 +240,7 @@ describe('with an embedding model at an endpoint', () => {
   afterAll(() => server.close());
   const endpoint = () => ({ baseUrl: server.baseUrl, embeddingModel: 'e' });
 
-  it('vectors from an endpoint have norm 1 and come from one model, and a question that is repeated is sent to the endpoint once', async () => {
+  it('vectors from an endpoint have norm 1, and a repeated question is sent to the endpoint once', async () => {
     const embedding = open({ obtain: undefined, endpoint: endpoint() });
     expect([embedding.model, embedding.local]).toEqual(['endpoint:e', undefined]);
     const [passage] = await embedding.passages([{ heading: 'Cards', text: 'Order one.' }]);

@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createEmbedding, type Embedding } from '../../clients/embedding/embedding.ts';
+import { TextRefused } from '../../clients/embedding/embedder.ts';
 import { createRemoteEmbedder, maxTexts } from '../../clients/embedding/remote.ts';
 import { startEmbeddingService, type EmbeddingService } from '../../clients/embedding/service.ts';
 import { apiAt, until } from '../kit/harness.ts';
@@ -56,7 +57,7 @@ it('an embedding service returns the same vectors of questions, sentences and pa
     expect(await ask(remote)).toEqual(await ask(own));
 });
 
-it('any number of texts can be embedded: no call has more texts than a service takes, and the vectors keep their order', async () => {
+it('many texts are embedded in calls no larger than the service takes, and the vectors keep their order', async () => {
   const sizes: number[] = [];
   /** Answers each text, which is a number, with a vector of that number. */
   async function answer(incoming: IncomingMessage, reply: ServerResponse): Promise<void> {
@@ -73,6 +74,25 @@ it('any number of texts can be embedded: no call has more texts than a service t
   expect(Math.max(...sizes)).toBeLessThanOrEqual(maxTexts);
   await embedder.close();
   await close();
+});
+
+it('a text that one embedding service refuses counts as refused, even when another service is down', async () => {
+  const [refusing, gone] = await Promise.all(
+    [0, 1].map(() => listening(createServer((_, reply) => void reply.writeHead(422).end('no vector')))),
+  );
+  await gone!.close();
+  const failures: Error[] = [];
+  const options = { pool: 'passages' as const, timeoutMs: 60_000, nextAfterMs: 60_000 };
+  const ask = (...hosts: string[]): Promise<unknown> =>
+    createRemoteEmbedder({ ...options, urls: hosts, onFailure: (failure) => failures.push(failure) }).embed([
+      { kind: 'passage', text: 'Poison.' },
+    ]);
+  await expect(ask(gone!.url, refusing!.url)).rejects.toThrow(TextRefused);
+  await expect(ask(refusing!.url, gone!.url)).rejects.toThrow(TextRefused);
+  expect(failures).toEqual([]);
+  await expect(ask(gone!.url)).rejects.toThrow('does not answer');
+  expect(failures).toHaveLength(1);
+  await refusing!.close();
 });
 
 it('an API and a worker without embedding models of their own use the vectors of the embedding services', async () => {
@@ -111,7 +131,7 @@ it('every question still gets its vector when one of two embedding services hang
   expect(await asked('while one is away')).toHaveLength(12);
 });
 
-it('questions fail with the reason while the only embedding service is stopped; once the service answers again, the state is “ready”', async () => {
+it('questions fail with the reason while the only embedding service is stopped, and work once the service answers again', async () => {
   const one = await startEmbeddingService({ folder: folder(), host: '127.0.0.1', port: 0 });
   const embedding = embeddingOf([one.url]);
   await embedding.question('before?');

@@ -164,7 +164,7 @@ describe('text files', () => {
     expect(await readHere(iconv.encode(text, encoding), 'txt')).toEqual([{ kind: 'text', text }]);
   });
 
-  it('text loses invisible and direction-changing characters', async () => {
+  it('the reader removes invisible and direction-changing characters from a text file', async () => {
     expect(await read('Pay\u200b \u202e100\u202c EUR\u0007.', 'txt')).toEqual([{ kind: 'text', text: 'Pay 100 EUR.' }]);
   });
 });
@@ -333,7 +333,7 @@ describe('CSV', () => {
     ['utf-8', '\t'],
     ['utf-8', ','],
   ] as const)(
-    'long quoted answers full of commas stay in their cells: %s, delimiter %s',
+    'long quoted answers full of commas stay in their cells in a CSV file of encoding %s with delimiter %s',
     async (encoding, delimiter) => {
       const answer = (at: number): string =>
         `Type ${at} ends online, by letter, or in a branch; it takes ${at} days.\n${'Bring cards, keys, and papers; else fees, and costs, fall due. '.repeat(25).trim()}`;
@@ -413,7 +413,7 @@ describe('CSV', () => {
       'Team,Lead,Deputy\nSales,Ann,Tom\n\nFeature,Basic,Premium,Gold\nSupport,by letter,by phone,by visit\n',
       ['Team: Sales; Lead: Ann; Deputy: Tom', 'Feature: Support; Basic: by letter; Premium: by phone; Gold: by visit'],
     ],
-  ])('rows after a blank row are assigned to the right table: %s', async (_label, source, expected) =>
+  ])('CSV rows after a blank row are assigned to the right table: %s', async (_label, source, expected) =>
     expect(lines(await readHere(source, 'csv'))).toEqual(expected),
   );
 
@@ -444,7 +444,7 @@ describe('XLSX', () => {
     ['a truth value', '<c r="B2" t="b"><v>1</v></c>', 'yes'],
     ['a formula with a stored result', '<c r="B2" t="str"><f>A1&amp;"x"</f><v>result</v></c>', 'result'],
     ['rich text', '<c r="B2" t="inlineStr"><is><r><t>one </t></r><r><t>two</t></r></is></c>', 'one two'],
-  ])('a cell is read as Excel shows it: %s', async (_label, cell, shown) => {
+  ])('an XLSX cell is read as Excel shows the cell: %s', async (_label, cell, shown) => {
     const table = `<row r="1">${bad.textCell('A1', 'Service')}${bad.textCell('B1', 'Price')}</row><row r="2">${bad.textCell('A2', 'Gold')}${cell}</row>`;
     expect(rows(await readHere(bad.makeXlsx({ rows: table, styles }), 'xlsx'))).toEqual([
       [
@@ -460,7 +460,7 @@ describe('XLSX', () => {
       .join('')}</row>`;
   const merged = (...references: string[]): string =>
     `<mergeCells>${references.map((reference) => `<mergeCell ref="${reference}"/>`).join('')}</mergeCells>`;
-  it('a merged cell is repeated in every row and column that it covers, but a merged title is read once', async () => {
+  it('a merged XLSX cell is repeated in every row and column that it covers, but a merged title is read once', async () => {
     const source = bad.makeXlsx({
       rows: [
         sheetRow(1, { A: 'Plans of this year' }),
@@ -478,7 +478,7 @@ describe('XLSX', () => {
     ]);
   });
 
-  it('a merged cell is not repeated in columns that exist only because of the merge, and a long text is not repeated', async () => {
+  it('a merged XLSX cell is not repeated in columns that exist only because of the merge, nor when its text is long', async () => {
     const long = 'Bring your card. '.repeat(20).trim();
     const source = bad.makeXlsx({
       rows: [
@@ -510,7 +510,7 @@ describe('XLSX', () => {
     ]);
   });
 
-  it('hidden rows, columns and values are skipped, but a cell that is merged from a hidden row into a visible one is read', async () => {
+  it('hidden XLSX rows, columns and values are skipped, except a cell that is merged from a hidden row into a visible row', async () => {
     const source = bad.makeXlsx({
       before: '<cols><col min="3" max="3" hidden="1"/></cols>',
       styles:
@@ -546,7 +546,7 @@ describe('XLSX', () => {
     ]);
   });
 
-  it('XLSX rows and columns of collapsed groups are read; individually hidden ones are not', async () => {
+  it('XLSX rows and columns of collapsed groups are read, and rows and columns hidden one by one are not', async () => {
     const source = bad.makeXlsx({
       before:
         '<cols><col min="2" max="2" outlineLevel="1" hidden="1"/><col min="3" max="3" collapsed="1"/><col min="4" max="4" hidden="1"/></cols>',
@@ -569,7 +569,7 @@ describe('XLSX', () => {
     ]);
   });
 
-  it('names of columns without values are output once, after the table', async () => {
+  it('the names of XLSX columns without values are read once, after the table', async () => {
     const source = bad.makeXlsx({
       rows: [
         sheetRow(1, { A: 'Plan', B: 'Fee', C: 'Cash back', D: 'Insurance' }),
@@ -594,7 +594,7 @@ describe('XLSX', () => {
     expect(lines(await readHere(source, 'xlsx'))).toEqual(['Fees', 'Plan: Basic; Fee: 4 EUR']);
   });
 
-  it('an uncalculated formula makes the file unreadable only when the formula’s row is visible', async () => {
+  it('an uncalculated XLSX formula makes the file unreadable only when the formula’s row is visible', async () => {
     const formula = '<c r="B3"><f>B2*2</f><v></v></c>';
     const table = (attributes: string): Buffer =>
       bad.makeXlsx({
@@ -604,14 +604,14 @@ describe('XLSX', () => {
     expect(await reasonOf(readHere(table(''), 'xlsx'))).toBe('uncalculated');
   });
 
-  it('an uncalculated formula is an empty cell when other formulas have results', async () => {
+  it('an uncalculated XLSX formula is an empty cell when other formulas have results', async () => {
     const source = bad.makeXlsx({
       rows: `${sheetRow(1, { A: 'Plan', B: 'Fee' })}<row r="2">${bad.textCell('A2', 'Basic')}<c r="B2"><f>2+2</f><v>4</v></c></row><row r="3">${bad.textCell('A3', 'Both')}<c r="B3"><f>IF(A9="","",A9)</f></c></row>`,
     });
     expect(lines(await readHere(source, 'xlsx'))).toEqual(['Fees', 'Plan: Basic; Fee: 4', 'Plan: Both']);
   });
 
-  it('the first row of a sheet is a header even when all cells of the sheet are words', async () => {
+  it('the first row of an XLSX sheet is a header even when all cells of the sheet are words', async () => {
     const source = bad.makeXlsx({
       rows: `${sheetRow(1, { A: 'Feature', B: 'Basic', C: 'Premium' })}${sheetRow(2, { A: 'Support', B: 'by letter', C: 'by phone' })}`,
     });
@@ -621,7 +621,7 @@ describe('XLSX', () => {
     ]);
   });
 
-  it('in a sheet with a million empty styled rows, the two rows with content are read', async () => {
+  it('in an XLSX sheet with a million empty styled rows, the two rows with content are read', async () => {
     expect(rows(await readHere(bad.millionRowsXlsx(), 'xlsx'))).toEqual([
       [
         ['Service', 'Gold card'],
@@ -760,7 +760,7 @@ describe('DOCX', () => {
     expect(found).toEqual(expected.map((line) => line.replace('  ', ' ')));
   });
 
-  it('when hidden text in a DOCX contains the end of a field, the text is dropped and the field still ends there', async () => {
+  it('a field in a DOCX ends correctly when its end stands in hidden text that is dropped', async () => {
     const hidden = '<w:r><w:rPr><w:vanish/></w:rPr><w:t>SECRET</w:t><w:fldChar w:fldCharType="end"/></w:r>';
     const link = '<w:r><w:instrText> HYPERLINK "https://bank.example/form" </w:instrText></w:r>';
     expect(
@@ -880,14 +880,14 @@ describe('unreadable files', () => {
 });
 
 describe('limits of the reader process', () => {
-  it('a reader that exceeds its memory is killed: out_of_memory', async () => {
+  it('a reader process that exceeds its memory is killed, and the file is refused as out_of_memory', async () => {
     const small = createFiles({ program, memoryMb: 130, spares: 0 });
     const text = Buffer.from(Array.from({ length: 300_000 }, (_, at) => `- item ${at}`).join('\n'));
     expect(await reasonOf(small.extract(stream(text), 'md'))).toBe('out_of_memory');
     await small.close();
   });
 
-  it('a reader that exceeds its time is killed: timed_out', async () => {
+  it('a reader process that exceeds its time is killed, and the file is refused as timed_out', async () => {
     const quick = createFiles({ program, timeoutMs: 300, spares: 0 });
     const endless = new PassThrough();
     endless.write('never ended');
@@ -905,18 +905,15 @@ describe('limits of the reader process', () => {
     await quick.close();
   });
 
-  onLinux(
-    'a file that is read in the background is refused when reading it takes too much processor time: timed_out',
-    async () => {
-      const limits = { maxTextCharacters: 100_000_000 };
-      const quick = createFiles({ program, timeoutMs: 1_000, patience: 100, spares: 0, limits });
-      const deep = Array.from({ length: 4_500 }, (_, at) => `${'  '.repeat(at)}- item`).join('\n');
-      expect(await reasonOf(quick.extract(stream(Buffer.from(deep)), 'md', { background: true }))).toBe('timed_out');
-      await quick.close();
-    },
-  );
+  onLinux('a file read in the background is refused as timed_out when it takes too much processor time', async () => {
+    const limits = { maxTextCharacters: 100_000_000 };
+    const quick = createFiles({ program, timeoutMs: 1_000, patience: 100, spares: 0, limits });
+    const deep = Array.from({ length: 4_500 }, (_, at) => `${'  '.repeat(at)}- item`).join('\n');
+    expect(await reasonOf(quick.extract(stream(Buffer.from(deep)), 'md', { background: true }))).toBe('timed_out');
+    await quick.close();
+  });
 
-  it('the caller’s signal aborts reading with the signal’s reason', async () => {
+  it('the caller’s signal aborts the reading of a file with the signal’s reason', async () => {
     const abort = new AbortController();
     const endless = new PassThrough();
     const reading = files.extract(endless, 'txt', { signal: abort.signal });
@@ -940,7 +937,7 @@ describe('limits of the reader process', () => {
     await expect(files.extract(join(folder, 'missing.md'), 'md')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('text over the limit is refused before all of it is read', async () => {
+  it('a file with text over the limit is refused as too_much_text', async () => {
     const short = createFiles({ program, limits: { maxTextCharacters: 50 }, spares: 0 });
     expect(await reasonOf(short.extract(stream(Buffer.from('A sentence of words. '.repeat(4))), 'md'))).toBe(
       'too_much_text',
@@ -948,7 +945,7 @@ describe('limits of the reader process', () => {
     await short.close();
   });
 
-  it('ten concurrent files are read, each in its own process', async () => {
+  it('ten files are read at the same time', async () => {
     const texts = Array.from({ length: 10 }, (_, at) => `File number ${at}.`);
     const read = await Promise.all(texts.map((text) => files.extract(stream(Buffer.from(text)), 'txt')));
     expect(read).toEqual(texts.map((text) => [{ kind: 'text', text }]));
@@ -972,35 +969,32 @@ describe('limits of the reader process', () => {
     expect(JSON.parse(await textOf(child.stdout))).toEqual([0, denied, denied, denied, denied, 'EvalError']);
   });
 
-  onLinux(
-    'a spare reader process that is killed is replaced, and killing one that reads a file causes a retryable error',
-    async () => {
-      const before = new Set(childrenOf(process.pid));
-      const own = createFiles({ program });
-      const [spare] = childrenOf(process.pid).filter((pid) => !before.has(pid));
-      if (spare === undefined) throw new Error('no spare was started');
-      process.kill(spare, 'SIGKILL');
-      // Waits until the parent has noticed the death, not only until the process is dead.
-      await until(() => !existsSync(`/proc/${spare}`));
-      expect(await own.extract(stream(Buffer.from('One.')), 'txt')).toHaveLength(1);
+  onLinux('a killed spare reader process is replaced, and killing a busy reader causes a retryable error', async () => {
+    const before = new Set(childrenOf(process.pid));
+    const own = createFiles({ program });
+    const [spare] = childrenOf(process.pid).filter((pid) => !before.has(pid));
+    if (spare === undefined) throw new Error('no spare was started');
+    process.kill(spare, 'SIGKILL');
+    // Waits until the parent has noticed the death, not only until the process is dead.
+    await until(() => !existsSync(`/proc/${spare}`));
+    expect(await own.extract(stream(Buffer.from('One.')), 'txt')).toHaveLength(1);
 
-      const endless = new PassThrough();
-      const known = new Set(childrenOf(process.pid));
-      const lone = createFiles({ program, spares: 0 });
-      const reading = lone.extract(endless, 'txt').catch((error: unknown) => error);
-      const [busy] = childrenOf(process.pid).filter((pid) => !known.has(pid));
-      if (busy === undefined) throw new Error('no reader was started');
-      process.kill(busy, 'SIGKILL');
-      const error = await reading;
-      expect(error).not.toBeInstanceOf(Unreadable);
-      expect(error).toMatchObject({ message: expect.stringContaining('SIGKILL') });
-      await own.close();
-      await lone.close();
-    },
-  );
+    const endless = new PassThrough();
+    const known = new Set(childrenOf(process.pid));
+    const lone = createFiles({ program, spares: 0 });
+    const reading = lone.extract(endless, 'txt').catch((error: unknown) => error);
+    const [busy] = childrenOf(process.pid).filter((pid) => !known.has(pid));
+    if (busy === undefined) throw new Error('no reader was started');
+    process.kill(busy, 'SIGKILL');
+    const error = await reading;
+    expect(error).not.toBeInstanceOf(Unreadable);
+    expect(error).toMatchObject({ message: expect.stringContaining('SIGKILL') });
+    await own.close();
+    await lone.close();
+  });
 
   onLinux(
-    'a file that is read in the background gets a new process with low priority, and leaves the spare process to other files',
+    'a file read in the background gets a new low-priority process, and leaves the spare process to other files',
     async () => {
       const before = new Set(childrenOf(process.pid));
       const own = createFiles({ program, spares: 1 });

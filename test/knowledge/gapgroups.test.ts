@@ -76,7 +76,7 @@ describe('unanswered questions', () => {
     expect(await findGroup(orgOf, 'test', asked.meaning!)).toBeUndefined();
   });
 
-  it('a list of unanswered questions, read page by page, has each group once, also groups that were last asked at the same time', async () => {
+  it('paging through the unanswered questions returns each group once, even groups that were last asked at the same time', async () => {
     const orgOf = newId('org');
     const second = new Date();
     const first = new Date(second.getTime() - 1_000);
@@ -141,7 +141,7 @@ describe('unanswered questions', () => {
 });
 
 describe('a question that waits for vectors', () => {
-  it('a question that was asked before the passages had vectors is asked again in its original segments, even when none is a valid tag', async () => {
+  it('a question that was asked before the passages had vectors is asked again in its original segments', async () => {
     const owner = { org_id: newId('org'), mode: 'test' } as const;
     const filters = new Map<string, SegmentFilter | undefined>();
     const deps = {

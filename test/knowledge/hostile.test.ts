@@ -168,7 +168,7 @@ describe('the names of users, organizations and keys', () => {
     ['an embedding', 'a\u202ab'],
     ['an isolate', 'a\u2066b\u2069'],
     ['blanks only', ' \u00a0\u3000'],
-  ])('a name with %s is refused with 400 naming the field', async (_, name) => {
+  ])('a user, organization or key name with %s is refused with 400 naming the field', async (_, name) => {
     const replies = await Promise.all([
       api.request('POST', '/orgs', { token: org.owner.token, body: { name } }),
       api.request('POST', `/support/developer-keys/orgs/${org.orgId}/keys`, { token: org.owner.token, body: { name } }),
@@ -177,10 +177,13 @@ describe('the names of users, organizations and keys', () => {
     for (const { status, body } of replies) expect([status, body.details?.[0]?.path]).toEqual([400, ['body', 'name']]);
   });
 
-  it.each(['Zoë 王小明', 'שלום עולם', 'می‌خواهم', '👩‍👩‍👧 & Söhne', ' a '])('%s is accepted as a name', async (name) => {
-    const { status, body } = await api.request('POST', '/orgs', { token: org.owner.token, body: { name } });
-    expect([status, body.data.name]).toEqual([201, name]);
-  });
+  it.each(['Zoë 王小明', 'שלום עולם', 'می‌خواهم', '👩‍👩‍👧 & Söhne', ' a '])(
+    'the name %s is accepted for an organization',
+    async (name) => {
+      const { status, body } = await api.request('POST', '/orgs', { token: org.owner.token, body: { name } });
+      expect([status, body.data.name]).toEqual([201, name]);
+    },
+  );
 });
 
 describe('an Idempotency-Key', () => {
@@ -264,7 +267,7 @@ describe('a malformed HTTP request', () => {
     },
   );
 
-  it('a request with a chunked body still needs a content type: 415', async () => {
+  it('a request with a chunked body but without a content type gets 415', async () => {
     const head = 'POST /v1/auth/login HTTP/1.1\r\nHost: api\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n';
     expect((await exchange(`${head}\r\n2\r\n{}\r\n0\r\n\r\n`)).status).toBe(415);
   });
@@ -313,7 +316,7 @@ describe('a malformed HTTP request', () => {
 });
 
 describe('an upload whose process was killed', () => {
-  it('a killed upload leaves a temporary file that the next process removes, and no other file is removed', async () => {
+  it('the next process removes the temporary file that a killed upload left, and removes no other file', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'uploads-'));
     try {
       const [old, young, another] = [`upload-${randomUUID()}`, `upload-${randomUUID()}`, 'upload-of-somebody-else'];

@@ -94,7 +94,7 @@ describe('an API that is killed during uploads', () => {
 });
 
 describe('the index of stored bytes, missing because the process that created it was killed', () => {
-  it('when the database index of the stored files is missing, the next API that starts creates it, and files can be read and deleted', async () => {
+  it('an API that starts creates a missing database index of the stored files, so that files can be read and deleted', async () => {
     const { orgId, token } = await fresh();
     const kept = (await api.upload(orgId, token, text(1))).body.document.doc_id as string;
     await api.processed(orgId, token, kept);
@@ -134,7 +134,7 @@ describe('an API that is killed during a deletion', () => {
 });
 
 describe('an API that is killed while it stores a crawl with its schedule', () => {
-  it('an API that is killed while it stores a crawl leaves the crawl running, and a second request for the crawl gets 409 CRAWL_RUNNING', async () => {
+  it('after an API is killed while storing a crawl, a second request for the crawl gets 409 CRAWL_RUNNING', async () => {
     const { orgId, token } = await fresh();
     const body = { url: 'https://site.example/', options: { every_hours: 6 } };
     await dying('crawl stored', (by) =>

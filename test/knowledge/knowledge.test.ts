@@ -45,7 +45,7 @@ describe('the help centre of a bank', () => {
   });
 
   it.each(script.questions)(
-    'the help centre of a bank answers or refuses as expected: $question',
+    'the help centre of a bank answers “$question” from the source $source (null: finds no answer)',
     async ({ question, segment, source, contains }) => {
       const { status, body } = await bank.ask(question, segment ? { context: { productType: segment } } : {});
       expect(status).toBe(200);
@@ -216,7 +216,7 @@ describe('GET and PATCH /orgs/{orgId}/kb/gaps', () => {
 });
 
 describe('a question by a member', () => {
-  it('a question without an answer is recorded as unanswered when it is asked with an API key, and not when a member asks it', async () => {
+  it('an unanswered question is recorded when it is asked with an API key, and not when a member asks it', async () => {
     const place = await knowing(system(), [{ name: 'a.md', content: 'The crane card is yellow.' }]);
     const tried = await system().request('POST', `/orgs/${place.orgId}/kb/query`, {
       token: place.org.owner.token,
@@ -301,7 +301,7 @@ describe('with a language model and an embedding model configured', () => {
     expect(prompt).not.toContain('internal pilot');
   });
 
-  it('a model’s sentence that no source supports is dropped, and without any other sentence there is no answer', async () => {
+  it('an unsupported sentence of the model is dropped, and an answer of only such sentences becomes no answer', async () => {
     const reply = (answer: string) => JSON.stringify({ answered: true, sources: [1], answer });
     model.reply = () => reply('There is no fee. The bonus is 500 EUR.');
     const { body } = await place.ask('What is the monthly fee of the stork account?');
@@ -388,7 +388,7 @@ describe('with a language model and an embedding model configured', () => {
     ],
     ['a hang', () => Array.from({ length: 10 }, () => ({ kind: 'hang' }) as const)],
   ])(
-    'after %s from the model, a source is offered, `explain` gives the reason, and the model writes the next answer',
+    'after %s from the model, a source is offered instead, and the model writes the next answer',
     async (_, failures) => {
       // The first scripted failure is used up by embedding the question. By words alone nothing is certain.
       model.script({ kind: 'status', status: 500 }, ...failures());
@@ -406,7 +406,7 @@ describe('with a language model and an embedding model configured', () => {
     },
   );
 
-  it('a 429 of the model with Retry-After is waited out, and the request is retried', async () => {
+  it('a request that the model answers with 429 and Retry-After is retried after that time', async () => {
     model.script({ kind: 'status', status: 429, headers: { 'retry-after': '0' } });
     expect((await place.ask('What is the monthly fee of the stork account?')).body.generated_by).toBe('model');
   });

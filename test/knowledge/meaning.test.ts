@@ -147,7 +147,7 @@ describe('an uploaded document', () => {
 });
 
 describe('a document of a few pages', () => {
-  it('a document of a few pages is found by its meaning as soon as it is indexed, and no question asked before is recorded as unanswered', async () => {
+  it('a document of a few pages is found by its meaning as soon as it is indexed', async () => {
     const here = await place();
     await whileEmbedding(async () => {
       // Once a first document has its vectors, the worker polls and its models are loaded.
@@ -169,7 +169,7 @@ describe('a document of a few pages', () => {
     });
   });
 
-  it('no question is recorded as unanswered while vectors are missing; once the vectors exist, the questions that have no answer are recorded', async () => {
+  it('unanswered questions are not recorded while vectors are missing, and are recorded once the vectors exist', async () => {
     const here = await place();
     const nonsense = 'Who won the chess championship of 1997?';
     const docId = await here.add(hours);
@@ -270,7 +270,7 @@ describe('a worker that creates embeddings', () => {
   const embedding = async (worker: Running) =>
     until(async () => (await childrenOf(worker))[0], 'the process that embeds');
 
-  it('when an embedding worker is killed in the middle, another one continues, and each passage has one vector', async () => {
+  it('when an embedding worker is killed in the middle, another worker continues, and each passage gets a vector', async () => {
     const here = await place();
     const docIds = [await here.add(long('long.md'))];
     const worker = await embedder();
@@ -286,7 +286,7 @@ describe('a worker that creates embeddings', () => {
     expect(new Set(candidates.map(({ cosines }) => cosines === null))).toEqual(new Set([false]));
   });
 
-  it('documents are found by words while the embedding process hangs, and are embedded once it is killed', async () => {
+  it('documents are found by words while the embedding process hangs, and are embedded once that process is killed', async () => {
     const here = await place();
     const docId = await here.add(long('hung.md'));
     const worker = await embedder();

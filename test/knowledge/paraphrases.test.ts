@@ -135,7 +135,7 @@ describe('the help centre, asked in customers’ own words', () => {
     }
   });
 
-  it('most follow-ups are answered from the section that they refer to; a new subject is seldom mistaken for a follow-up', async () => {
+  it('most follow-ups are answered from the section that they refer to, and few new subjects are mistaken for follow-ups', async () => {
     const outcomes: Record<string, string[]> = { right: [], offered: [], wrong: [], missed: [], honest: [], false: [] };
     for (const { said, asked, heading } of followups) {
       const history = said.map((body, at) => ({ role: at % 2 === 0 ? 'customer' : 'ai', body }));
@@ -173,7 +173,7 @@ describe('the help centre, asked in customers’ own words', () => {
     expect(candidates[0]!.text).toContain(said);
   });
 
-  it('the help centre explains the probability of each candidate, its features, and the thresholds', async () => {
+  it('`explain` shows the probability and the features of each candidate for an answer, and the thresholds', async () => {
     const { confidence, thresholds, candidates } = await explained("J'ai oublié le code de l'application");
     expect(confidence).toBe('high');
     expect(candidates[0]).toMatchObject({ heading: expect.stringContaining('Forgotten app code') });
@@ -270,7 +270,7 @@ describe('a help centre in four languages', () => {
     expect(sure.length).toBeGreaterThan(0);
   });
 
-  it('a help centre that has each document twice answers as one that has it once', async () => {
+  it('a help centre with two copies of each document answers nearly as well as with one copy', async () => {
     const { documents } = await readLanguages();
     const once = documents
       .filter(({ name }) => name.startsWith('en-'))

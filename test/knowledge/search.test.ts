@@ -120,7 +120,7 @@ describe('adding and querying chunks', () => {
     });
   });
 
-  it('passages of a source that are indexed again are stored once, and those that are missing the second time are removed from the index', async () => {
+  it('indexing a source again stores each passage once, and removes the passages that the source no longer has', async () => {
     await search.add(table, [row('d1', 0, 'gold card'), row('d1', 1, 'silver card'), row('d2', 0, 'bronze card')]);
     await search.add(table, [row('d1', 0, 'gold card'), row('d1', 2, 'platinum card')]);
     expect(await ids('card')).toEqual(['d1:1:0', 'd1:1:2', 'd2:1:0']);
@@ -217,7 +217,7 @@ describe('filters of the search', () => {
     expect(await search.tiers(table)).toEqual(['primary', 'background']);
   });
 
-  it('after a source got new tags and a new authority tier, the search filters by the new ones', async () => {
+  it('the search filters by the new tags and authority tier of a source as soon as they are set', async () => {
     await fill();
     await search.retag(table, 'both', { segments: ['corporate'], authority: 'background' }, '1');
     expect(await ids('gold', { filter: { tags: ['corporate'], untagged: false }, authority: 'background' })).toEqual([
@@ -232,7 +232,7 @@ describe('filters of the search', () => {
 });
 
 describe('listSources', () => {
-  it('listSources lists each version (generation) of a source with tags and authority tier, and a change of tags affects only one version', async () => {
+  it('listSources lists each version (generation) of a source with its own tags and authority tier', async () => {
     await search.add(table, [row('d1', 0, 'gold'), row('d1', 1, 'card')]);
     await search.add(table, [row('d1', 0, 'gold', { id: 'd1:2:0', generation: '2', segments: ['b', 'a'] })]);
     await search.retag(table, 'd1', { segments: ['c'], authority: 'primary' }, '1');
@@ -308,7 +308,7 @@ describe('several processes', () => {
     }
   });
 
-  it('several processes lose no write when several write and optimize concurrently', async () => {
+  it('several processes that write and optimize the index concurrently lose no write', async () => {
     const writers = [search, anotherProcess(), anotherProcess()];
     await Promise.all(writers.map(async (writer, index) => writer.add(table, [row(`seed${index}`, 0, 'gold card')])));
     await Promise.all(
@@ -354,7 +354,7 @@ describe('several processes', () => {
     expect(await ids('gold', {}, search, tablesOf[0])).toEqual(['d1:1:0', 'd2:1:0']);
   });
 
-  it('several processes lose nothing when all create the table at once', async () => {
+  it('several processes that create the same index table at once lose no write', async () => {
     const writers = Array.from({ length: 6 }, anotherProcess);
     for (let round = 0; round < 10; round += 1) {
       const key = { ...table, org_id: `org_new${round}` };
@@ -363,7 +363,7 @@ describe('several processes', () => {
     }
   });
 
-  it('a new process finds everything after all earlier processes have ended', async () => {
+  it('a new process finds all passages after all earlier processes have ended', async () => {
     await search.add(table, [row('d1', 0, 'gold card')]);
     search.close();
     search = createSearch({ uri });
@@ -401,7 +401,7 @@ describe('merging in the background', () => {
     await merged(100);
   });
 
-  it('after a quiet period, the background merging merges new index rows if there are enough, and leaves a few to the maintenance workflow', async () => {
+  it('after a quiet period, the background merging merges many new index rows, and leaves a few rows to the maintenance workflow', async () => {
     const few = { ...table, org_id: 'org_few' };
     search = withMerging(search, { quietMs: 20, worthRows: 30 });
     await search.add(few, [row('d', 0, 'card')]);

@@ -258,7 +258,7 @@ describe('a fault in one organization’s index', () => {
     });
   });
 
-  it('an organization’s index that cannot be accessed is logged and left unchanged, and the other organizations’ indexes are still repaired', async () => {
+  it('an index that cannot be accessed is logged and left unchanged, and the indexes of other organizations are repaired', async () => {
     const orgs = [newId('org'), newId('org'), newId('org')];
     const docs = await Promise.all(orgs.map((orgId) => unindexed(orgId)));
     await search.add(tableOf(orgs[1]!), [rowOf(docs[1]!), { ...rowOf(docs[1]!), id: `${docs[1]}:1:1` }]);
@@ -329,7 +329,7 @@ describe('the index rows of one document', () => {
   it.each([
     ['under one batch name', ['1', '1']],
     ['under the batch name in use and another one', ['1', '1.1']],
-  ])('index rows that are stored twice are found and deduplicated, %s', async (_, names) => {
+  ])('duplicate index rows of a document are removed: %s', async (_, names) => {
     const orgId = newId('org');
     const docId = await unindexed(orgId);
     const rows = (generation: string) => [0, 1].map((n) => ({ ...rowOf(docId), id: `${docId}:1:${n}`, generation }));
@@ -444,7 +444,7 @@ describe('a late attempt for a document', () => {
     expect(await reading(async () => passages('What it says.'))).toBe('indexed');
   });
 
-  it('reading an unreadable file twice returns the reason both times, so that an interrupted attempt can be repeated', async () => {
+  it('a repeated attempt to read an unreadable file returns the same reason as the first attempt', async () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { status: 'uploaded' });
     const broken = {
@@ -460,7 +460,7 @@ describe('a late attempt for a document', () => {
     expect(outcomes).toEqual([failed, failed]);
   });
 
-  it('while one file of an organization is read, its further files are left to the backlog, and another organization’s file is read at once', async () => {
+  it('while one file of an organization is read, its further files wait in the backlog, and other organizations’ files do not', async () => {
     const [many, single] = [newId('org'), newId('org')];
     const seen: boolean[] = [];
     const all = Promise.withResolvers<void>();
@@ -525,7 +525,7 @@ it('a document that is tagged while it is being read is published with the new t
   expect(await indexed(orgId)).toEqual([[docId, 1, 'staff']]);
 });
 
-it('while a copy to live mode runs, the repair of the index keeps the rows of a page that is not stored yet, and removes them once the copy has finished', async () => {
+it('during a copy to live mode, the repair of the index keeps the rows of pages that are not stored yet', async () => {
   const orgId = newId('org');
   const live: IndexTable = { org_id: orgId, mode: 'live' };
   const asked = { org_id: orgId, mode: 'live' as const, requested_by: 'usr_1', requested_at: clock() };
@@ -561,7 +561,7 @@ it('a document that is restricted while others are copied to live mode is copied
 });
 
 describe('the chunks of a generation', () => {
-  it('the chunks of a document’s version are the same when written again, are replaced by a new set, and are never missing in between', async () => {
+  it('new chunks of a document’s version replace the old chunks, and unchanged chunks are never missing in between', async () => {
     const orgId = newId('org');
     const docId = newId('document');
     const source = sourceOf(orgId, docId);

@@ -76,7 +76,7 @@ async function sources(query: Partial<Query>, by: Search = search): Promise<stri
 }
 
 describe('the vector search', () => {
-  it('the vector search ranks by the weighted cosines of the vector’s parts, and returns the cosines to three digits', async () => {
+  it('the vector search ranks by the weighted cosines of the vector’s parts, and returns those cosines', async () => {
     await search.addVectors(vectors, [vectorOf('a', [0, 90]), vectorOf('b', [80, 0]), vectorOf('c', [180, 180])]);
     const ask = async (weights: number[], limit = 1) => {
       const asked = { text: '', meaning: meaning([0, 0], { weights }), filter: undefined, limit };
@@ -180,7 +180,7 @@ describe('the background sample of cosines', () => {
   const background = async () =>
     (await search.query(table, { text: '', meaning: meaning([0]), filter: undefined, limit: 1 })).background;
 
-  it('the sample of an index’s usual cosines covers all passages of a small index, and at most 256 evenly spread ones of a large index', async () => {
+  it('the sample of an index’s usual cosines covers a small index completely and a large index with 256 passages', async () => {
     expect(await background()).toEqual([]);
     await search.addVectors(vectors, [vectorOf('a', [0]), vectorOf('b', [180])]);
     expect(await background()).toEqual([[1], [-1]]);

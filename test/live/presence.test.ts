@@ -20,7 +20,7 @@ const orgId = newId('org');
 const at = (seconds: number) => new Date(Date.now() + seconds * 1000);
 
 describe('lastSeen', () => {
-  it('lastSeen is the current time for a person with a socket at a live process, otherwise the last time at which they had one', async () => {
+  it('lastSeen returns the current time for a connected person, and otherwise the time of that person’s last connection', async () => {
     const customerId = newId('customer');
     const [one, other, came] = [newId('request'), newId('request'), at(-100)];
     expect(await lastSeen({ orgId, personId: customerId }, at(0))).toBeUndefined();

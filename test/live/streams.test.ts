@@ -177,7 +177,7 @@ describe('a socket', () => {
 });
 
 describe('a change stream that was down', () => {
-  it('once a broken change stream is back, sockets whose stream was removed meanwhile are closed; a failed search for removed streams is repeated', async () => {
+  it('once a broken change stream is back, sockets of streams that were removed meanwhile are closed, even after a failed search', async () => {
     const refused: string[] = [];
     let searches = 0;
     const kind: StreamKind<Display, z.infer<typeof clientFrame>> = {
@@ -215,7 +215,7 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
   afterAll(stop);
 
   describe('a stream of another kind than conversations', () => {
-    it('each follower gets the frames of its stream in order, and no others', async () => {
+    it('each client that follows a stream gets the frames of that stream in order, and no others', async () => {
       const [one, other] = [await newBoard(), await newBoard()];
       const displays = [await follow(one.board, one.badge), await follow(one.board, one.badge)];
       const elsewhere = await follow(other.board, other.badge);
@@ -229,7 +229,7 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
       expect(elsewhere.shown()).toEqual([[1, 1]]);
     });
 
-    it('a returning follower gets each missed frame once, and then new ones', async () => {
+    it('a client that returns to a stream gets each missed frame once, and then new frames', async () => {
       const { board, badge, show } = await newBoard();
       for (let n = 1; n <= 50; n += 1) await show(n);
       const display = await follow(board, badge, '&resume_from=7');
@@ -239,7 +239,7 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
       expect(display.shown()).toEqual(lines(8, 51));
     });
 
-    it('a follower whose resume number is not part of the stream starts at the end of the stream', async () => {
+    it('a client whose resume number is not part of the stream starts at the end of the stream', async () => {
       const { board, badge, show } = await newBoard();
       await show(1);
       const display = await follow(board, badge, '&resume_from=40');
@@ -256,7 +256,7 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
       expect(frames.filter(({ type }) => type === 'error').map(({ code }) => code)).toEqual(['CONFLICT', 'VALIDATION']);
     });
 
-    it('a follower that is too slow is disconnected, and the others get every frame', async () => {
+    it('a client that reads too slowly is disconnected, and the other clients get every frame', async () => {
       const { board, badge, show } = await newBoard();
       const before = new Set(rawSockets);
       const slow = await follow(board, badge);
@@ -311,7 +311,7 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
       expect([await closed(), state.reason]).toEqual([4400, code]);
     });
 
-    it('the socket of a client without access is closed with 4401, and that of an unknown stream with 4404', async () => {
+    it('the socket of a client without access is closed with 4401, and a socket to an unknown stream with 4404', async () => {
       const { badge } = await newBoard();
       const stranger = connect('/boards/nowhere?badge=none');
       const lost = connect(`/boards/nowhere?badge=${badge}`);
@@ -359,7 +359,7 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
   });
 
   if (over === 'Redis')
-    it('followers get frames from the log while Redis is down, and no frame is lost or doubled when Redis comes back', async () => {
+    it('clients get frames from the log while Redis is down, and no frame is lost or doubled when Redis comes back', async () => {
       const { board, badge, show } = await newBoard();
       const display = await follow(board, badge);
       const shown = (count: number) => until(async () => display.shown().length === count, `${count} frames`);

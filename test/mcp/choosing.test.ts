@@ -55,14 +55,14 @@ async function judged(sentences: Sentences | undefined) {
 
 describe('choosing a tool', () => {
   // 36 messages mean a tool and 42 mean none; docs/mcp.md has the measurements.
-  it('with embeddings, at least 27 of the 36 messages that need a tool get the right one, and at most one message gets a wrong tool', async () => {
+  it('with embeddings, at least 27 of 36 messages get the right tool, and at most one message gets a wrong tool', async () => {
     const { meant, right, wrong, others, asked, failures } = await judged(sentencesBy(embedder));
     expect([meant, others]).toEqual([36, 42]);
     const told = failures.join(' | ');
     expect([wrong <= 1, asked <= 1, right >= 27, told]).toEqual([true, true, true, told]);
   });
 
-  it('by words alone, at least 30 of the 36 messages that need a tool get the right one, and no message gets a wrong tool', async () => {
+  it('by words alone, at least 30 of 36 messages get the right tool, and no message gets a wrong tool', async () => {
     const { right, wrong, asked, failures } = await judged(undefined);
     const told = failures.join(' | ');
     expect([wrong, asked <= 1, right >= 30, told]).toEqual([0, true, true, told]);
@@ -91,11 +91,11 @@ describe('a question for a missing argument', () => {
   };
 
   it.each(['read_public', 'customer_confirm'])(
-    'the customer’s words in reply to a question for a missing argument are the argument of a tool of tier %s',
+    'the customer’s reply to a question for a missing argument becomes the argument of a tool of tier %s',
     async (tier) =>
       expect(await answeredWith(tier, 'Hamburg')).toMatchObject({ call: { arguments: { city: 'Hamburg' } } }),
   );
 
-  it('the text that a customer types in reply to a question is never used as an argument of a tool that changes data without confirmation', async () =>
+  it('a customer’s reply to a question is never used as an argument of a tool that changes data without confirmation', async () =>
     expect(await answeredWith('safe_write', 'Hamburg')).toBeUndefined());
 });

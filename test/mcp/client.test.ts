@@ -55,7 +55,7 @@ const failureOf = (promise: Promise<unknown>): Promise<ServerFailure> =>
   );
 
 describe('a tool server of revision 2026-07-28', () => {
-  it('the client lists a server’s tools, calls one with the server’s credential and the customer’s identity, and validates the structured result', async () => {
+  it('the MCP client calls a tool with the server’s credential and the customer’s identity, and validates the structured result', async () => {
     server.tools = [{ ...order, answer: placed }];
     const address = at(server.url, { token: async () => 'secret-token' });
     expect(await mcp.listTools(address)).toEqual([definition]);
@@ -145,7 +145,7 @@ describe('a tool server of revision 2026-07-28', () => {
     ]);
   });
 
-  it('a result may have content of unknown kinds besides text', async () => {
+  it('the client accepts a tool’s result with content of unknown kinds besides text', async () => {
     const content = [
       { type: 'text', text: 'Sent.' },
       { type: 'hologram', beams: 3 },
@@ -300,7 +300,7 @@ describe('a malicious tool server', () => {
     expect(await failureOf(mcp.listTools(at(server.url)))).toMatchObject({ reason: 'too_large' });
   });
 
-  it('a call counts as sent when the server answers it with an error, even when the text of the error is about a redirect', async () => {
+  it('a tool call counts as sent when the server answers with an error, even with an error text about a redirect', async () => {
     server.tools = [order];
     server.intercept = (_request, response, body) => {
       if (!body.includes('tools/call')) return false;

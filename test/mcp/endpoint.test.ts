@@ -68,7 +68,7 @@ const post = (body: unknown, headers: Record<string, string> = {}) =>
   });
 
 describe.each(['auto', 'legacy'] as const)('the official client in mode %s', (mode) => {
-  it('the official client lists the tools with their schemas, and gets structured results', async () => {
+  it('the official MCP client lists the tools of /v1/mcp with their schemas, and gets structured results', async () => {
     const client = await connect(key, mode);
     const { tools } = await client.listTools();
     expect(tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).toEqual([
@@ -108,7 +108,7 @@ describe('our own client', () => {
 });
 
 describe('the tools of /v1/mcp', () => {
-  it('the tools of /v1/mcp return no answer to an unanswerable question, and content of a segment only when the call names it', async () => {
+  it('the tools of /v1/mcp return content of a segment only when the call names that segment', async () => {
     const client = await connect();
     const nothing = await call(client, 'ask', { question: 'Do you sell hovercraft?' });
     expect(nothing.structuredContent).toMatchObject({ has_context: false, sources: [] });
@@ -128,10 +128,10 @@ describe('the tools of /v1/mcp', () => {
   });
 
   it.each([
-    ['none', 'ask', {}],
+    ['no argument', 'ask', {}],
     ['an empty question', 'ask', { question: '' }],
     ['a long question', 'ask', { question: 'x'.repeat(2_001) }],
-    ['something else', 'ask', { question: 'What?', org_id: 'org_other' }],
+    ['an unknown argument', 'ask', { question: 'What?', org_id: 'org_other' }],
     ['too many passages', 'search', { query: 'cards', limit: 1_000 }],
   ])('the tools of /v1/mcp refuse invalid arguments: %s', async (_, name, given) => {
     const reply = await post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } });
@@ -199,7 +199,7 @@ describe('POST /v1/mcp', () => {
     expect((await post({ jsonrpc: '2.0', id: 1, method: 'x'.repeat(1024 * 1024) })).status).toBe(413);
   });
 
-  it('POST /v1/mcp opens no stream for change notifications, because there are none', async () => {
+  it('POST /v1/mcp refuses a subscription to change notifications with 404', async () => {
     const meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },

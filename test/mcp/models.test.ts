@@ -106,7 +106,7 @@ describe('a change of the tool server', () => {
     await expect(ask('deleteToolServer', [oldKey])).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('when a change of the tool server is retried after a concurrent change, the retry is audited as what it does: an update, not a connection', async () => {
+  it('a change of the tool server that is retried after a concurrent change is audited as an update, not as a connection', async () => {
     await ask('putToolServer', [oldKey]);
     // The first attempt reads the server before the concurrent request has stored it.
     const reads = jest.spyOn(collectionOf(ToolServerModel), 'findOne').mockResolvedValueOnce(null);
@@ -129,7 +129,7 @@ describe('the audit log', () => {
   });
   const row = (seq: number) => ({ org_id: orgId, seq });
 
-  it('the audit log is one chain, even when several processes write concurrently', async () => {
+  it('the audit log stays one hash chain when several processes write at the same time', async () => {
     const writers = times(4, () => auditWriter({ clock: () => now, secrets }));
     await Promise.all(times(80, (index) => writers[index % 4]!(entry(index))));
     expect(await verifyAudit(orgId, secrets)).toEqual({ intact: true, checked: 80, read: 80 });
@@ -237,7 +237,7 @@ describe('the audit log', () => {
     },
   );
 
-  it('the audit log does not count as intact without its checkpoint, or with that of another organization', async () => {
+  it('the audit log counts as broken without its checkpoint, or with the checkpoint of another organization', async () => {
     await chain();
     const marks = mongoose.connection.collection<{ _id: string }>('tool_audit_checkpoints');
     const unsigned = { intact: false, checked: 0, read: 0, first_broken: { seq: 0, reason: 'unsigned' } };
@@ -252,7 +252,7 @@ describe('the audit log', () => {
     expect(await verifyAudit(other, secrets)).toEqual(unsigned);
   });
 
-  it('the audit log stays verifiable without its old key once its checkpoint is signed with a new one', async () => {
+  it('the audit log can be verified without its old key once a new key has signed its checkpoint', async () => {
     const rows = await chain();
     const newKey = Buffer.alloc(32, 9);
     const [both, only] = [createSecretBox([newKey, oldKey]), createSecretBox([newKey])];
@@ -334,7 +334,7 @@ describe('a tool call', () => {
     ).toBeNull();
   });
 
-  it('one sender claims a tool call, and after its time limit another sender can take over a call that only reads', async () => {
+  it('one sender claims a tool call, and after its time limit another sender may take over a call that only reads', async () => {
     const call = await stored({ state: 'agreed', risk_tier: 'read_private' });
     const claims = await Promise.all(times(6, (index) => moveCall(call, 'send', { attempt: `attempt_${index}` })));
     expect(tally(claims)).toBe(1);
@@ -421,7 +421,7 @@ describe('the record of a tool server', () => {
     expect(tally(again)).toBe(1);
   });
 
-  it('the view of a tool server says which secrets the record has, and contains none of them', () => {
+  it('the view of a tool server says which secrets are stored, and contains none of them', () => {
     const oauth = { grant_type: 'client_credentials' as const, client_id: 'shop', client_secret: 'sealed-secret' };
     const shown = viewServer({ ...server(), access_token: 'sealed-token', oauth, oauth_state: 'sealed-state' });
     expect(shown).toMatchObject({
@@ -447,7 +447,7 @@ describe('the record of a tool server', () => {
     expect(await suspendTool(orgId, 'cancel_order', 'another-pin', now)).toBe(false);
   });
 
-  it('a change of another field does not bring older tokens back into the record of a tool server', async () => {
+  it('a change of a tool server does not restore older tokens in its record', async () => {
     await saveToolServer({ ...server(), oauth_state: 'old' }, 0);
     const read = (await findToolServer(orgId))!;
     await keepOAuthState(orgId, 7, 'new');
@@ -475,7 +475,7 @@ describe('a process that dies while it reports a suspension or the end of a sign
     return (await findToolServer(orgId))!;
   };
 
-  it('the suspension of a tool is recorded in the audit log once and reported to members once, even when a process dies while it reports the suspension', async () => {
+  it('a tool’s suspension is audited once and reported to members once, even when a process dies meanwhile', async () => {
     const listed = { name: 'cancel', description: 'Cancels.', input_schema: { type: 'object' } };
     const tool: ApprovedTool = {
       ...listed,
@@ -507,7 +507,7 @@ describe('a process that dies while it reports a suspension or the end of a sign
     expect([events.map(({ action }) => action), await reported()]).toEqual([['tool_suspended'], ['tool_suspended']]);
   });
 
-  it('members are notified once that the sign-in at the tool server has ended, even when a process dies while it notifies them', async () => {
+  it('members are notified once that a tool server’s sign-in has ended, even when a process dies meanwhile', async () => {
     const headers = { 'www-authenticate': 'Bearer error="insufficient_scope", scope="orders"' };
     const open = async () => ({ status: 403, headers, body: new Response('').body });
     const connectionsAt = (clock: () => Date) =>

@@ -78,7 +78,7 @@ const byPerson = { auth_type: 'oauth2' };
 const cookieOf = ({ headers }: Reply) => headers.getSetCookie()[0]!;
 
 describe('with a client secret', () => {
-  it('with a client secret, the client signs in by itself; no reply, history or record shows the secret or the token', async () => {
+  it('with a client secret, the client signs in by itself, and no reply, history or record shows the secret', async () => {
     const { call, org } = await organization();
     const put = await call('PUT', '/server', { endpoint_url: mcp.url, auth_type: 'oauth2', oauth: machine });
     expect([put.status, put.body.server?.signed_in, put.body.authorization_url]).toEqual([200, true, undefined]);
@@ -102,7 +102,7 @@ describe('with a client secret', () => {
       for (const hidden of [machine.client_secret, latest]) expect(text).not.toContain(hidden);
   });
 
-  it('the secret and the tokens are sent only to the server for which they were given', async () => {
+  it('the client secret and the tokens are sent only to the server for which they were given', async () => {
     const { call } = await organization();
     await call('PUT', '/server', { endpoint_url: mcp.url, auth_type: 'oauth2', oauth: machine });
     const sent: string[] = [];
@@ -140,7 +140,7 @@ describe('with a client secret', () => {
 });
 
 describe('without a client secret', () => {
-  it('without a client secret, the client registers itself, a person agrees once, and then the tools can be listed', async () => {
+  it('without a client secret, the client registers itself, and lists the tools after one person has agreed', async () => {
     const { call, keyId } = await organization();
     const put = await call('PUT', '/server', { endpoint_url: mcp.url, ...byPerson });
     expect([put.status, put.body.server.signed_in]).toEqual([200, false]);
@@ -164,7 +164,7 @@ describe('without a client secret', () => {
     expect(events.find(({ action }: { action: string }) => action === 'signed_in')).toMatchObject({ actor: keyId });
   });
 
-  it('the sign-in ends on a page with the reason when the person declines, and can be repeated', async () => {
+  it('the sign-in at a tool server ends on a page with the reason when the person declines', async () => {
     const { call } = await organization();
     const put = await call('PUT', '/server', { endpoint_url: mcp.url, ...byPerson });
     authority.agrees = false;
@@ -182,7 +182,7 @@ describe('without a client secret', () => {
   });
 
   it.each(['', '?state=unknown&code=x', '?code=x', '?state=unknown&error=%3Cscript%3E'])(
-    'a browser that returns with %j gets an error page',
+    'a browser that returns from a sign-in with the query %j gets an error page',
     async (search) => {
       const { outcome, text } = await pageAfter(search);
       expect([outcome, text]).toEqual(['unknown_state', expect.stringContaining('Connect it again')]);
@@ -306,7 +306,7 @@ describe('when an access token has expired', () => {
     expect([held, authority.granted]).toEqual([true, ['refresh_token']]);
   });
 
-  it('a revoked grant signs the server out, and members are notified once', async () => {
+  it('a revoked grant ends the sign-in at the tool server, and members are notified once', async () => {
     const { call, org } = await signedIn();
     await authority.revoke();
     for (let times = 0; times < 2; times += 1)
@@ -391,7 +391,7 @@ describe('when a sign-in has ended', () => {
     expect(searchParams.get('scope')!.split(' ')).toEqual(expect.arrayContaining(['tools', 'orders']));
   });
 
-  it('when the tool server has moved to another authorization server, the next sign-in is at that server, and the old one is asked for no more tokens', async () => {
+  it('when the tool server has moved to another authorization server, the next sign-in is at the new authorization server', async () => {
     const made = await signedIn();
     const machines = await signedIn({ oauth: machine });
     const other = await startAuthority(mcp.url, comesBack);
@@ -424,7 +424,7 @@ describe('the metadata of this system as an OAuth client', () => {
     });
   });
 
-  it('an authorization server that fetches this system’s client metadata document recognizes this system as an OAuth client, without prior registration', async () => {
+  it('an authorization server that fetches this system’s client metadata accepts this system as a client without registration', async () => {
     const publicUrl = 'https://support.example';
     const redirectUrl = `${publicUrl}/v1/support/mcp/oauth/callback`;
     const clientId = `${publicUrl}${clientMetadataPath}`;

@@ -28,7 +28,7 @@ describe('schemaCheck', () => {
     [{ order: 'A1', count: 0 }, 'count must be >= 1'],
     [{ order: 'A1', other: 1 }, 'must NOT have unevaluated properties'],
     ['A1', 'must be object'],
-  ])('for the value %j, schemaCheck reports the problem %s', (value, problem) => {
+  ])('schemaCheck checks the value %j, and reports this problem (undefined for none): %s', (value, problem) => {
     const fit = schemaCheck(order)(value);
     expect(fit.fits ? undefined : fit.problem).toEqual(problem && expect.stringContaining(problem));
   });
@@ -67,7 +67,7 @@ describe('schemaCheck', () => {
     expect([check(good).fits, check(bad).fits]).toEqual([true, false]);
   });
 
-  it('a pattern in another dialect of regular expressions is not enforced, and a note names the pattern’s place in the schema', () => {
+  it('a schema’s pattern in another dialect of regular expressions is not enforced, and a note names the pattern’s place', () => {
     const schema = {
       type: 'object',
       properties: {
@@ -94,13 +94,13 @@ describe('schemaCheck', () => {
     });
   });
 
-  it('schemaCheck gives up on an expression with catastrophic backtracking', () => {
+  it('schemaCheck refuses a value whose check would need catastrophic backtracking', () => {
     const check = schemaCheck({ type: 'string', pattern: '^(a+)+$' });
     expect(check(`${'a'.repeat(60)}!`)).toEqual({ fits: false, problem: 'cannot be checked by this schema' });
     expect(check('aaa')).toEqual({ fits: true });
   });
 
-  it('the time in which the process was suspended does not count towards the time limit of a check', async () => {
+  it('the time in which the process was suspended does not count towards the time limit of a schema check', async () => {
     const program = `
       import { schemaCheck } from ${JSON.stringify(new URL('../../clients/schema/schema.ts', import.meta.url).href)};
       const check = schemaCheck({ type: 'string', pattern: '^a+$' });
@@ -132,7 +132,7 @@ describe('schemaCheck', () => {
     expect(await told).toEqual([{ refused: [] }, undefined]);
   });
 
-  it('schemaCheck gives up on a schema that only refers to itself', () => {
+  it('schemaCheck refuses a value for a schema that only refers to itself', () => {
     expect(schemaCheck({ $ref: '#' })({})).toMatchObject({ fits: false });
   });
 

@@ -113,7 +113,7 @@ describe('PUT /support/mcp/orgs/{orgId}/server', () => {
     expect((await get()).body).toEqual({ server: null });
   });
 
-  it('saving the tool server refuses a new host without a new access token, so that the old token is not sent to the new host', async () => {
+  it('saving the tool server with a new host but without a new access token is refused', async () => {
     const { put } = await organization();
     await put({ endpoint_url: mcp.url, auth_type: 'bearer', access_token: 'tok' });
     const reply = await put({ endpoint_url: 'https://other.example.com/mcp' });
@@ -187,7 +187,7 @@ describe('the protocol’s example server', () => {
 });
 
 describe('POST /support/mcp/orgs/{orgId}/discover', () => {
-  it('discovering tools lists new, approved, changed and removed ones with the changed fields, and approves nothing', async () => {
+  it('discovering tools lists new, approved, changed and removed tools with their changed fields, and approves none', async () => {
     const own = await startTestMcp(structuredClone(status));
     const { put, discover, get } = await organization();
     await put({ endpoint_url: own.url });
@@ -234,7 +234,7 @@ describe('POST /support/mcp/orgs/{orgId}/discover', () => {
     await own.close();
   });
 
-  it('discovering tools lists a tool with an unusable schema as unusable, and the others normally', async () => {
+  it('discovering tools lists a tool with an unusable schema as unusable, and all other tools normally', async () => {
     const own = await startTestMcp(structuredClone(status));
     own.intercept = (_request, response, body) => {
       if (!body.includes('"tools/list"')) return false;
@@ -266,7 +266,7 @@ describe('POST /support/mcp/orgs/{orgId}/discover', () => {
     await own.close();
   });
 
-  it('discovering tools gets 409 without a server, and the error of a failing server does not repeat the server’s text', async () => {
+  it('discovering tools gets 409 without a tool server, and 502 without the server’s own text when the server fails', async () => {
     const { discover, put, audit } = await organization();
     expect((await discover()).status).toBe(409);
     const own = await startTestMcp();
@@ -282,7 +282,7 @@ describe('POST /support/mcp/orgs/{orgId}/discover', () => {
     await own.close();
   });
 
-  it('discovering tools counts towards the rate limit of calls: each reply states the remaining calls, and 429 has Retry-After', async () => {
+  it('discovering tools counts towards the rate limit of tool calls, and gets 429 with Retry-After over the limit', async () => {
     const { discover, put } = await organization();
     await put({ endpoint_url: mcp.url, rate_limit_per_min: 1 });
     const statuses = [];

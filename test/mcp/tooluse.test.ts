@@ -114,7 +114,7 @@ describe('what the customer is told after tool calls', () => {
     ['a suspended call after a read and a change', [listed, cancelled, callOf('refund', 'suspended')], done, served],
     ['a rate-limited call after a read', [listed, callOf('refund', 'rate_limited')], 'List orders:\nA-7', served],
   ])(
-    'the customer is told every change that tool calls made, and a change counts as an answer, even when the last call did nothing: %s',
+    'the customer is told about every change that tool calls made, even when the last call did nothing: %s',
     async (_, made, body, counts) => {
       expect(await useTools(agentChoosing(undefined), asking(), boxOf(made))).toEqual({ told: { body, ...counts } });
     },
@@ -126,7 +126,7 @@ describe('what the customer is told after tool calls', () => {
   });
 
   it.each(['suspended', 'rate_limited'] as const)(
-    'when a tool call that a person had to decide on is dropped as %s, the customer is told that it failed, which does not count as an answer',
+    'when a tool call that needed a person’s decision is dropped as %s, the customer is told that the call failed',
     async (outcome) => {
       const deps = agentChoosing(undefined);
       deps.intelligence.chooseTool = () => Promise.reject(new Error('The model was asked.'));
@@ -165,7 +165,7 @@ describe('a model’s answer from the results of tools', () => {
   };
   const by = { generated_by: 'model', model: 'm' };
 
-  it('a model’s answer from the results of tools may contain an argument of a call that made a change, and counts as an answer', async () => {
+  it('a model’s answer from the results of tools may contain an argument of a call that made a change', async () => {
     const body = 'Order A-7 has been cancelled. Your open order is A-77.';
     expect(await answered(body)).toEqual({ told: { body, by, counts: 'answered' } });
   });

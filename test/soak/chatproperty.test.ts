@@ -8,7 +8,7 @@ const expectOneHistory = chatStories('chatstories');
 
 describe('a conversation under random interleavings', () => {
   it.each([2, 3, 4, 5, 6, 7])(
-    'after random actions of customers and devices, and crashes of processes, the database and all devices have the same conversation history (seed %i)',
+    'after random actions of customers and crashes of processes, the database and all devices have the same history (seed %i)',
     async (seed) => {
       await expectOneHistory(seed);
     },

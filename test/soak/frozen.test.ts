@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 describe('a frozen worker', () => {
   it.each(['between chunks', 'answer unstored'] as const)(
-    'when a worker freezes (%s), another one takes over its answer, and the first writes nothing more when it continues',
+    'when a worker freezes at the step “%s”, another worker answers, and the frozen worker writes nothing more',
     async (fault) => {
       await expectNothingOfSleeper(system, orgId, fault, 'SIGSTOP');
     },

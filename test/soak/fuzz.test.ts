@@ -10,7 +10,7 @@ describe('the API under a fuzzer', () => {
     ['key', { phases: 'fuzzing', examples: 20 }],
     ['session', { phases: 'examples,coverage,fuzzing,stateful', examples: 40, stateful: 25 }],
   ])(
-    'a fuzzer that acts as %s with the settings %j finds no answer that contradicts the OpenAPI document',
+    'a fuzzer with the credential “%s” and the settings %j finds no answer that contradicts the OpenAPI document',
     async (who, effort) => {
       expect(await fuzzAs(who, effort, endsMs)).toBe('nothing found');
     },

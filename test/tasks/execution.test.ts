@@ -121,7 +121,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect(mailed).toContain(`<${taskId}.exec_`);
   });
 
-  it('executing a task mails an assignee outside the organization in a fixed template until the assignee objects, and mails an address at most ten times a day', async () => {
+  it('executing a task mails an assignee outside the organization at most ten times a day, until the assignee objects', async () => {
     const own = await newOrg({ slack: false, linear: false, github: false });
     const outside = `${randomUUID()}@out.example`;
     const mailTo = async (to: string) => {
@@ -172,7 +172,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect((await messages(channel, older.taskId))[0]!.text).toMatch(/<@U[A-Z0-9]+>/);
   });
 
-  it('after a failed execution of a task, the next one messages the current assignee or, without an assignee, the currently chosen channel', async () => {
+  it('after a failed execution of a task, the next execution messages the current assignee or, without one, the current channel', async () => {
     const own = await newOrg({ linear: false, github: false });
     await system.api().join(own, 'member', kim);
     const { taskId } = await newTask(own, { assigned_to: kim.userId });
@@ -202,7 +202,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect(await messages(other, taskId)).toHaveLength(1);
   });
 
-  it('an execution in test mode sends nothing, and stores what would have been sent, without secrets', async () => {
+  it('the execution of a task in test mode sends nothing, and stores the suppressed requests without secrets', async () => {
     const own = await newOrg({ live: false });
     const { taskId, title } = await newTask(
       own,
@@ -236,7 +236,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect(new Set(Object.values(statuses(await execute(own, taskId))))).toEqual(new Set(['succeeded']));
   });
 
-  it('an execution does nothing and gives the reason when no service is connected', async () => {
+  it('the execution of a task does nothing, and gives the reason, when no service is connected', async () => {
     const own = await newOrg({ slack: false, linear: false, github: false });
     const { taskId } = await newTask(own);
     expect(await resultOf(own, taskId)).toEqual({
@@ -259,7 +259,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect((await call(own, 'GET', '/task_unknown/result')).status).toBe(404);
   });
 
-  it('a task is executed once at a time: of concurrent requests one starts it, and the others get 409', async () => {
+  it('of concurrent requests to execute a task, one starts the execution, and the others get 409', async () => {
     const { taskId } = await newTask(org);
     const gate = Promise.withResolvers<void>();
     system.github().fault({ fits: ({ path, body }) => path.endsWith('/issues') && body !== '', until: gate.promise });
@@ -355,7 +355,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect((await call(org, 'GET', `/${taskId}/result`)).status).toBe(404);
   });
 
-  it('an execution can be repeated when an operator terminated its workflow', async () => {
+  it('the execution of a task can be repeated when an operator terminated its workflow', async () => {
     const { taskId } = await newTask(org);
     const fits = (sent: Sent): boolean => sent.path.endsWith('/issues') && sent.body.includes(taskId);
     system.github().fault({ fits, status: 429, headers: { 'retry-after': '600' }, body: { message: 'Later' } });

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 
 describe('a worker that is killed', () => {
-  it('a worker killed at any step of an execution is replaced by another one, and each service still has only one issue or message', async () => {
+  it('when a worker is killed at any step of an execution, each service still gets only one issue or message', async () => {
     const org = await newOrg();
     const env = { ...system.env(), FLEETS: 'tasks' };
     const tasks = [];

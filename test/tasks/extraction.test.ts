@@ -64,7 +64,7 @@ async function dayAfter(id: string): Promise<string> {
 }
 
 describe('POST /meetings/{sessionId}/extract-tasks', () => {
-  it('tasks are extracted from promises, with assignee, due date, priority and the quoted words', async () => {
+  it('tasks are extracted from promises in a meeting, with assignee, due date, priority and the quoted words', async () => {
     const id = await meetingOf(lines());
     const { status, body } = await extract(id);
     expect([status, body.data.count, body.data.created, body.data.generated_by]).toEqual([200, 2, 2, 'extractive']);
@@ -89,7 +89,7 @@ describe('POST /meetings/{sessionId}/extract-tasks', () => {
     expect(one.body.data.history).toMatchObject([{ source: 'extraction', actor: ada.userId }]);
   });
 
-  it('extracting tasks computes due dates from the meeting’s start: the given time, or else the first segment’s', async () => {
+  it('extracting tasks computes due dates from the meeting’s start, or else from the time of the first segment', async () => {
     const begun = async (started_at?: string) => {
       const made = { settings: { timezone: 'Europe/Berlin' }, ...defined({ started_at }) };
       const id = (await api.request('POST', '/meetings', { token: ada.token, body: made })).body.data
@@ -167,7 +167,7 @@ describe('a task extracted from a meeting', () => {
     expect((await put({ session_id: id, title: 'Send both' })).body.data.title).toBe('Send both');
   });
 
-  it('a task extracted from a meeting is deleted with its meeting; a task written by hand stays, without the link', async () => {
+  it('a task extracted from a meeting is deleted with its meeting, and a task written by hand stays', async () => {
     const id = await meetingOf(lines());
     await extract(id);
     const body = { title: 'By hand', session_id: id };

@@ -69,7 +69,7 @@ describe('tasks found by a model', () => {
     expect(server.requests[1]!.body.messages.at(-1)!.content).toContain('I will take notes.');
   });
 
-  it('tasks found by a model have no due date that was not said, and no unknown assignee', async () => {
+  it('a due date that nobody said and an unknown assignee are removed from tasks found by a model', async () => {
     server.script(reply({ ...pointed, due: 'by 1 December', assignee: 'Zoe' }));
     const [task] = (await find()).tasks;
     expect([task!.due, task!.assignee]).toEqual([undefined, undefined]);
@@ -83,7 +83,7 @@ describe('tasks found by a model', () => {
     ['ann@acme.example', 'ann@acme.example', 'It is urgent.', { email: 'ann@acme.example' }],
     ['bob@example.com', 'Ann', 'That is for bob@example.com.', { userId: 'bob' }],
   ])(
-    'a task that a model gives to %s, while %s says “%s”, has the assignee %j: an address counts only if the transcript has it',
+    'when a model assigns a task to “%s” and %s says “%s”, the assignee is %j (undefined: no such address in the transcript)',
     async (assignee, speaker, text, expected) => {
       server.script(reply({ ...pointed, assignee }));
       const [task] = (await find([...said, { ...said[0]!, id: 'more', speaker, text }])).tasks;

@@ -115,7 +115,7 @@ const arrived = (number: number, type: string) =>
   }, `${type} to be processed`);
 
 describe('a change of a task', () => {
-  it('a change of a task is made field by field in its linked issues, and the webhooks about that change nothing', async () => {
+  it('a change of a task is sent field by field to its linked issues, and the resulting webhooks change nothing', async () => {
     const { taskId, issue } = await executed({ priority: 'low' });
     const number = await numberOf(taskId);
     await change(taskId, { title: 'Call the bank again', priority: 'urgent', due_date: '2026-12-31' });
@@ -171,7 +171,7 @@ describe('a change of a task', () => {
         return link?.['known'].status === status && link['known'].sending === null;
       }, `${status} to be known there`);
 
-    it('a change whose response was lost is undone in the issue when the task is changed back before the retry', async () => {
+    it('a task change whose response was lost is undone in the issue when the task is changed back before the retry', async () => {
       const { taskId, issue } = await executed();
       const number = await numberOf(taskId);
       system.linear().fault({ fits: isMove(issue.id), lose: true });
@@ -192,7 +192,7 @@ describe('a change of a task', () => {
       ]);
     });
 
-    it('a change whose response was lost is recognized as our own when Linear’s webhook arrives during the next change', async () => {
+    it('a task change whose response was lost is recognized as our own when Linear’s webhook arrives during the next change', async () => {
       const { taskId, issue } = await executed();
       system.linear().fault({ fits: isMove(issue.id), lose: true });
       await change(taskId, { status: 'completed' });
@@ -270,7 +270,7 @@ describe('a change of a task', () => {
     await standsInGithub(number, { title: 'Not for the other repository' });
   });
 
-  it('a change of a task that a service refuses for good is told to the members, and the next change is sent again', async () => {
+  it('members are told about a task change that a service refuses for good, and the next change is sent again', async () => {
     const { taskId, issue } = await executed();
     const number = await numberOf(taskId);
     system.github().fault({
@@ -319,7 +319,7 @@ describe('a change of an issue in Linear', () => {
     ['done', 'completed'],
     ['canceled', 'cancelled'],
   ] as const)(
-    'the state %s in Linear sets the task to %s and is not sent back to Linear, and a state that ends the task closes the issue in GitHub',
+    'the state %s in Linear sets the task to %s, and a state that ends the task closes its GitHub issue',
     async (state, status) => {
       const { taskId, issue } = await executed();
       const number = await numberOf(taskId);
@@ -420,7 +420,7 @@ describe('POST /webhooks/github', () => {
     ]);
   });
 
-  it('a webhook of GitHub without an organization’s signature is refused with 401, and a repeated one ignored', async () => {
+  it('a webhook of GitHub without the signature of an organization is refused with 401', async () => {
     const { taskId } = await executed();
     const number = await numberOf(taskId);
     const repository = await githubCall(system.github(), 'GET', `/repos/${githubRepository}`);

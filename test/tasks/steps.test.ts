@@ -20,7 +20,7 @@ const member = newId('user');
 const cause: Cause = { source: 'member', actor: member, now };
 const executable = { connections: { linear: 'connected' }, email_execution_enabled: false, mailable: false } as const;
 
-it('a step of an execution that reports its success late, while the next execution begins, stays succeeded', async () => {
+it('a step that reports its success late, while the next execution of the task begins, stays succeeded', async () => {
   for (let round = 0; round < 30; round += 1) {
     const fields = { title: 'Send it', priority: 'medium', email_execution_enabled: false } as const;
     const { task } = await createTask({ ...fields, org_id: orgId, mode: 'test', created_by: member }, cause);
@@ -41,7 +41,7 @@ it('a step of an execution that reports its success late, while the next executi
   }
 });
 
-it('an execution of a completed task uses the assignee’s name and account address only while the assignee is a member of the organization', async () => {
+it('the execution of a task uses the assignee’s name and account address only while the assignee is a member', async () => {
   const [own, staying, left] = [newId('org'), newId('user'), newId('user')];
   await createOrganization(newOrganization(own, 'Bank', staying, now));
   for (const _id of [staying, left])

@@ -99,7 +99,7 @@ describe('POST /orgs/{orgId}/tasks', () => {
     expect([reply.status, reply.body.error]).toEqual([400, expect.stringContaining(name)]);
   });
 
-  it('creating a task refuses another member’s meeting like an unknown one', async () => {
+  it('creating a task in another member’s meeting is refused like a task in an unknown meeting', async () => {
     const meeting = (await api.request('POST', '/meetings', { token: bob.token, body: {} })).body.data;
     expect((await call('POST', '', { title: 'A', session_id: meeting.meeting_id })).status).toBe(400);
   });
@@ -210,7 +210,7 @@ describe('PUT /orgs/{orgId}/tasks/{taskId}', () => {
     });
   });
 
-  it('updating a task with equal values changes nothing, not even the time', async () => {
+  it('updating a task with equal values changes nothing, not even the time of the last change', async () => {
     const task = await create({ due_date: '2026-12-01' });
     const same = await put(task.task_id, { title: task.title, due_date: '2026-12-01', description: null });
     expect(same.body.data).toEqual(task);

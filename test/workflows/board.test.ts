@@ -59,7 +59,7 @@ describe('the descriptions that operators see', () => {
 });
 
 describe('the details of a workflow', () => {
-  it('the details of a workflow name what it waits for and until when, its latest failure, and the commands that operators have', async () => {
+  it('the details of a workflow show operators its wait, its latest failure and the possible commands', async () => {
     let tries = 0;
     const shown: string[] = [];
     await tell(

@@ -93,7 +93,7 @@ describe('a workflow that is signalled during each of its activities', () => {
     ['announce', announce, task, happened, 'announceTask'],
     ['taskIssues', taskIssues, task, taskChanged, 'carryToIssues'],
   ] as const)(
-    'a workflow that is signalled during its activities continues in a new run, and runs its activity once more after the last signal: %s',
+    'a workflow signalled during its activities continues in a new run, and runs its activity again after the last signal: %s',
     async (...named) => {
       const [, workflow, ref, signal, activity] = named;
       let looks = 0;
@@ -149,7 +149,7 @@ describe('the inbound workflow', () => {
 });
 
 describe('the ticketEvents workflow', () => {
-  it('the ticketEvents workflow continues the waiting queues of deliveries in a new run, never sends one queue twice at the same time, and loses no queue', async () => {
+  it('the ticketEvents workflow continues in a new run without losing a queue of deliveries or sending one twice at once', async () => {
     const atWork = new Set<string>();
     const sent: string[] = [];
     let left = 20;
@@ -194,7 +194,7 @@ describe('the ticketEvents workflow', () => {
 });
 
 describe('an attempt that an operator requests', () => {
-  it('an attempt requested while the workflow continues in a new run is made at once in the new run', async () => {
+  it('an attempt that an operator requests while the workflow continues in a new run is made at once', async () => {
     const [held, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const runs = new Set<string>();
     const tried: string[] = [];

@@ -182,7 +182,7 @@ describe('models/rules/<slice>/work.ts', () => {
   });
 
   it.each(Object.entries(made))(
-    'the start of the workflow %s keeps its queue, id, signal and arguments',
+    'the start of the workflow %s has the expected queue, id, signal and arguments',
     (name, starts) => {
       for (const [{ workflow, queue, id, signal, args }, given] of starts) {
         expect(workflow).toBe(name);

@@ -4,13 +4,12 @@
  * affect the connection.
  */
 
-/** A frame as received from the server. Pages know the types of their own server's frames. */
+/** A frame as received from the server. Each page knows the exact types of its frames. */
 type Frame = { type: string; seq: number } & Record<string, unknown>;
 
 /**
  * `connecting`: the first attempt. `lost`: reconnecting. `slow`: the server asked to wait. `ended`: the session is
- * over. `refused`: this page may not chat. After `ended` or `refused`, there is no reconnection until the page connects
- * again.
+ * over. `refused`: this page may not connect. After `ended` or `refused`, the link does not reconnect.
  */
 export type LinkState = 'connecting' | 'open' | 'lost' | 'slow' | 'ended' | 'refused';
 
@@ -35,13 +34,13 @@ export type LinkDeps = {
 
 const closeCodes = { unreadable: 4400, ended: 4401, refused: 4403, missing: 4404, tooFast: 4429 } as const;
 /**
- * Exponential backoff: the pause doubles from the first to the last. Each actual pause is a random part of it (jitter),
- * so that clients do not all reconnect at once.
+ * Exponential backoff: the pause doubles from `first` to `last`. A random factor between 0.5 and 1 (jitter) prevents
+ * clients from all reconnecting at once.
  */
 const pauseMs = { first: 500, last: 30_000 } as const;
 /** The pause after close code 4429, in ms, unless the server names a time. */
 const slowMs = 60_000;
-/** The interval of pings, in ms. Networks drop connections silently; a ping without a timely reply reveals that. */
+/** The interval of pings, in ms. A ping without a timely reply reveals a silently dropped connection. */
 const pingEveryMs = 25_000;
 const pongWithinMs = 10_000;
 /** After a socket was open for this long, in ms, the next pause is the shortest again. */
@@ -92,7 +91,7 @@ export function openLink(deps: LinkDeps) {
       const frame = parse(data);
       if (frame?.type === 'error' && typeof frame['retry_after'] === 'number') waitMs = frame['retry_after'] * 1000;
       if (!frame || socket !== opened) return;
-      // The server has identified the customer only when it sends `welcome`.
+      // The connection counts as open only after `welcome`, with which the server confirms who the user is.
       if (frame.type === 'welcome') {
         welcome = true;
         deps.state('open');

@@ -3,8 +3,8 @@
 type Properties = Readonly<Record<string, string | boolean | number>>;
 
 /**
- * An element with attributes and children. The attribute value true means an attribute without a value; false leaves it
- * out. Strings become text nodes.
+ * An element with attributes and children. The attribute value true means an attribute without a value; false leaves
+ * the attribute out. Strings become text nodes.
  */
 export function make<K extends keyof HTMLElementTagNameMap>(
   name: K,

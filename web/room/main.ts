@@ -74,8 +74,8 @@ const link: Link = openLink({
 });
 
 /**
- * Whether an error concerns an unacknowledged message, consent or end of the interview, and the page should send this
- * again on a new socket. If the error has `retry_after`, the server itself closes the connection.
+ * Whether the page should send a refused message, consent or end of the interview again on a new socket. If the error
+ * has `retry_after`, the server itself closes the connection.
  */
 function passes(error: Extract<RoomServerFrame, { type: 'error' }>): boolean {
   const { code, refused, client_message_id: named, retry_after: retryAfter } = error;

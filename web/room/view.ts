@@ -37,7 +37,7 @@ export function createView(main: HTMLElement, on: ViewEvents) {
   const form = make('form', { hidden: true }, label, make('div', { class: 'compose' }, input, send));
   main.replaceChildren(make('header', {}, title, end), notice, progress, log, suggestions, note, form);
 
-  /** The elements of the log, by the client's id of the message or else by the server's id. */
+  /** The elements of the log, by the client's id of the message, or by the server's id if there is no client's id. */
   const shown = new Map<string, HTMLElement>();
   let mayEnd = false;
   /** The browser's language, until the interview's language is known. */

@@ -1,6 +1,6 @@
 /**
- * The state of a conversation after each frame from the server. Pure: it knows neither the page nor the connection.
- * Restarted answers, repeated frames and `history` frames in between lead to the same state as on the server.
+ * Computes the state of a conversation after each frame from the server. Pure functions. The state equals the server's
+ * even if an answer restarts, frames repeat or a `history` frame comes in between.
  */
 import type { ServerFrame } from '../../api/chat/contract/chat.ts';
 
@@ -27,7 +27,7 @@ export type Ask = {
   title: string;
   /** The values that the tool would get, with their names. */
   rows: readonly (readonly [label: string, value: Detail['value']])[];
-  /** What the tool does; used when it gets no values. */
+  /** What the tool does; shown when the tool gets no values. */
   does?: string;
   /** The tool's own question; only for a question of the kind `input`. */
   question?: { id: string; message: string; fields: readonly Field[] };
@@ -38,7 +38,7 @@ export type Ask = {
 export type Entry = {
   /** The server's id; undefined until the server has acknowledged the message. */
   id: string | undefined;
-  /** The id that this page gave to a message that was written on it. */
+  /** The id that this page gave to the customer's message. */
   clientId?: string | undefined;
   role: Role;
   body: string;
@@ -59,7 +59,7 @@ export type Entry = {
 export type Conversation = {
   convId: string | undefined;
   status: Status;
-  /** The number of the last frame of the log; undefined before the first `welcome`. */
+  /** The `seq` of the last frame of the log; undefined before the first. */
   seq: number | undefined;
   /** Whether the server is preparing an answer. */
   writing: boolean;

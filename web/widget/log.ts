@@ -47,7 +47,6 @@ export function createLog(texts: Texts, locale: string, on: LogEvents) {
   let faces: Faces = { agentName: undefined, avatar: undefined };
   /** The position to which the widget has scrolled. Any other position means that the reader has scrolled. */
   let scrolledTo = 0;
-  /** Whether the list is scrolled (nearly) to its end. */
   let atEnd = false;
   const nearEnd = (): boolean => element.scrollHeight - element.scrollTop - element.clientHeight < followsWithin;
   element.addEventListener('scroll', () => (atEnd = nearEnd()));

@@ -10,6 +10,7 @@ import type { ContactState } from './contact.ts';
 import { readLook, withoutHours, type Look } from './look.ts';
 import { readOptions, readToken, type Identity } from './options.ts';
 import { createStore, randomId, type Store } from '../live/store.ts';
+import { coversScreen } from './styles.ts';
 import { createView } from './view.ts';
 
 export type Widget = {
@@ -17,7 +18,7 @@ export type Widget = {
   close(): void;
   /** Removes the widget from the page. Stored data is kept. */
   destroy(): void;
-  /** Sets the customer from now on; null switches back to an anonymous visitor. */
+  /** Sets the customer; null switches back to an anonymous visitor. */
   identify(identity: Identity | null): void;
   /** Passes context from the page that helps to answer. It may narrow what is searched but never widens it. */
   update(context: Record<string, unknown>): void;
@@ -30,7 +31,7 @@ export type Widget = {
 
 /** How often the server is told that the customer types, in ms. */
 const typingEveryMs = 3_000;
-/** The frames besides `message` that the widget sends again on a new socket until the server has taken them. */
+/** The frames besides `message` that the widget sends again on a new socket until the server has acknowledged them. */
 const repeated: readonly unknown[] = ['confirm_response', 'step_up_response', 'input_response', 'end', 'contact'];
 
 /** An unacknowledged message as it is stored: its conversation and its text. */
@@ -60,16 +61,13 @@ export function start(
   let context: Record<string, unknown> | undefined;
   let rated = false;
   /**
-   * The frame that ends the conversation, and the status that the conversation had then. Both are kept until the server
-   * reports the result.
+   * The frame that ends the conversation, and the conversation's status when the customer ended it. Kept until the
+   * server reports the result.
    */
   let ending: { frame: { type: 'end'; body?: string }; status: Conversation['status'] } | undefined;
   /** The cursor of requested earlier messages, until they arrive. */
   let wanted: string | undefined;
-  /**
-   * The ids of the messages that were passed to the current socket, and of the questions whose replies were passed to
-   * it.
-   */
+  /** What the current socket has already sent: ids of messages, and ids of questions whose replies were sent. */
   let given = new Set<string>();
   /**
    * The customer's proof of identity (`reply`) that the page gave before the agent's request for it (`pendingId`)
@@ -84,9 +82,8 @@ export function start(
   let dressed: string | undefined;
   /** Whether the server is being asked for the look. */
   let finding = false;
-  /** Asks for the look again when the team is back. */
+  /** The timer that asks for the look again when the team is back. */
   let backDue: ReturnType<typeof setTimeout> | undefined;
-  /** Whether the widget was removed from the page. */
   let removed = false;
   /** When the server was last told that the customer types, in ms. */
   let typedAt = 0;
@@ -198,8 +195,8 @@ export function start(
   }
 
   /**
-   * Asks the server for the look. A page may be open for days, and would then show hours that are over. So this
-   * function is called again when the customer looks at the widget, and when the team is back.
+   * Asks the server for the look. It is asked again when the customer looks at the widget and when the team is back,
+   * because a page may be open for days and its hours would be out of date.
    */
   async function findLook(): Promise<void> {
     if (finding) return;
@@ -210,7 +207,7 @@ export function start(
     const fresh = await fetchPlace(base, place).then(JSON.stringify, () => undefined);
     finding = false;
     if (removed) return;
-    // If the request fails, the widget has the look that it had, or else the default one.
+    // If the request fails, the widget keeps its look, or gets the default look.
     if (fresh === undefined && look === undefined) dress({});
     if (fresh !== undefined && fresh !== dressed) {
       dressed = fresh;
@@ -281,9 +278,10 @@ export function start(
     }
     if (wanted !== conversation.earlier) wanted = undefined;
     if (frame.type === 'welcome') {
-      // A member has acted meanwhile and the customer has not seen that, so the conversation is not ended.
+      // The status has changed since the customer ended the conversation, so a member has acted. The end is not sent,
+      // because the customer has not seen that.
       if (ending && ![ending.status, 'resolved'].includes(conversation.status)) ending = undefined;
-      // Sends what an earlier page could not send. The server deduplicates messages.
+      // Sends the stored messages that an earlier page could not send. The server deduplicates messages.
       for (const { clientId, convId, body } of unsentIn(store, scope)) {
         const known = conversation.entries.some((entry) => entry.clientId === clientId);
         // A message is only resent in its own conversation.
@@ -297,8 +295,8 @@ export function start(
       askEarlier();
     }
     if (frame.type === 'error') hearError(frame);
-    // A `status` frame acknowledges the end. A rating of an already resolved conversation is never acknowledged, so any
-    // later `status` or reply of a member ends the wait.
+    // A `status` frame acknowledges the end. The server never acknowledges a rating of an already resolved
+    // conversation, so any later `status` or reply of a member clears `ending` too.
     if (frame.type === 'status' || frame.type === 'agent_reply') ending = undefined;
     forgetSent();
     show();
@@ -369,7 +367,7 @@ export function start(
   // The event `storage` comes when another tab has read or written a message.
   window.addEventListener('storage', looked);
 
-  if (visit.get('open') && !window.matchMedia('(max-width: 480px)').matches) view.open(false);
+  if (visit.get('open') && !window.matchMedia(coversScreen).matches) view.open(false);
   else if (store.get(`${scope}:wrote`)) connect();
   show();
   void findLook();

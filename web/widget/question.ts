@@ -106,8 +106,8 @@ function controlOf(field: Field, initial: unknown, id: string, texts: Texts): Co
 }
 
 /**
- * Converts the input to the value to send. A local time gets this browser's time zone, because the server needs an
- * instant.
+ * Converts the input to the value to send. A local time is converted from this browser's time zone to UTC, because the
+ * server needs a point in time.
  */
 function valueOf(kind: string, text: string): unknown {
   if (kind === 'number' || kind === 'integer') return Number(text);

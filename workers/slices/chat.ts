@@ -1,4 +1,3 @@
-/** Declares to the workers the activities for conversations with customers and for the erasure of customers. */
 import { launchable, type Slice } from './slice.ts';
 import { createConversationActivities } from '../../activities/chat/conversation.ts';
 import { createErasureActivities } from '../../activities/chat/erasure.ts';

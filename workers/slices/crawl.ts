@@ -1,4 +1,3 @@
-/** Declares to the workers the activities for crawls and crawl schedules. */
 import { launchable, type Slice } from './slice.ts';
 import { createCrawlActivities } from '../../activities/crawl/crawl.ts';
 import { createRecrawlActivities } from '../../activities/crawl/recrawl.ts';
@@ -10,7 +9,7 @@ export const crawl = {
   fleets: {
     crawl: {
       activities: (deps) => ({ ...createCrawlActivities(deps), ...createRecrawlActivities(deps) }),
-      // A crawl mostly waits; its pages are read by processes that all crawls of a worker share.
+      // A crawl mostly waits. All crawls of a worker share the processes that read pages.
       maxActivities: 8,
       maxWorkflowTasks: 5,
     },

@@ -1,4 +1,3 @@
-/** Declares to the workers the activities for deliveries to other services and for events from other services. */
 import { launchable, type Slice } from './slice.ts';
 import { createDeliveryActivities } from '../../activities/events/deliver.ts';
 import { createNoticeActivities } from '../../activities/events/notices.ts';
@@ -36,7 +35,7 @@ export const events = {
         ...createIntegrationActivities({ ...deps, connected: enableDestination }),
         ...createReleaseActivities(deps),
       }),
-      // An activity mostly waits. It processes a part of an organization's events, up to ten events in parallel.
+      // An activity mostly waits. It processes some of an organization's events, up to ten in parallel.
       maxActivities: 20,
       maxWorkflowTasks: 10,
     },

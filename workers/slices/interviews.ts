@@ -1,4 +1,3 @@
-/** Declares to the workers the activities for meetings and interviews. */
 import { launchable, type Slice } from './slice.ts';
 import { createInterviewActivities } from '../../activities/interviews/interview.ts';
 import { createInvitationActivities } from '../../activities/interviews/invitation.ts';

@@ -1,4 +1,3 @@
-/** Declares to the workers the activities for documents, sources, embeddings, and the maintenance of the stores. */
 import { launchable, type Slice } from './slice.ts';
 import { createDocumentActivities } from '../../activities/knowledge/document.ts';
 import { createEmbeddingActivities } from '../../activities/knowledge/embedding.ts';
@@ -24,7 +23,8 @@ export const knowledge = {
   ],
   fleets: {
     documents: {
-      // The source activities are for workflows that were started on this queue instead of the queue `sources`.
+      // Workflows of sources that an older version started run on this queue, so the source activities must be here,
+      // too.
       activities: (deps) => ({ ...createDocumentActivities(deps), ...createSourceActivities(deps) }),
       readerReady: true,
       // Each file is read in a child process of up to 512 MiB. Four such processes (two of them for the fleet
@@ -37,8 +37,8 @@ export const knowledge = {
       maxActivities: 2,
     },
     sources: {
-      // These activities are short. They must not wait behind files that take half a minute to read, because deleted
-      // sources have to leave the index.
+      // These activities are short. They must not wait behind files that take half a minute to read, because they
+      // remove deleted sources from the index.
       activities: (deps) => ({
         ...createSourceActivities(deps),
         ...createPruningActivities(deps),

@@ -1,4 +1,3 @@
-/** Declares to the workers the activities for tool servers: discovery, sign-in, and calls of tools. */
 import { launchable, type Slice } from './slice.ts';
 import { createToolCallActivities } from '../../activities/chat/toolcall.ts';
 import { createToolServerActivities } from '../../activities/mcp/server.ts';

@@ -16,8 +16,8 @@ export type WorkerDeps = Starter &
   ReturnType<typeof settingsOf> & {
     schedules: RecrawlSchedules;
     /**
-     * Starts workflows as `start` does, for work that a customer waits for. If possible, a worker of this process runs
-     * the workflow.
+     * Starts workflows as `start` does, but a worker of this process runs the workflow if possible. Used for work that
+     * a customer waits for.
      */
     startNear: Starter['start'];
     clock: () => Date;
@@ -36,15 +36,14 @@ export type Fleet = {
   /** Maximum number of activities that run in parallel in one process. */
   maxActivities: number;
   /**
-   * Maximum number of workflow tasks that run in parallel in one process; they are short, so a few keep two cores busy.
-   * Absent when only workflows of other queues schedule the activities. Then the process needs no workflow thread,
-   * which takes 50 MiB, and a quarter of a second at each start.
+   * Maximum number of workflow tasks that run in parallel in one process. They are short, so a few keep two cores busy.
+   * Absent when only workflows of other queues schedule the activities. Then the process needs no workflow thread.
    */
   maxWorkflowTasks?: number;
 };
 
 export type Slice = {
-  /** The models whose records start workflows; the sweeper starts those that were not started at once. */
+  /** The models whose records start workflows; the sweeper starts the workflows that were not started at once. */
   launchable: readonly Model<Launchable>[];
   /** The fleets, by the queue that they poll. */
   fleets: { readonly [Q in Queue]?: Fleet };

@@ -1,7 +1,3 @@
-/**
- * Declares to the workers the activities for tasks. They announce and execute tasks. When a member leaves the
- * organization, they unassign the member's tasks, and end the member's API keys and invitations.
- */
 import { launchable, type Slice } from './slice.ts';
 import { createCopyActivities } from '../../activities/base/copies.ts';
 import { createDepartureActivities } from '../../activities/access/departure.ts';

@@ -16,13 +16,12 @@ import { activities, attemptsElsewhere, kindOf, seeAttempts } from './kinds.ts';
 
 /** What a workflow shows. A call of `show` replaces only the given fields; `undefined` removes a field. */
 export type Shown = {
-  /** The state in one word, also the search attribute `Status`. Each change costs a Temporal action. */
+  /** The state in one word, which is also the search attribute `Status`. Each change costs a Temporal action. */
   status?: string;
-  /** The services that the workflow is about, also the search attribute `Provider`. */
+  /** The services that the workflow is about, which are also the search attribute `Provider`. */
   providers?: readonly string[];
   /** What the workflow waits for besides its activities and timers. */
   waitsFor?: string | undefined;
-  /** What failed last. */
   failed?: string | undefined;
   /** What an operator can do, besides `ops show`, as sentences. */
   can?: readonly string[];

@@ -36,14 +36,16 @@ const update = { by: 'update' } as const;
 const terminating = { by: 'terminating' } as const;
 const erases = { instead: 'Nothing does, since it removes what a person has deleted. Mend what holds it up.' } as const;
 
-/** A row of the table: a workflow that may last longer than an hour. By default, `ops cancel` terminates it. */
+/**
+ * A row of `kinds` for a workflow that may last longer than an hour. By default, `ops cancel` terminates the workflow.
+ */
 const long = (kind: string, title: string, does: string, stop: KindOf['stop'] = terminating): KindOf => ({
   kind,
   title,
   does,
   stop,
 });
-/** A row of the table: a workflow with `isShort`. */
+/** A row of `kinds` for a workflow that ends within an hour (`isShort`). */
 const short = (...row: Parameters<typeof long>): KindOf => ({ ...long(...row), isShort: true });
 
 export const kinds = {

@@ -82,9 +82,9 @@ export async function conversation(ref: ConversationRef): Promise<void> {
   }
 
   for (;;) {
-    // A conversation may be active for days, so the history is renewed. The next run starts with a turn. The renewal
-    // must not share a workflow task with a turn. If a signal arrives during the task, Temporal refuses to end the run,
-    // and the turn would be repeated.
+    // A conversation may be active for days, so `continueAsNew` bounds the history. It is not called after a turn: if a
+    // signal arrived during the same workflow task, Temporal would refuse to end the run, and the turn would be
+    // repeated.
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof conversation>(ref);
     const seen = news();
     const outcome = await inTaskFirst(
@@ -95,8 +95,8 @@ export async function conversation(ref: ConversationRef): Promise<void> {
     if (news() !== seen) continue;
     if (outcome.kind === 'done' && outcome.modelFailed !== undefined) noteModel(outcome.modelFailed);
     if (outcome.kind === 'waiting') {
-      // A decision is stored before its signal is sent. If no signal arrives in time, the turn is repeated and tells
-      // the customer that the request has expired.
+      // A decision is stored before its signal is sent, so the next turn finds it. If no signal arrives in time, that
+      // turn tells the customer that the request has expired.
       await condition(() => news() !== seen, outcome.withinMs, { summary: `a decision about ${outcome.for}` });
       continue;
     }

@@ -39,12 +39,12 @@ export async function toolCall(ref: ToolCallRef): Promise<string> {
       showStep(ref, step, step.outcome);
       return step.outcome;
     }
-    // `calling` never arrives here. Only the local activity returns it, and `inTaskFirst` then runs the normal activity
-    // and returns that result instead. This line only narrows the type of `step`.
+    // This line only narrows the type of `step`. When the local activity returns `calling`, `inTaskFirst` returns the
+    // result of the normal activity, which is never `calling`.
     if (step.kind === 'calling') continue;
     showStep(ref, step, step.kind === 'waiting' ? `waiting_${step.awaited}` : 'held_back');
-    // A decision is stored before its signal is sent. If no signal arrives in time, the next step ends the call as
-    // expired.
+    // A decision is stored before its signal is sent, so the next step finds it. If no signal arrives in time, that
+    // step ends the call as expired.
     const summary =
       step.kind === 'waiting' ? `${awaitedSaid[step.awaited]}: ${step.about.tool}` : 'the rate limit of the tool';
     await condition(() => news() !== seen, step.withinMs, { summary });

@@ -1,6 +1,6 @@
 /**
- * Removes the orphans that a prune request found: stored or indexed data of sources without a page, or of unfinished
- * pages.
+ * Removes the orphans that a prune request found: chunks and index rows of missing, half-deleted or abandoned pages,
+ * and of outdated versions of live pages.
  */
 import { proxyActivities } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';

@@ -49,8 +49,8 @@ export async function inbound(ref: InboundRef): Promise<void> {
     const seen = news();
     const { againInMs, isBehind } = await processInbound(ref);
     if (isBehind) await inParts();
-    // An organization may be busy for days, so the history is renewed. The next run begins by reading the stored
-    // events.
+    // An organization may be busy for days, so `continueAsNew` bounds the history. The next run begins by reading the
+    // stored events.
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof inbound>(ref);
     if (isBehind || news() !== seen) continue;
     if (againInMs === undefined) return;

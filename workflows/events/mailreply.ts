@@ -17,7 +17,7 @@ const { mailUnsent } = proxyActivities<MailReplyActivities>({
   startToCloseTimeout: '1 minute',
 });
 
-/** The signal that something was said to the customer. */
+/** The signal that a message to the customer was stored. */
 export const replied = defineSignal(repliedSignal);
 
 export async function mailReply(ref: MailReplyRef): Promise<void> {

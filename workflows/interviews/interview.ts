@@ -59,7 +59,7 @@ export const interviewUpdates = Object.fromEntries(
  */
 export const reloadInterview = defineUpdate<void, [Order]>('reload');
 export const interviewChanged = defineSignal(interviewSignals.changed);
-/** The signal that the service that runs the bot has sent a report about the bot. */
+/** The signal that the bot's service has sent a report about the bot. */
 export const botReported = defineSignal(interviewSignals.reported);
 /**
  * The signal that somebody in the room consented, refused or ended the interview, when no update has requested the

@@ -67,7 +67,10 @@ function nextLook({ state }: Run): number {
   return bot === undefined || bot.kind === 'room' ? Infinity : now() + lookPause(looks);
 }
 
-/** The state of the bot. Undefined for the bot of a room, and when the service does not answer. */
+/**
+ * The state of the bot. Undefined for the bot of a room, when the service does not answer, and when the status or the
+ * bot has changed meanwhile.
+ */
 async function look({ state, note, heard }: Run): Promise<BotState | undefined> {
   const { bot, status } = state();
   heard.looked = heard.reports;
@@ -204,7 +207,7 @@ export async function follow(run: Run): Promise<void> {
   if (seen && isOver(seen)) await left(run, seen);
 }
 
-/** Handles that the bot has left the call: nobody came, the bot was lost, or the interview has ended. */
+/** Acts on a bot that has left the call: nobody came, the bot was lost, or the interview has ended. */
 async function left({ state, note, forget, move, store }: Run, { phase, reason }: BotState): Promise<void> {
   // If an earlier bot was in the call, people have talked there, so the interview is not a no-show.
   if (reason === 'nobody_came' && !state().former?.length) move('no_show', 'bot', 'candidate_no_show');
@@ -236,6 +239,6 @@ export async function eraseRecorded({ ref, state, isKnown }: Run): Promise<void>
 export async function dismiss({ state }: Run): Promise<void> {
   const { bot } = state();
   if (bot === undefined || bot.kind === 'room') return;
-  // If the service cannot be reached for a day, the bot is left to the service's own time limits.
+  // If the service cannot be reached for a day, its own time limits end the bot.
   await dismissBot({ bot }).catch(() => undefined);
 }

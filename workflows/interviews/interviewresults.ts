@@ -44,7 +44,7 @@ export async function evaluate(run: Run): Promise<void> {
 }
 
 /**
- * Collects a bot's transcript, once its service has transcribed it. A request that fails counts as one that came too
+ * Collects a bot's transcript, once its service has transcribed it. A failed request is repeated like one that came too
  * early.
  */
 async function collect({ ref, state, heard, isRemoved }: Run, bot: CalledBot): Promise<void> {

@@ -58,7 +58,7 @@ export function openRun(ref: { orgId: string; interviewId: string }, carried: In
   let writing: Promise<void> = Promise.resolve();
   let last: Move | undefined;
   const heard = {
-    /** The number of reports about the bot that the service that runs the bot has sent. */
+    /** The number of reports that the bot's service has sent. */
     reports: 0,
     /** The value of `reports` when the bot was checked last. */
     looked: 0,
@@ -74,7 +74,6 @@ export function openRun(ref: { orgId: string; interviewId: string }, carried: In
     evaluating: Promise.resolve(),
     /** Resolves when all mails to the candidate are queued. */
     inviting: Promise.resolve(),
-    /** Whether scoring is in progress. */
     scoring: false,
     /** One promise for each bot that is being dismissed. */
     dismissals: [] as Promise<void>[],

@@ -35,8 +35,8 @@ const embedding = {
 } as const;
 
 /**
- * `crowded`: true when other documents of the organization were waiting as this document was stored. Then workers of
- * the queue `backlog` process it.
+ * `crowded`: true when other documents of the organization were waiting at the time this document was stored. Then
+ * workers of the queue `backlog` process it.
  */
 type DocumentStart = DocumentRef & { crowded?: true };
 

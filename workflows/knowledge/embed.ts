@@ -29,7 +29,7 @@ export async function embedPassages(ref: EmbeddingRef): Promise<void> {
   for (;;) {
     const seen = news();
     const { left } = await embedSome(ref);
-    // The first batch of the next run finds whatever was published meanwhile.
+    // The next run begins with a batch, which finds what was published meanwhile.
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof embedPassages>(ref);
     if (left || news() !== seen) continue;
     if (!(await condition(() => news() !== seen, idle, { summary: 'more passages' }))) return;

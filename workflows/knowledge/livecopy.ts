@@ -1,4 +1,3 @@
-/** Copies an organization's test knowledge to live mode. */
 import { proxyActivities } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { LiveCopyActivities } from '../../activities/knowledge/livecopy.ts';

@@ -1,9 +1,9 @@
-/** Maintains the stores. A Temporal Schedule starts it: see workers/schedules.ts. */
+/** A Temporal Schedule (workers/schedules.ts) starts the workflow `maintainStores`. */
 import { isCancellation, log, proxyActivities, sleep } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { MaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
 
-/** Options for work that is repeated soon anyway. What one run cannot do, the next run does. */
+/** Options with few retries, because the next run of the workflow repeats the work soon. */
 const tried = { ...throughOutages, retry: { maximumAttempts: 3 } };
 
 const activities = proxyActivities<MaintenanceActivities>({

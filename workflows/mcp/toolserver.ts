@@ -9,7 +9,7 @@ import type { Asked, GrantRef, Prepared, ToolServerActivities, ToolServerRef } f
 
 const { listServerTools, prepareSignIn, finishSignIn } = proxyActivities<ToolServerActivities>({
   ...throughOutages,
-  // A list may have several pages, each with its own timeout. After this time the caller has given up anyway.
+  // A list may have several pages, each with its own timeout. The caller waits no longer than this.
   startToCloseTimeout: '20 seconds',
   scheduleToCloseTimeout: '20 seconds',
 });

@@ -24,8 +24,8 @@ export async function announce(ref: TaskRef | MeetingHappened): Promise<void> {
   for (let seen = -1; seen !== news();) {
     seen = news();
     await announceTask(ref);
-    // Events may arrive during every round, for days, so the history is renewed. The next run reads all unannounced
-    // events first, so no event is lost.
+    // Events may arrive during every round, for days, so `continueAsNew` bounds the history. The next run reads all
+    // unannounced events first, so no event is lost.
     if (news() !== seen && workflowInfo().continueAsNewSuggested) await continueAsNew<typeof announce>(ref);
   }
 }

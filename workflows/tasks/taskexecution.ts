@@ -15,8 +15,8 @@ const { listSteps, endExecution } = proxyActivities<ExecutionActivities>({
 });
 const { advanceStep } = proxyActivities<ExecutionActivities>({
   ...throughOutages,
-  // An attempt first searches the service for the result of an earlier attempt, in up to twenty pages of 15 s each.
-  // Then it sends its request.
+  // An attempt first searches the service for the result of an earlier attempt, in up to twenty pages that take at most
+  // 15 s each. Then it sends its request.
   startToCloseTimeout: '6 minutes',
 });
 

@@ -83,7 +83,7 @@ export async function inquire(
 ): Promise<void> {
   const { rounds = 0 } = call;
   const questions = questionsOf(requests, state);
-  // A mail is answered much later and elsewhere, so a customer who writes by mail cannot be asked.
+  // A customer who writes by mail cannot be asked, because a mail is answered much later and elsewhere.
   const askable =
     questions &&
     rounds < maxRounds &&

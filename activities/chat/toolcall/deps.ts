@@ -1,4 +1,3 @@
-/** The dependencies of the steps of a tool call. */
 import type { Logger } from 'pino';
 import type { ConnectionDeps, Connections } from '../../mcp/connection.ts';
 import type { Mcp } from '../../../clients/mcp/mcp.ts';
@@ -16,7 +15,7 @@ export type ToolCallDeps = ConnectionDeps &
     stopping: AbortSignal;
     log: Logger;
   };
-/** `addressOf`: a tool server's URL and credentials. */
+/** `addressOf` returns a tool server's URL and credentials. */
 export type CallDeps = ToolCallDeps & Pick<Connections, 'addressOf'>;
 
 /** `patienceMs`: how long to wait for a call's outcome; without it, until the call ends. */

@@ -1,5 +1,5 @@
 /**
- * Decides whether a call may be sent now: the tool must be unchanged since its approval, the customer must be allowed
+ * Decides whether a call may be sent now. The tool must be unchanged since its approval, the customer must be allowed
  * to call it, and the rate limits must have room.
  */
 import type { CallDeps } from './deps.ts';
@@ -42,8 +42,8 @@ export const fits = (tool: ApprovedTool, given: Record<string, unknown>): boolea
   checkOf(tool.input_schema)?.(given).fits ?? false;
 
 /**
- * Returns how long the rate limits of the server and of the tool hold a call back, in ms; undefined when they do not
- * hold it back. Ends a call that was held back too often, and returns `over`.
+ * Returns how long the rate limits of the server and of the tool hold a call back, in ms; undefined when they do not.
+ * Ends a call that was held back too often, and returns `over`.
  */
 export async function limit(
   deps: CallDeps,
@@ -62,7 +62,7 @@ export async function limit(
       return 'over';
     }
     await countHeldBack(call.org_id, call._id);
-    // The random delay spreads calls that waited for the same minute.
+    // From the second wait on, a random delay spreads the calls that waited for the same minute.
     return wait + Math.floor(Math.random() * 5_000) * call.held_back;
   }
   return undefined;
@@ -97,8 +97,8 @@ export async function checkPin(
   if (!standing || !approvedFor(call, standing)) return 'suspended';
   const { tool_name, pin, risk_tier, auth_scope } = tool;
   const kind = 'tool_suspended';
-  // The suspension is stored last. If this process dies before that, the next attempt reports the tool again, under the
-  // same id and the same key.
+  // The suspension is stored last. If this process dies before that, the next attempt reports the tool again. The
+  // report is stored once, because its id and key are the same.
   await deps.audit({
     _id: `aud_${kind}_${orgId}_${pin.slice(0, 16)}_${standing.version}`,
     org_id: orgId,

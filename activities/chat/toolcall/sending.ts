@@ -73,7 +73,7 @@ async function carryOut(
   sending: Sending,
 ): Promise<void> {
   const making = make(deps, call, attempt, claim, sending).catch(async (error: unknown) => {
-    // With the current time as its end, the claim ends at once, so the next attempt need not wait.
+    // Setting the end of the claim to the current time ends the claim at once, so the next attempt need not wait.
     await keepSending(call, attempt, deps.clock()).catch(() => undefined);
     throw error;
   });

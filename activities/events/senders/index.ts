@@ -1,4 +1,3 @@
-/** The senders, by kind of delivery. */
 import { email } from '../../../providers/mail/send.ts';
 import { linear } from '../../../providers/linear/send.ts';
 import { notification } from './notification.ts';

@@ -1,12 +1,11 @@
-/** Zod schemas of the mode parameter. */
 import { z } from 'zod';
 import { modes } from '../../../models/rules/access/keys.ts';
 
 export const mode = z.enum(modes);
 
 /**
- * Spec 4.8: a read of the whole organization takes a mode. Without one, a member sees both modes, and a key sees its
- * own.
+ * Spec 4.8: a request that reads the whole organization may name a mode. Without one, a member sees both modes, and a
+ * key sees its own.
  */
 export const modeQuery = z.object({
   mode: mode.optional(),

@@ -50,7 +50,9 @@ export const notices = z
     quiet_hours: z
       .strictObject({ from: time, until: time, timezone })
       .nullable()
-      .meta({ description: 'Hours without a sound or a mail; mails go out at their end. Null: none.' }),
+      .meta({
+        description: 'Hours without a sound, a browser notification or a mail; mails go out at their end. Null: none.',
+      }),
   })
   .meta({ id: 'Notices' });
 const noticesBody = notices.partial();

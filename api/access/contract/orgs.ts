@@ -1,4 +1,3 @@
-/** Zod schemas of the requests and replies about organizations and their members. */
 import { z } from 'zod';
 import { invitation, invitationLink } from './accounts.ts';
 import { email } from './auth.ts';

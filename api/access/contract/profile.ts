@@ -1,4 +1,3 @@
-/** Zod schemas of the requests and replies about one's own profile. */
 import { z } from 'zod';
 import { membership } from './auth.ts';
 import { id, timestamp } from '../../base/contract/common.ts';

@@ -1,4 +1,3 @@
-/** Routes of the hours in which a team answers. */
 import { member } from '../auth.ts';
 import * as contract from '../contract/hours.ts';
 import { route } from '../../http/route.ts';

@@ -1,4 +1,3 @@
-/** Routes of organizations and their members. */
 import { jwt, member } from '../auth.ts';
 import * as contract from '../contract/orgs.ts';
 import { afterPlace, paged, placedListPage } from '../../http/cursor.ts';

@@ -1,4 +1,3 @@
-/** Routes of one's own profile. */
 import { jwt } from '../auth.ts';
 import * as contract from '../contract/profile.ts';
 import { self, viewProfile } from '../profile.ts';

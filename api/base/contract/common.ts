@@ -1,4 +1,4 @@
-/** Zod schemas that all replies share: times, pages, errors, and the warning about a downgraded key. */
+/** Zod schemas that requests and replies share: times, pages, errors, and the warning about a live key in test mode. */
 import { z } from 'zod';
 import { isTimeZone } from '../../../models/rules/base/timezone.ts';
 

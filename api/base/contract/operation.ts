@@ -1,6 +1,6 @@
 /**
  * An operation of the API: what a route serves, and what a command of the CLI or the team page calls. The contract of a
- * slice exports it under its own name.
+ * slice exports each operation under the operation's `name`.
  */
 import type { z } from 'zod';
 

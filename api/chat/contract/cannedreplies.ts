@@ -1,4 +1,3 @@
-/** Zod schemas of the requests and replies about canned replies. */
 import { z } from 'zod';
 import { id, timestamp } from '../../base/contract/common.ts';
 import { maxShortcutLength } from '../../../models/rules/chat/cannedreply.ts';

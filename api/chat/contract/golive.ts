@@ -1,4 +1,3 @@
-/** Zod schemas of the requests and replies of going live. */
 import { z } from 'zod';
 import { id, orNull, timestamp } from '../../base/contract/common.ts';
 import { environments } from '../../../models/rules/access/keys.ts';

@@ -1,4 +1,6 @@
-/** Zod schemas of the frames that keep a member's inbox up to date, and of the reply with their socket's address. */
+/**
+ * Zod schemas of the frames that keep a member's inbox up to date, and of the reply with the inbox socket's address.
+ */
 import { z } from 'zod';
 import { conversation } from './inbox.ts';
 import { notification } from '../../access/contract/notifications.ts';

@@ -1,4 +1,3 @@
-/** Zod schemas of the requests and replies of the inbox's search. */
 import { z } from 'zod';
 import { cursor, id, moment, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { maxSearchLength, searchPlaces } from '../../../models/rules/chat/search.ts';

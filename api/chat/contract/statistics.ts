@@ -1,4 +1,3 @@
-/** Zod schemas of the requests and replies about a team's statistics. */
 import { z } from 'zod';
 import { moment, timestamp } from '../../base/contract/common.ts';
 import { statisticsBy } from '../../../models/rules/chat/statistics.ts';

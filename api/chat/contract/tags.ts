@@ -1,4 +1,3 @@
-/** Zod schemas of the tags that a team uses. */
 import { z } from 'zod';
 import { line } from '../../base/contract/common.ts';
 import { maxTeamTags, tagColours } from '../../../models/rules/access/tags.ts';

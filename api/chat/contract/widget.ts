@@ -1,4 +1,4 @@
-/** Zod schemas of how an organization's widget looks and what it says. */
+/** Zod schemas of the settings of an organization's widget: its look and its texts. */
 import { z } from 'zod';
 import { id, line } from '../../base/contract/common.ts';
 import { accentPattern } from '../../../models/rules/chat/accent.ts';

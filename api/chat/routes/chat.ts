@@ -50,7 +50,7 @@ export const chatRoutes = [
     auth: session,
     limit: 'queries',
     async handle({ query: { limit = defaultLimit, cursor }, principal }) {
-      // A cursor belongs to its conversation, even if another conversation is current by now.
+      // A cursor names its conversation, which need not be the current one.
       const from = readHistoryCursor(cursor);
       const conversation = from ? await ownConversation(principal, from.convId) : await currentConversation(principal);
       if (!conversation) return { conv_id: null, messages: [], cursor: null };

@@ -1,4 +1,4 @@
-/** Routes by which an organization goes live, and sees what live mode has and how far copying from test mode is. */
+/** Routes that take an organization live, and show what live mode contains and how far copying from test mode is. */
 import { member } from '../../access/auth.ts';
 import { checkEnvironmentChange } from '../../access/goinglive.ts';
 import * as contract from '../contract/golive.ts';

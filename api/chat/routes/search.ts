@@ -1,4 +1,3 @@
-/** The route by which members search conversations. */
 import { key } from '../../access/auth.ts';
 import * as contract from '../contract/search.ts';
 import { afterPlace, defaultLimit, placedListPage } from '../../http/cursor.ts';

@@ -1,4 +1,3 @@
-/** The route of a team's statistics. */
 import { key } from '../../access/auth.ts';
 import * as contract from '../contract/statistics.ts';
 import { route } from '../../http/route.ts';

@@ -18,7 +18,7 @@ import { invalid, noSuch, Problem } from '../../../models/rules/base/errors.ts';
 import { snoozeEnd, tidyTags } from '../../../models/rules/chat/triage.ts';
 import { noticesWork } from '../../../models/rules/chat/work.ts';
 
-/** Makes a change that colleagues see at once. @throws Problem NOT_FOUND */
+/** Makes a change, and informs the open pages of all members. @throws Problem NOT_FOUND */
 async function shown(
   ctx: Context,
   principal: TenantPrincipal,

@@ -1,4 +1,4 @@
-/** Routes of how an organization's widget looks and what it says. */
+/** Routes of the settings of an organization's widget: its look and its texts. */
 import { readFile } from 'node:fs/promises';
 import { member } from '../../access/auth.ts';
 import * as contract from '../contract/widget.ts';

@@ -1,4 +1,3 @@
-/** Zod schemas of the requests and replies about interviews. */
 import { z } from 'zod';
 import { email } from '../../access/contract/auth.ts';
 import { cursor, id, line, moment, orNull, pageQuery, timestamp } from '../../base/contract/common.ts';
@@ -51,7 +50,7 @@ const config = {
     description: 'What questions that are made here, and the room itself, are written in; `en` unless told.',
   }),
 };
-/** Null counts as absent, so that a client can send a draft back unchanged. */
+/** A field that is null counts as absent, so that a client can send a draft back unchanged. */
 const createInterviewBody = z.strictObject(config);
 export const updateInterviewBody = z.strictObject(config).partial();
 const startBody = z

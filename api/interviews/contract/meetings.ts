@@ -1,4 +1,3 @@
-/** Zod schemas of the requests and replies about meetings. */
 import { z } from 'zod';
 import { cursor, id, line, moment, orNull, pageQuery, timestamp, timezone } from '../../base/contract/common.ts';
 import {

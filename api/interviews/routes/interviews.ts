@@ -194,16 +194,15 @@ export const interviewRoutes = [
         if (body?.meeting_link === undefined && body?.candidate_name === undefined) return;
         const url = body.meeting_link === undefined ? undefined : readMeetingUrl(body.meeting_link, 'meeting_link');
         const change = { meeting_url: url, 'candidate.name': body.candidate_name };
-        // The workflow must know the link: if this start fails, the interview becomes `scheduled`, and the workflow
-        // starts an interview with a link automatically at its time.
+        // If the bot cannot join, the interview becomes `scheduled` again, and its workflow starts it at its time. So
+        // the workflow must know the link.
         const intent = url === undefined ? undefined : changedIntent(ctx, orgId, interviewId);
         const record = await configureInterview(orgId, interviewId, change, ctx.clock(), intent);
         if (!record) return checkAllowed(await foundInterview(orgId, interviewId), 'start');
         if (!intent) return;
-        // If the interview's time lies ahead, the workflow reads the link before the start, so that the candidate is
-        // told of the link. If the time has passed, the workflow would start the interview automatically as soon as it
-        // reads the link, and the member's start would be refused. In this case, the workflow reads the link after the
-        // start.
+        // Before the interview's time, the workflow reads the link before the start, so that the candidate is told of
+        // the link. After that time, a workflow that reads the link starts the interview at once, and would refuse the
+        // member's start. So it then reads the link after the start.
         if (record.scheduled_at && record.scheduled_at > ctx.clock()) await tellStored(ctx, record, intent, userId);
         else untold.push(intent);
       };

@@ -1,4 +1,3 @@
-/** Zod schemas of the requests and replies about documents. */
 import { z } from 'zod';
 import { cursor, id, line, orNull, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';

@@ -4,8 +4,7 @@ import { cursor, id, orNull, pageQuery, timestamp } from '../../base/contract/co
 import { mode } from '../../access/contract/mode.ts';
 import { segments } from './documents.ts';
 import { authorities, sourceTypes } from '../../../models/rules/knowledge/authority.ts';
-import { confidences } from '../../../models/rules/knowledge/retrieval.ts';
-import { maxOffers } from '../../../models/rules/knowledge/offers.ts';
+import { confidences, maxOffers } from '../../../models/rules/knowledge/retrieval.ts';
 import { gapReasons, gapStatuses } from '../../../models/rules/knowledge/gap.ts';
 import { operation } from '../../base/contract/operation.ts';
 

@@ -1,4 +1,3 @@
-/** Zod schemas of the requests and replies about tasks. */
 import { z } from 'zod';
 import { email } from '../../access/contract/auth.ts';
 import { cursor, id, line, orNull, pageQuery, timestamp } from '../../base/contract/common.ts';

@@ -70,7 +70,9 @@ const plain = [
   '--disable-dev-shm-usage',
 ];
 
-/** The ids of a process and all its descendants, the deepest first. Empty where /proc does not exist. */
+/**
+ * The ids of a process and all its descendants, the deepest first. Where /proc does not exist, only the process itself.
+ */
 export function processTree(pid: number): number[] {
   const children: number[] = [];
   try {

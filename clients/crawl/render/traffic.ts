@@ -13,7 +13,6 @@ export type Allow = (url: URL, kind: 'document' | 'resource') => boolean | Promi
 /** `request`: the client for outbound HTTP, which checks addresses. */
 export type TrafficDeps = { request: Http['request']; allow: Allow; limits: TabLimits; signal: AbortSignal };
 
-/** The state of the tab's requests so far. */
 export type Traffic = {
   /** `pending`: the number of open requests. `lastMs`: when the last request ended (`performance.now()`). */
   pending: number;
@@ -82,7 +81,7 @@ async function send(request: HTTPRequest, first: boolean, traffic: Traffic, deps
   return reply;
 }
 
-/** Records the result of a reply in `traffic`. Throws when the reply is an error for the page's own document. */
+/** Records the result of a reply in `traffic`. Throws when the page's own document has a status of 400 or more. */
 function note({ status, headers }: HttpResponse, first: boolean, traffic: Traffic): void {
   const redirect = status >= 300 && status < 400 && headerOf(headers, 'location') !== undefined;
   if (first && !redirect) {

@@ -1,4 +1,3 @@
-/** The types of a crawler's requests to a site and of their results. */
 import type { PageContent } from './pages.ts';
 import type { CrawlReason } from '../../../models/rules/crawl/crawlreason.ts';
 
@@ -22,7 +21,6 @@ export type Redirect = { kind: 'redirect'; to: string; permanent?: boolean };
  */
 export type Delay = { kind: 'later'; of: 'page' | 'host'; waitMs: number; tries: number };
 
-/** The result of fetching one URL. */
 export type Fetched = FetchedPage | { kind: 'unchanged' } | Redirect | Refused | Delay;
 
 /** The known version of a page, and the number of failed requests for the page in this crawl. */

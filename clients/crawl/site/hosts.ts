@@ -33,11 +33,11 @@ export type Host = {
   giveUpFor(forMs: number): void;
   isGivenUp(): boolean;
   /**
-   * Records that a URL was answered with an overload status. Returns true when `overloadedAddresses` URLs in a row were
-   * answered in this way. Then the whole host counts as overloaded.
+   * Records that a URL was answered with an overload status, such as 503. Returns true when `overloadedAddresses` URLs
+   * in a row were answered in this way. Then the whole host counts as overloaded.
    */
   noteOverload(url: string): boolean;
-  /** Records that a URL was answered successfully. */
+  /** Records that a URL was answered without an overload status, which restarts the count of `noteOverload`. */
   noteSuccess(): void;
   /** Runs one request when its turn comes. Returns `Later` instead if the turn is more than `maxWaitMs` away. */
   inTurn<T>(request: () => Promise<T>, signal: AbortSignal, maxWaitMs?: number): Promise<T | Later>;

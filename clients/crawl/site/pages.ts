@@ -30,7 +30,7 @@ export type PagesOptions = {
   idleMs?: number;
   /** The crawler's name, which pages may use in `<meta name>` and `X-Robots-Tag` to address this crawler. */
   agent?: string;
-  /** The path of the built reading program (workers/readers.ts). Without it, the sources are run. */
+  /** The path of the program that workers/readers.ts builds. Without it, the TypeScript sources are run. */
   program?: string | undefined;
 };
 

@@ -20,8 +20,8 @@ const maxTries = 3;
 /** The wait that a reply asks for. `of`: whether the wait concerns this page or the whole host. */
 type Pause = { of: 'page' | 'host'; wait?: ReturnType<typeof retryAfter> };
 /**
- * The result of one attempt. `reply`: a usable reply. `delay`: the host's turn is too far away; the wait in ms.
- * `failed`: the failure, with the wait that the reply asks for (`pause`).
+ * The result of one attempt. `reply`: a usable reply. `delay`: nothing was sent, because the request's turn at the host
+ * is too far away; the wait in ms. `failed`: the failure, with the wait that the reply asks for (`pause`).
  */
 type Attempt = { reply: HttpResponse } | { delay: number } | { failed: Refused; pause: Pause };
 
@@ -49,7 +49,7 @@ export function noteReply(host: Host, url: string, { status, headers }: HttpResp
   return { of: 'host', wait };
 }
 
-/** `maxWaitMs`: the longest time that a request waits for its host's turn. */
+/** `maxWaitMs`: the longest time that a request waits for its turn at the host. */
 export type AskPage = (url: string, request: Ask, maxWaitMs: number) => Promise<HttpResponse | Refused | Delay>;
 
 export function createPageRequests({ http, hosts, clock }: Deps): AskPage {

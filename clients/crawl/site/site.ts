@@ -51,11 +51,14 @@ export type Sites = {
 };
 
 /**
- * More redirects than this between spellings of one URL are a loop. Spellings differ in http or https, in `www.`, or in
+ * This many redirects between spellings of one URL count as a loop. Spellings differ in http or https, in `www.`, or in
  * a trailing slash.
  */
 const samePageHops = 5;
-/** At most this many characters of a redirect target with a bad scheme are shown: it may contain a whole document. */
+/**
+ * At most this many characters of a redirect target with a bad scheme are shown, because a `data:` URL may contain a
+ * whole document.
+ */
 const maxShownLocation = 200;
 
 /** `agent`: the crawler's name in lower case. */

@@ -83,7 +83,8 @@ const localName = (name: string): string => name.slice(name.indexOf(':') + 1).to
 /**
  * The URLs of an XML sitemap: `loc` directly below an entry directly below the root, with any namespace prefix. So the
  * `loc` of an image or a video does not count. The parser knows only XML's predefined entities and fetches no DTD, so
- * nothing can expand. Bare ampersands, the most common mistake, are repaired first; any other error ends the parsing.
+ * no entity can expand to a large text. Bare ampersands, the most common mistake, are repaired first; any other error
+ * ends the parsing.
  */
 export function xmlReader(add: (loc: string) => boolean): Reader {
   const parser = new SaxesParser({ position: false });

@@ -1,6 +1,6 @@
 /**
- * Reads the sitemaps of one site, including those that indexes name, within its host's rate limits and within a minute.
- * Parts that could not be read are reported.
+ * Reads the sitemaps of one site, including the sitemaps that an index names, within its host's rate limits and within
+ * a minute. Parts that could not be read are reported.
  */
 import type { SiteProblem } from './fetched.ts';
 import { Later, type Hosts } from './hosts.ts';
@@ -50,7 +50,6 @@ export type SitemapPages = {
   problems: SiteProblem[];
 };
 
-/** Adds a URL to `list` if `list` has fewer than `maxUnasked` URLs. */
 function keepSome(list: Set<string>, url: string): void {
   if (list.size < maxUnasked) list.add(url);
 }
@@ -64,7 +63,7 @@ export async function listSitemapPages(deps: Deps, site: SitemapsOf): Promise<Si
   /** `queue`: the sitemaps still to read. `queued`: the URLs of all sitemaps that were ever in the queue. */
   const queue: Queued[] = starts.map((url) => ({ url, depth: 0 }));
   const queued = new Set(starts);
-  /** `met`: all wanted pages so far, also those that robots.txt forbids. `urls`: the pages that it allows. */
+  /** `met`: all wanted pages so far, including those that robots.txt forbids. `urls`: the pages that it allows. */
   const met = new Set<string>();
   const urls: string[] = [];
   const [files, forbidden] = [new Set<string>(), new Set<string>()];
@@ -120,7 +119,7 @@ export async function listSitemapPages(deps: Deps, site: SitemapsOf): Promise<Si
     queue.push(sitemap);
   }
 
-  /** Adds a page of the sitemap `from`, once. */
+  /** Adds a page of the sitemap `from` unless it was added before. `enough`: no further page needs to be read. */
   function addPage(url: string, from: Queued): 'enough' | undefined {
     if (met.has(url) || !inScope(scope, url)) return undefined;
     if (isFileUrl(url)) {

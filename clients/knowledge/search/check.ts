@@ -1,6 +1,6 @@
 /**
- * Verifies a table's files by running the queries of a question, so that damage is found before a customer's question
- * meets it.
+ * Checks an index table for damaged files: it runs the queries that a customer's question runs, so that damage is found
+ * before a question fails.
  */
 import { connect, Session, type Table } from '@lancedb/lancedb';
 import { DamagedIndex, isDamage, isMissing } from './damage.ts';
@@ -11,10 +11,7 @@ import { tableName } from './tables.ts';
 import { widthOf } from './vectors.ts';
 import { authorities } from '../../../models/rules/knowledge/authority.ts';
 
-/**
- * Reads through a new connection, which has an empty cache. `exists`: whether the table exists at all. @throws
- * DamagedIndex
- */
+/** Opens a new connection, whose empty cache forces every read from the files. @throws DamagedIndex */
 export async function checkTable(uri: string, key: IndexTable, exists: () => boolean): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {
     if (!exists()) return;
@@ -35,7 +32,7 @@ export async function checkTable(uri: string, key: IndexTable, exists: () => boo
   }
 }
 
-/** Queries each index of the table for a value that the table contains. */
+/** Runs a query on each index of the table. */
 async function askEverything(table: Table, { model }: IndexTable): Promise<void> {
   const [row] = await table
     .query()

@@ -1,7 +1,7 @@
 /** Distinguishes a damaged table from one that is missing, busy or unreachable. */
 import { Problem } from '../../../models/rules/base/errors.ts';
 
-/** A table whose stored content is corrupt; `cause` has the details. The table must be rebuilt. */
+/** Thrown when the stored content of a table is corrupt. The table must be rebuilt. */
 export class DamagedIndex extends Problem {
   constructor(cause: unknown) {
     super('UNAVAILABLE', {

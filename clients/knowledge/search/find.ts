@@ -28,7 +28,7 @@ export async function searchText(
   return rows.map((row) => ({ ...found(row), value: Number(row._score) }));
 }
 
-/** Merges the results by passage, with the lexical and the vector scores. */
+/** Merges the two result lists into one candidate for each passage, with its lexical score and its vector scores. */
 export function merge(byText: readonly Found[], byMeaning: readonly Compared[]): Candidate[] {
   const all = new Map<string, Candidate>();
   const best = [...byText].sort((a, b) => b.value - a.value || (a.id < b.id ? -1 : 1));

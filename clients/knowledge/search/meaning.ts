@@ -12,7 +12,10 @@ import type { Authority } from '../../../models/rules/knowledge/authority.ts';
 import type { Neighbours } from '../../../models/rules/knowledge/relevance.ts';
 import { sourceOf, type Meaning } from '../../../models/rules/knowledge/retrieval.ts';
 
-/** A passage with one cosine similarity to the question for each part of the vector. */
+/**
+ * A passage with its cosine similarities to the question: one for each part of the vector. Each embedding model
+ * computes one part.
+ */
 export type Compared = { id: string; authority: Authority; cosines: number[] };
 
 /** The number of passages in a sample. More would hardly change the mean and the spread of the cosines. */
@@ -29,8 +32,8 @@ const copy = 0.75;
 /** The size of the cache of samples in a process, in bytes; one sample of 1,280 dimensions takes 1.3 MB. */
 const sampleBytes = 48 * 2 ** 20;
 /**
- * The largest change of a table's number of rows, as a share, after which the table's sample stays valid. Even then a
- * changed table is sampled again once the sample is older than `sampleKeptMs`.
+ * A changed table keeps its cached sample while its number of rows differs by at most this share and the sample is not
+ * older than `sampleKeptMs`.
  */
 const sampleRowsMayDiffer = 0.1;
 const sampleKeptMs = 60_000;
@@ -51,7 +54,7 @@ type Sample = {
   taken: number;
   bytes: number;
   sampled: Promise<SampledPassages>;
-  /** The neighbours, cached by the weights of the vector's parts. */
+  /** The nearest neighbours of the sampled passages. The key is the weights of the vector's parts. */
   neighbours: Map<string, Promise<Neighbours>>;
 };
 /**
@@ -148,10 +151,7 @@ export async function backgroundOf(
   return { background, neighbours: await neighbours };
 }
 
-/**
- * A sample of the table's passages, at even distances. It is cached. A changed table is sampled again when the sample
- * is older than `sampleKeptMs` or the number of rows differs too much.
- */
+/** Returns a cached sample of the table's passages, taken at evenly spaced rows. */
 async function sampleOf({ clock }: Tables, samples: Samples, name: string, opened: OpenTable): Promise<Sample> {
   const known = samples.get(name);
   const version = await opened.table.version();

@@ -1,7 +1,8 @@
 /**
- * Merges newly written rows in the background while a process continues to write. An unmerged row costs each question
- * 25 µs, and a file with few rows costs each later write 0.1 ms. So a crawl or many uploads would slow down questions
- * and writes until the next run of the workflow `maintain-stores`, which merges the remaining rows.
+ * Merges newly written rows into the table's indexes in the background while a process continues to write. An unmerged
+ * row costs each question 25 µs, and a file with few rows costs each later write 0.1 ms. So a crawl or many uploads
+ * would slow down questions and writes until the next run of the workflow `maintain-stores`, which merges the remaining
+ * rows.
  */
 import { LRUCache } from 'lru-cache';
 import type { Search } from './search.ts';
@@ -18,7 +19,7 @@ type MergingOptions = {
 };
 
 type Waiting = { rows: number; writes: number; timer?: NodeJS.Timeout };
-/** The number of tables whose writes are counted. */
+/** Maximum number of tables whose writes are counted. */
 const maxTables = 1_000;
 
 /**

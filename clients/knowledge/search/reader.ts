@@ -19,7 +19,6 @@ export type { Query } from './rows.ts';
 /** `unindexed`: the number of rows that are not in an index yet, which every query must scan one by one. */
 export type IndexStats = { rows: number; unindexed: number; fragments: number };
 
-/** The read-only operations of the index. */
 export type SearchReader = {
   /**
    * Returns candidates in no particular order; none for a missing table. Sees all writes that any process has finished
@@ -61,7 +60,10 @@ export function readerOf(tables: Tables): SearchReader {
 
 const noStats: IndexStats = { rows: 0, unindexed: 0, fragments: 0 };
 
-/** `unindexed` is that of the text index. A vector table has no text index, so its index of source ids is used. */
+/**
+ * `unindexed` counts the rows outside the text index. A vector table has no text index, so the rows outside its index
+ * of source ids are counted.
+ */
 export async function statsOf(table: Table, { model }: IndexTable): Promise<IndexStats> {
   const name = model === undefined ? 'text_idx' : 'source_id_idx';
   const [index, stats] = await Promise.all([table.indexStats(name), table.stats()]);
@@ -107,7 +109,10 @@ async function searchMeaning(
   });
 }
 
-/** Reads the vector table that matches the question; undefined when the table is damaged. */
+/**
+ * Reads the vector table of the question's model. Returns undefined when the table is damaged; `none` when it does not
+ * exist or its vectors have another length.
+ */
 async function readVectors<T>(
   tables: Tables,
   key: IndexTable,

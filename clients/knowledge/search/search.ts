@@ -54,7 +54,9 @@ export type Search = SearchReader & {
    * is nothing to merge.
    */
   maintain(key: IndexTable): Promise<IndexStats>;
-  /** Drops only the table in `key`. */
+  /**
+   * Drops the one table that `key` names. Without `key.model` that is the lexical table; the vector tables are kept.
+   */
   dropTable(key: IndexTable): Promise<void>;
 };
 
@@ -172,7 +174,8 @@ async function addRows(table: Table, rows: readonly IndexRow[]): Promise<unknown
     labels: labels(row.segments, row.authority),
     authority: row.authority,
     candidate: candidateOf(row.id, row.authority),
-    // The heading is indexed twice, because it names the chunk's subject (Cranfield nDCG@10 is 0.378 instead of 0.375).
+    // The heading is indexed twice, because it names the chunk's subject: nDCG@10 on the Cranfield collection is then
+    // 0.378 instead of 0.375.
     text: `${row.heading}\n${row.heading}\n${row.text}`,
   }));
   if ((await table.countRows(same)) === 0) return table.add(data);
@@ -250,7 +253,8 @@ async function write(
     try {
       let opened = await tables.current(name);
       if (mode !== 'existing' && !(await isComplete(opened))) {
-        // A second creation at the same moment would replace the table with an empty one (LanceDB 0.39).
+        // Two processes must not create the table at the same time: the second one would replace it with an empty table
+        // (LanceDB 0.39).
         await tables.exclusively(name, () => createTable(tables, name, mode));
         tables.forget(name);
         opened = await tables.current(name);

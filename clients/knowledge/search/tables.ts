@@ -19,9 +19,7 @@ export type SearchOptions = {
   uri: string;
   /** After this many tables were opened, all open tables and their caches are dropped. */
   maxOpened?: number;
-  /**
-   * The address of the object store and the credentials, for an `s3://` URL. The library's own defaults are Amazon's.
-   */
+  /** The address and credentials of the object store, for an `s3://` URL. By default LanceDB uses Amazon S3. */
   s3?: S3Settings | undefined;
   /**
    * The current embedding model. Tables of other models are found in the list of all tables, which is refreshed from
@@ -54,8 +52,8 @@ const longestQueryMs = 60_000;
 const modelsKnownMs = 60_000;
 
 /**
- * A folder's modification time may lag by a tick of the kernel's clock (4 ms, 10 on old kernels). So a modification
- * time younger than this, in ms, is not reliable.
+ * Two changes within one tick of the kernel's clock (4 ms, 10 on old kernels) get the same modification time. So a
+ * modification time younger than this, in ms, does not prove that the folder is unchanged.
  */
 const settledMs = 50;
 
@@ -75,7 +73,7 @@ export function modelName(model: string): string {
   return `${readable}-${createHash('sha256').update(model).digest('hex').slice(0, 12)}`;
 }
 
-/** Parses the name of a table; undefined for a name that is no index table's. */
+/** Parses the name of a table; undefined when the name has another form. */
 function tableNamed(name: string): IndexTable | undefined {
   const match = /^([A-Za-z0-9_]+)\.(test|live)(?:\.([a-z0-9-]+))?$/u.exec(name);
   if (match === null) return undefined;
@@ -170,7 +168,7 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
     }
   }
 
-  /** The table at its latest version, whichever process wrote that; undefined when the table does not exist. */
+  /** The table at its latest version, whichever process wrote it; undefined when the table does not exist. */
   async function current(name: string): Promise<OpenTable | undefined> {
     const now = local ? lastChange(name) : undefined;
     if (local && now === undefined) {
@@ -240,7 +238,7 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
     read,
     list,
     vectorTables,
-    /** Records that vectors of this model are being written. */
+    /** Adds the model to those whose tables `vectorTables` looks for. */
     uses: (model: string): void => void models.add(modelName(model)),
     /** Whether the table exists. Always true for an object store, where this is unknown. */
     exists: (name: string): boolean => !local || lastChange(name) !== undefined,
@@ -250,7 +248,6 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
   };
 }
 
-/** The options with which LanceDB reaches an object store. */
 function storageOptions({ endpoint, region, ...keys }: S3Settings): Record<string, string> {
   const { accessKeyId, secretAccessKey, sessionToken } = keys;
   return defined({

@@ -6,16 +6,16 @@ import { widthOf } from './vectors.ts';
 /** An index is built from this many rows on. With fewer rows, a scan of all vectors is exact and takes about 10 ms. */
 const indexFromRows = 10_000;
 /**
- * The index is updated from this many rows outside it on. They are scanned one by one: 1,000 of them made a question
- * cost 1.5 times as much.
+ * The index is updated when at least this many rows are outside it. Such rows are scanned one by one: 1,000 of them
+ * made a question cost 1.5 times as much.
  */
 const maxUnindexed = 1_000;
 /**
- * The index is rebuilt from this many parts on. Each update adds a part, and every part is searched: nine parts made a
- * question a third more expensive.
+ * The index is rebuilt when it has at least this many parts. Each update adds a part, and every part is searched: nine
+ * parts made a question a third more expensive.
  */
 const maxParts = 8;
-/** The files of small writes are merged from this many on, because each question opens all of them. */
+/** The files of small writes are merged when there are at least this many, because each question opens all of them. */
 const maxFragments = 20;
 /**
  * The number of bits for each dimension of a quantized vector. With 1, the nearest passages in languages other than

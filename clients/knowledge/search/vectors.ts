@@ -23,7 +23,6 @@ export type VectorRow = {
   generation: number;
   segments: readonly string[];
   authority: Authority;
-  /** The language of the passage; undefined when it is not known. */
   language: string | undefined;
   /** The vectors of a table must have the same length. */
   vector: Float32Array;
@@ -42,7 +41,6 @@ export function widthOf(schema: Schema): number {
   return (field?.type as { listSize?: number } | undefined)?.listSize ?? 0;
 }
 
-/** Converts rows to the format in which they are stored. */
 export function toArrow(rows: readonly VectorRow[], width: number): ArrowTable {
   const schema = vectorSchema(width);
   const halves = new Float16Array(rows.length * width);

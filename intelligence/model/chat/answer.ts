@@ -15,7 +15,7 @@ import { createReplyStream, plainReply } from '../../replytext.ts';
 const gatherMs = 40;
 
 /**
- * With low confidence, the model gets the passages that only may help (`found.offers`), and decides whether they answer
+ * With low confidence, the model gets the passages that might help (`found.offers`), and decides whether they answer
  * the question. @throws Problem MODEL_FAILED.
  */
 export async function answerByModel(

@@ -1,8 +1,3 @@
-/**
- * Joins pieces of text that arrive shortly after each other, so that fewer pieces are sent. The first piece is sent at
- * once.
- */
-
 type Piece = { type: 'text'; text: string };
 
 /**

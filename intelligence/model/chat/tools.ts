@@ -18,7 +18,7 @@ type Choosing = { ai: Pick<Ai, 'model' | 'chooseFunction'>; embedding: Pick<Embe
 
 /**
  * The most tools that a model is offered, and the total length of their schemas in characters. If there are more, the
- * tools nearest to the message are offered.
+ * tools that match the message best are offered.
  */
 const maxOffered = 24;
 const maxSchemas = 60_000;
@@ -119,7 +119,7 @@ function daysIn(told: readonly string[], now: Date): string[] {
  */
 function tellResults(model: string, text: string, made: readonly CallMade[], told: readonly string[]): Choice {
   const results = resultsOf(made);
-  // Without a result of a tool, the model's text is not used, because only documents may answer.
+  // Without a tool's result, the model's text rests on no source, so it is not used.
   if (results.length === 0 || text === '') return undefined;
   // The arguments of a change count as a result too, because a result such as "Done." does not repeat what was changed.
   const changes = made.filter((call) => isDone(call) && !isRead(call));

@@ -105,7 +105,7 @@ function taskOf(pointed: Pointed, said: readonly Said[], { members, startedAt, z
   const { id, text } = segmentWith(pointed.quote, said)!;
   const owner = ownerOf(pointed, said);
   const assignee = owner === null ? undefined : someoneNamed(owner, members);
-  // The words of a due date count only when they occur in the quoted segment.
+  // The model's words for a due date are used only if they occur in the quoted segment.
   const words = pointed.due !== null && plain(text).includes(plain(pointed.due)) ? pointed.due : undefined;
   const due = words === undefined ? undefined : findDue(words, startedAt, zone);
   const title = pointed.title.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim() || pointed.quote;

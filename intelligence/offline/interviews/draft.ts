@@ -57,8 +57,7 @@ function byProfession(text: string): string | undefined {
     let from = at;
     while (from > 0 && at - from < longestTitle && joins(text, places[from - 1]!, places[from]!)) from -= 1;
     let to = at;
-    // `Engineering Manager`, `Customer Success Specialist Lead`: the last of several adjacent professions ends the
-    // title.
+    // In `Customer Success Specialist Lead`, the last of the adjacent professions ends the title.
     while (
       to + 1 < places.length &&
       isProfession(places[to + 1]![0]) &&
@@ -200,7 +199,6 @@ function nameIn(prompt: string): string | undefined {
   return name;
 }
 
-/** Extracts the fields of an interview from a free-text request. */
 export function draftWords(given: string): DraftWords {
   const prompt = given.slice(0, draftBounds.prompt);
   const text = withoutAddresses(prompt);

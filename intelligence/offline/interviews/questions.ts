@@ -15,7 +15,7 @@ import { fold } from '../../../models/rules/language/words.ts';
 
 const bankOf = ({ language = 'en' }: Pick<QuestionsAsk, 'language'>) => banks[language];
 
-/** The default categories. Questions take the categories in this order, again and again. */
+/** The default categories. The questions cycle through them in this order. */
 const usualTurns = ['technical', 'behavioral', 'technical', 'situational', 'behavioral', 'motivation'] as const;
 /** The maximum share of questions about the resume. */
 const resumeShare = 0.5;

@@ -3,7 +3,6 @@
  */
 import { maxResumeCharacters } from '../../../models/rules/interviews/resume.ts';
 
-/** A line of a resume that can be quoted in a question. */
 export type ResumePoint = { kind: 'achievement' | 'position'; text: string };
 
 const maxPoints = 40;
@@ -18,10 +17,7 @@ const span =
   /\b(?:19|20)\d\d\b\s*(?:[-–—]|to|bis|à|a)\s*(?:(?:19|20)\d\d\b|present|today|now|heute|aujourd'hui|actualidad)/iu;
 /** A pattern for contact data, which is never quoted. */
 const contact = /@|https?:|www\.|\+?\d[\d ()/-]{7,}\d/iu;
-/**
- * A pattern for a line that addresses the reader, such as a prompt injection. Quoting the line would be safe, because
- * quotes are never executed as instructions, but the line is not worth a question.
- */
+/** A pattern for a line that addresses the reader, such as a prompt injection. Such a line is not worth a question. */
 const addressed =
   /\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instruction|prompt|rule|above|previous)|\b(?:as an ai|language model|system prompt|you are (?:an?|the)\b|you must|hire me|give me|rate me|score me|maximum (?:score|points)|10 points|recommend hiring)/iu;
 
@@ -39,7 +35,7 @@ export function resumePoints(resume: string): ResumePoint[] {
   return [...found.values()];
 }
 
-/** Removes a line's bullet and final punctuation mark, and truncates a long line at a word boundary. */
+/** Removes a line's bullet, double quotes and final punctuation mark, and truncates a long line at a word boundary. */
 function lineOf(raw: string): string {
   const line = raw
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')

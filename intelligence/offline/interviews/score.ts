@@ -1,7 +1,7 @@
 /**
  * Scores an interview without a language model. The score of a criterion says how specifically the candidate's own
  * words speak about the criterion: actions, details and outcomes. The score does not say whether the work was good or
- * the words true, so there is no hiring recommendation. Criteria that cannot be distinguished get the same score.
+ * the words true, so there is no hiring recommendation.
  */
 import { isAboutJudging } from './judging.ts';
 import { answersOf } from './recognizing.ts';
@@ -27,7 +27,7 @@ const wellTold = 6;
 
 /**
  * Scores each criterion by the answer that tells most about it. The candidate must have said something. Without
- * `embed`, or when `embed` fails, every answer counts for every criterion, because the similarity of answers and
+ * `embed`, or when `embed` fails, every answer counts fully for every criterion, because the similarity of answers and
  * criteria is unknown.
  */
 export async function score(interviewed: Asked, embed: Embed | undefined): Promise<Scored> {
@@ -64,7 +64,7 @@ function inWords(scores: readonly CriterionScore[]): Pick<Scored, 'strengths' | 
  * earlier ones.
  */
 const maxLines = 2_000;
-/** The most stems of a sentence that are compared, to limit the work in the same way. */
+/** The most stems of a sentence that are compared, to limit the computing time. */
 const maxStems = 60;
 
 function answersIn(interviewed: Asked): Answer[] {
@@ -126,14 +126,14 @@ function lineOf(text: string, given: ReadonlySet<string>, seen: ReadonlySet<stri
 }
 
 /**
- * The points of an answer. Each of up to three acts gives `act`, and each of up to three particulars (figures, days,
+ * The points of an answer. Each of up to three actions gives `act`, and each of up to three details (figures, days,
  * names) gives `particular`. An outcome gives `outcome`. If at least three sentences tell what happened, the answer
  * gets three times `course`. The sum, at most 11, is limited to 10.
  */
 const worthOf = { act: 1.5, particular: 1, outcome: 2, course: 0.5 } as const;
 const counted = 3;
 
-/** The points of an answer. 0 when no sentence tells an act of the speaker. */
+/** The points of an answer; 0 when no sentence tells what the candidate did. */
 function told({ question, lines }: Answer, asked: Asked): number {
   const telling = lines.filter(({ tells }) => tells);
   const done = telling.reduce((sum, line) => sum + line.acts, 0);

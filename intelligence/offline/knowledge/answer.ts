@@ -25,8 +25,8 @@ type Comparing = Pick<LocalEmbedding, 'asked' | 'sentences'>;
 type Extracting = { embedding: Pick<Embedding, 'model'> & { local: Comparing | undefined } };
 type Found = Pick<Grounds, 'asking' | 'degraded' | 'sentences'>;
 /**
- * The cosine of the question with each compared sentence, by sentence. Undefined when the passages were found
- * lexically. Empty when embeddings found the passages, but their sentences need not or cannot be compared.
+ * The cosine of the question with each compared sentence, by sentence. Undefined when the passages were found by their
+ * words. Empty when embeddings found the passages, but their sentences need not or cannot be compared.
  */
 type Closeness = ReadonlyMap<string, number> | undefined;
 
@@ -83,7 +83,7 @@ function offersFrom({ asking, offers }: Grounds, closeness: Closeness): Offer[] 
   );
 }
 
-/** `degraded`: the sentences should have been compared, but no embedding came in time. */
+/** `degraded`: the sentences should have been compared, but their embeddings were late or failed. */
 async function closenessOf(
   { embedding }: Extracting,
   { asking, degraded, sentences }: Found,

@@ -4,12 +4,12 @@ import { labelOf } from './phrasing.ts';
 import type { Passage } from '../../../models/rules/knowledge/retrieval.ts';
 import { terms } from '../../../models/rules/language/words.ts';
 
-/** A passage; `source_id` tells contradicting documents apart. */
+/** A passage; `source_id` identifies its document. */
 export type Dated = Pick<Passage, 'heading'> & Partial<Pick<Passage, 'source_id' | 'name' | 'title' | 'dated'>>;
 
 /**
- * Two sentences count as the same statement from this share of common words on. A single additional word, such as
- * "business", may mean another product.
+ * Two sentences make the same statement when they have at least this share of their words in common. A single
+ * additional word, such as "business", may mean another product.
  */
 const sameWords = 0.85;
 
@@ -44,9 +44,9 @@ const subjectOf = ({ heading }: Dated): string => plain(labelOf(heading).replace
 const shownName = ({ title, name = '' }: Dated): string => title ?? name;
 
 /**
- * Returns the sentence, item or row of the newer document when another document contradicts `best`, and both documents'
- * names. Undefined when no document contradicts, or when it is unknown which one is newer. Only passages with the same
- * last heading contradict each other, because the heading often tells what a statement is about. For example, the
+ * If another document contradicts `best`, returns the sentence, item or row of the newer document, and the names of
+ * both documents. Undefined when no document contradicts `best`, or when it is unknown which one is newer. Only
+ * passages with the same last heading are compared, because the heading often tells what a statement is about: the
  * prices of two products differ without a contradiction.
  */
 export function newerOf(

@@ -36,7 +36,7 @@ export type ExtractOptions = {
   language?: Language;
 };
 
-/** The most passages that are considered; later ones rarely add a sentence and cost time. */
+/** The most passages that are considered; further passages rarely add a sentence and cost time. */
 export const maxSources = 5;
 /**
  * The weight of a question's word that only the heading contains, relative to a word in the sentence. It is lower,
@@ -138,7 +138,8 @@ function score({ terms: asked, forms: wanted, speaksOf, closeness }: Asked, sour
     if (wanted.some(({ shows }) => shows.test(text))) score *= formBonus;
     if (unit.order === 0 && unit.kind !== 'row') score *= firstBonus;
     const beside = closeness ? nextPassage.meaning : nextPassage.words;
-    // When embeddings found the passage and nothing is known about its sentences, its beginning counts as the answer.
+    // With embeddings, every sentence that says something gets a score above 0. So if none matches, the passage's first
+    // sentence is the answer.
     return { ...unit, spoken, score: Math.max(score, closeness ? 1e-6 : 0) * beside ** source };
   });
 }

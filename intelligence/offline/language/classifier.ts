@@ -74,7 +74,8 @@ export function columnsOf(text: string, view: WordView): number[] {
 }
 
 /**
- * The value of each column of a text, scaled so that long and short texts weigh the same, and as much as an embedding.
+ * The value of each word feature of a text. The scaling makes long and short texts weigh the same, and as much as an
+ * embedding.
  */
 export const shareOf = (columns: readonly number[]): number => 2 / Math.sqrt(Math.max(columns.length, 1));
 

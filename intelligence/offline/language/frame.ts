@@ -23,14 +23,13 @@ export function pointsBack(sentence: string): boolean {
   return points.test(plain) || orders.test(plain);
 }
 
-/** Matches the beginning of the folded name of a remarks column. A remark applies to the values next to it. */
+/**
+ * Matches the name of a column of remarks, in lower case without accents. A remark applies to the values next to it.
+ */
 const remark =
   /^(?:notes?|notas?|remarks?|remarques?|comments?|conditions?|bemerkung|anmerkung|hinweis|bedingung|observacion|condicion|comentario)/u;
 export const isRemark = (column: string): boolean => remark.test(fold(column));
 
-/**
- * Matches the beginning of a folded value that is the unit of the previous value: `per month`, `pro Monat`, `of the
- * amount`.
- */
+/** Matches a table cell that is the unit of the cell before it: `per month`, `pro Monat`, `of the amount`. */
 const unitOf = /^(?:per|an?|each|every|of|pro|je|jede[rsn]?|vom|von|par|chaque|du|de|por|al|cada|del)\s/u;
 export const isUnit = (value: string): boolean => unitOf.test(fold(value));

@@ -1,7 +1,7 @@
 /**
  * Separates what a message asks from statements and courtesies: people greet, introduce themselves, describe what
- * happened, thank and sign. classifier.ts has classified each sentence. Retrieval searches only for what is asked; a
- * model gets the whole message. Pure.
+ * happened, thank and sign. The sentences are already classified (classifier.ts). Retrieval searches only for what is
+ * asked; a model gets the whole message. Pure.
  */
 import { classify, likelihood, likeliest, type Classified, type SentenceClass } from './classifier.ts';
 import type { Intent } from '../../intelligence.ts';
@@ -20,7 +20,10 @@ export type Courtesy = (typeof courtesies)[number];
 const mostSentences = 64;
 /** The intent is decided from this many first sentences of a message. */
 export const sentencesForIntent = 16;
-/** The most questions of a message that are searched for, or statements when it asks none; later ones are ignored. */
+/**
+ * At most this many questions of a message are searched for, the first ones, and at most this many statements, the last
+ * ones.
+ */
 const maxQuestions = 8;
 /**
  * A message with more words than this is not a courtesy. It is a request for a human only if a sentence is almost
@@ -28,14 +31,14 @@ const maxQuestions = 8;
  */
 const wordsOfShort = 30;
 /**
- * The minimum probabilities with which a sentence counts as a request for a human (`call`), as a courtesy (`courtesy`)
- * or as a question (`asks`, `surelyAsks`). `talk`, or `oneWord` for a single word, is the minimum for small talk,
- * insults, questions about the agent, and requests for help without a subject. A wrong handover silences the agent, and
- * a wrong courtesy leaves a question unanswered. Without embeddings most thresholds are higher, because the model is
- * less certain. With embeddings, the probability of a courtesy is above 0.48 for courtesies of real customers and below
- * 0.36 for their questions, with one exception. `courtesy`, `talk` and `asks` of `words` come from cross-validation
- * over the training sentences. `call` is higher than cross-validation suggests, because a wrong handover costs more
- * than a missed one.
+ * The minimum probability with which a sentence counts as a request for a human (`call`), as a courtesy (`courtesy`) or
+ * as a question (`asks`, `surelyAsks`). `talk`, or `oneWord` for a single word, is the minimum for small talk, insults,
+ * questions about the agent, and requests for help without a subject.
+ *
+ * With embeddings, the probability of a courtesy is above 0.48 for courtesies of real customers and below 0.36 for
+ * their questions, with one exception. Without embeddings (`words`), the model is less certain, so most values are
+ * higher: `courtesy`, `talk` and `asks` come from cross-validation over the training sentences. `call` is higher than
+ * cross-validation suggests, because a wrong handover silences the agent and costs more than a missed one.
  */
 const sure = {
   embedding: { call: 2 / 3, courtesy: 0.45, talk: 0.45, oneWord: 0.45, asks: 0.5, surelyAsks: 0.5 },
@@ -201,8 +204,7 @@ function isThin(sentence: string): boolean {
 }
 
 /**
- * The questions that one sentence joins ("How do I …, and where …?"), if each is specific enough to be understood
- * alone.
+ * The questions that one sentence joins ("How do I …, and where …?"), without those too vague to be understood alone.
  */
 function parts(sentence: string): string[] {
   const folded = fold(sentence);

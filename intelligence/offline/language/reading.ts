@@ -22,7 +22,8 @@ type ReadingDeps = {
 const rememberedQuestions = 3;
 
 /**
- * The number of turns before a message, of customer and agent, to which it may refer. Larger numbers did not find more.
+ * The number of turns before a message, of customer and agent, to which it may refer. Larger numbers found no more
+ * passages.
  */
 const rememberedTurns = 4;
 
@@ -65,7 +66,7 @@ async function lastQuestion(deps: ReadingDeps, before: readonly string[]): Promi
   return undefined;
 }
 
-/** Reads a message without its conversation. `degraded`: the embeddings of its sentences did not come in time. */
+/** Reads a message without its conversation. `degraded`: the embeddings of its sentences were late or failed. */
 async function readAlone(deps: ReadingDeps, message: string): Promise<Understood & { degraded: boolean }> {
   const lines = sentencesOf(message);
   const vectors = await vectorsOf(deps, lines.flat());
@@ -100,7 +101,8 @@ async function vectorsOf(
   if (local === undefined) return undefined;
   try {
     const distinct = [...new Set(texts)].slice(0, sentencesForIntent);
-    // A message of one sentence is searched for unchanged, so its search vector is computed along with it.
+    // A message of one sentence is searched for unchanged, so its search vector is computed together with its reading
+    // vector.
     const vectors = await Promise.all(distinct.map(async (text) => local.reading(asRead(text), texts.length === 1)));
     return new Map(distinct.map((text, at) => [text, vectors[at]!]));
   } catch {

@@ -95,9 +95,9 @@ function wordsOf(answer: string): string | undefined {
 }
 
 /**
- * Whether the customer can be asked for the missing arguments. An e-mail address cannot be asked for, because only an
- * address counts for which the organization's backend or a signature vouches. Free text must be the only thing asked
- * for. Two numbers, dates or codes could not be told apart in a reply.
+ * Whether the customer can be asked for the missing arguments. An e-mail address cannot be asked for, because only a
+ * verified address is used. Free text can be asked for only alone. Two numbers, dates or codes could not be told apart
+ * in a reply.
  */
 export function canBeAsked(missing: readonly string[], schema: JsonSchema, { reads }: { reads: boolean }): boolean {
   const properties = (schema['properties'] ?? {}) as Record<string, Property>;

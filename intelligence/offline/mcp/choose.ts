@@ -64,7 +64,7 @@ export async function fitOf(
       return { fits: told.map((vector) => cosine(asked!, vector)), bounds: fitting.meaning };
     }
   } catch {
-    // When no embedding comes in time, the match is lexical, as in the search of documents.
+    // When the embeddings are late or fail, the match is lexical.
   }
   return { fits: descriptions.map((text) => wordFit(message, text)), bounds: fitting.words };
 }

@@ -1,4 +1,4 @@
-/** Whether a message is about what a tool does, by shared words or by embeddings. Pure. */
+/** Measures how well a message matches a tool's description, by shared words or by embeddings. Pure. */
 import calibration from './fitting.json' with { type: 'json' };
 import { stem, terms } from '../../../models/rules/language/words.ts';
 import { titleOf } from '../../../models/rules/mcp/tool.ts';
@@ -8,15 +8,14 @@ export const describedAs = ({ tool_name, description }: { tool_name: string; des
   `${titleOf(tool_name)}. ${description}`.slice(0, 500);
 
 /**
- * The minimum match for a tool, with and without arguments as further evidence, and the minimum lead over the
- * second-best tool.
+ * `withArguments`, `alone`: the minimum match of a tool whose arguments the customer gave, and of any other tool, which
+ * lacks this evidence. `step`: the minimum lead over the second-best tool.
  */
 export type Bounds = { withArguments: number; alone: number; step: number };
 
 /**
- * `words`: by the share of shared words; `meaning`: by the cosine of Universal Sentence Encoder embeddings. A tool
- * without arguments lacks the further evidence, so it must match better. `npm run calibrate -- tools` computes the
- * numbers.
+ * The bounds for a match by the share of shared words (`words`), and by the cosine of Universal Sentence Encoder
+ * embeddings (`meaning`). `npm run calibrate -- tools` computes the numbers.
  */
 export const fitting: Readonly<Record<'words' | 'meaning', Bounds>> = calibration;
 

@@ -1,7 +1,4 @@
-/**
- * Reads a commitment in one clause of an English transcript: who is to do something, and what. Only this clause is read
- * here; tasks.ts takes the other sentences of the meeting into account. Pure.
- */
+/** Reads a commitment in one clause of an English transcript: who is to do something, and what. Pure. */
 import {
   actionVerbs,
   already,
@@ -146,7 +143,7 @@ const noWork = new Set(
   interested worried convinced present different concerned scared tired open fine quiet allowed`),
 );
 
-/** Turns `The page has to be updated by Friday` into the imperative to update it. */
+/** Turns `The page has to be updated by Friday` into the imperative `update the page by Friday`. */
 function passive(match: RegExpExecArray, rest: string, pattern: Pattern): Commitment | undefined {
   const word = match[3]!.toLowerCase();
   const base = baseOf(word) === word ? activeOf(word) : baseOf(word);

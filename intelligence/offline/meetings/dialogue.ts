@@ -1,6 +1,6 @@
 /**
  * Applies later English sentences to an earlier request or promise: they answer it, accept it, give it a date, cancel
- * it, or say that it is done. Pure.
+ * it, or say that it is done.
  */
 import type { Commitment } from './commitments.ts';
 import { addressedIn, dueIn, ownerOf, urgencyOf, type Place, type Reading, type Unit } from './reading.ts';
@@ -22,8 +22,8 @@ export function answer(reading: Reading, segment: Said, at: number, parts: reado
   const { speaker } = segment;
   const { takes, agrees, approves, refuses, handsTo } = reading.answerOf(parts.slice(0, 2).join(' '));
   const isOpen = (unit: Unit): boolean => !unit.refused && at - unit.at <= answeredWithin && unit.at < at;
-  // A reply answers a request of another speaker, first one that is addressed to the replying speaker. A speaker may
-  // also accept a need that they stated themselves, if nobody has accepted it.
+  // A reply answers the last request of another speaker, preferably one that is addressed to the replying speaker. A
+  // speaker may also accept a need that they stated themselves, if nobody has accepted it.
   const isTheirs = (unit: Unit): boolean => unit.segment.speaker !== speaker && isOpen(unit);
   const asked =
     units.findLast((unit) => isTheirs(unit) && unit.owner !== undefined && isSame(unit.owner, speaker)) ??
@@ -129,15 +129,15 @@ export function callOff({ units }: Reading, at: number): void {
 }
 
 /**
- * Whether a candidate repeats an earlier one whose owner is the same person or unknown. If so, its new details are
- * merged into the earlier one.
+ * Whether a task candidate repeats an earlier one with the same owner, an unknown owner, or an owner whom the new one
+ * replaces (`instead`). If so, its new details are merged into the earlier one.
  */
 export function joined({ units, isSame }: Reading, found: Unit): boolean {
   const instead = /\b(?:instead|actually|rather|take(?:s)? (?:that |it |this )?over)\b/iu.test(found.quote);
   const same = units.slice(-compared).findLast((unit) => {
     if (unit.refused) return false;
     const apart = unit.owner !== undefined && found.owner !== undefined && !isSame(unit.owner, found.owner);
-    // `Sure, I'll write to them` repeats in other words what the speaker was just asked.
+    // `Sure, I'll write to them` repeats in other words what the speaker was just asked to do.
     const isReply =
       found.form === 'promise' && unit.form !== 'promise' && found.at - unit.at <= 1 && found.at > unit.at;
     if (isReply && !apart && unit.owner !== undefined && hasPronoun(found.deed)) return true;

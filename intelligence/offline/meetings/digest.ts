@@ -16,7 +16,6 @@ const usefulLength = { min: 25, max: 320 } as const;
 /** The most sentences that are considered; a longer transcript is sampled evenly. */
 const maxUtterances = 4_000;
 
-/** The sentences of a transcript, with the stems of their words. */
 export function utterancesOf(said: readonly Pick<Said, 'speaker' | 'text'>[]): Utterance[] {
   const all = said.flatMap(({ speaker, text }) => sentences(text).map((sentence) => ({ speaker, text: sentence })));
   const step = Math.max(1, all.length / maxUtterances);
@@ -108,8 +107,8 @@ const maxTitleWords = 6;
 const titleSentences = 400;
 
 /**
- * The run of subject words that best names a transcript. Each word counts by its frequency and by the number of subject
- * words it occurs next to. Undefined when no run fits.
+ * The consecutive subject words that best name a transcript. Each word counts by its frequency and by the number of
+ * subject words next to it. Undefined when no words fit.
  */
 export function titleOf(utterances: readonly Utterance[]): string | undefined {
   const runs = utterances

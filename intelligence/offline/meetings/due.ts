@@ -5,7 +5,7 @@
 import { DateTime } from 'luxon';
 import { findDate } from '../dates.ts';
 
-/** `text`: the words of the date, without the `by` before them. */
+/** `text`: the words of the date, without the `by` before them. `due`: a day as `YYYY-MM-DD`, or a moment in UTC. */
 export type Due = { text: string; due: string };
 
 /** A day without an hour ends at this hour, so that `today`, said in the afternoon, is still in the future. */

@@ -1,6 +1,6 @@
 /**
- * How likely it is that a candidate is a real task, to be done after the meeting: a logistic model over a few features.
- * `npm run calibrate -- meetings FOLDER` fits the weights in firmness.json to labelled meetings. Pure.
+ * How likely it is that a task candidate is a real task, to be done after the meeting: a logistic model over a few
+ * features. `npm run calibrate -- meetings FOLDER` fits the weights in firmness.json to labelled meetings. Pure.
  */
 import type { Form } from './patterns.ts';
 import { actionVerbs } from './words.ts';
@@ -12,7 +12,7 @@ export type Signs = {
    * tasks.
    */
   length: number;
-  /** The candidate's position in the transcript, from 0 to 1. */
+  /** The task's position in the transcript, from 0 (start) to 1 (end). */
   late: number;
   form: Form;
   named: boolean;
@@ -56,17 +56,20 @@ export function valuesOf(signs: Signs): number[] {
   ];
 }
 
-/** A fitted model. `threshold`: the score from which a candidate counts as a task. */
+/** A fitted model. `threshold`: the score from which a task candidate counts as a task. */
 export type Firmness = { intercept: number; weights: readonly number[]; threshold: number };
 
 export const firmnessOf = (signs: Signs, { intercept, weights }: Firmness): number =>
   valuesOf(signs).reduce((sum, value, at) => sum + value * weights[at]!, intercept);
 
-/** In a long meeting, each task after the third highest needs a higher score than the task ranked before it. */
+/**
+ * In a long meeting, the `before` best task candidates need the score `threshold`, and each further one needs `step`
+ * more than the one before it.
+ */
 const before = 3;
 const step = 0.7;
 const longTalk = Math.log(300);
 
-/** The score that a candidate needs when `nth` candidates score higher. */
+/** The score that a task candidate needs when `nth` others score higher. `length`: as in `Signs`. */
 export const neededFor = (nth: number, length: number, { threshold }: Firmness): number =>
   threshold + (length > longTalk ? step * Math.max(0, nth + 1 - before) : 0);

@@ -105,8 +105,8 @@ const preposition = /\b(?:to|on|in|at|with|from|by|before|after|for|into|onto|un
 const reach = 8;
 
 /**
- * The thing that `it` or `them` refers to after the sentences `before`, the last of which is the nearest. Undefined
- * when no thing was named.
+ * The thing that `it` or, if `plural`, `them` refers to. `before`: the preceding sentences, oldest first. Undefined
+ * when they name no thing.
  */
 export function meant(before: readonly string[], plural: boolean): Thing | undefined {
   // Sentences that name nothing are skipped, because they continue the previous subject.

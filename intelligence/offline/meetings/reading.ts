@@ -1,5 +1,6 @@
 /**
- * The state while an English transcript is read: the candidates so far, and the resolution of people and dates. Pure.
+ * The state of reading an English transcript: the task candidates so far. Also finds the people and dates that a
+ * sentence names.
  */
 import type { AnswerOf } from './answers.ts';
 import type { Commitment } from './commitments.ts';
@@ -20,7 +21,7 @@ export type Meeting = {
 /** A candidate for a task, which later sentences may change. */
 export type Unit = {
   segment: Said;
-  /** The index of the segment, and of the sentence among all sentences. */
+  /** `at`: the index of the segment. `sentence`: the index of the sentence among all sentences. */
   at: number;
   sentence: number;
   quote: string;
@@ -35,11 +36,11 @@ export type Unit = {
   urgent?: Priority;
   refused: boolean;
   isDone: boolean;
-  /** The sentences before the candidate's sentence, oldest first. */
+  /** The sentences before the one that states the task, oldest first. */
   before: readonly string[];
   /**
-   * `own`: the part of the candidate's sentence before its clause. `ownBefore`: the previous sentences of the same
-   * speaker.
+   * `own`: the part of the sentence before the clause that states the task. `ownBefore`: the earlier sentences of the
+   * same segment.
    */
   own: string;
   ownBefore: readonly string[];

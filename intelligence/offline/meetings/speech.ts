@@ -1,4 +1,4 @@
-/** Makes speech readable: removes fillers and repetitions. Pure. */
+/** Makes speech readable: removes fillers, repetitions and false starts. Pure. */
 
 const filler = /(?<![\p{L}'])(?:u+h*m+|u+h+|e+r+m*|h+m+|m+h*m+|mm-?hmm|'kay)(?![\p{L}'])[,.]?\s*/giu;
 const phrase = /,?\s*\b(?:you know|I mean|sort of|kind of|kinda|sorta)\b,?(?=\s)/giu;
@@ -8,7 +8,6 @@ const again = /(?<![\p{L}\p{N}'])((?:[\p{L}']+\s+){0,2}[\p{L}']+)[,.]?\s+\1(?![\
 const begun =
   /(?<![\p{L}'])(?!(?:a|an|i|in|is|it|on|to|be|so|at|we|he|no|do|go|of|or|as|up|us|by|my|me|the|for|are|you|not|all|any|can|out|her|his|our|one|two|let|see|use)\s)(\p{L}{1,3})\s+(?=\1\p{L})/giu;
 
-/** The text without fillers, repetitions and false starts. */
 export function cleaned(text: string): string {
   const plain = text.replaceAll('’', "'").replaceAll(filler, '').replaceAll(phrase, '');
   let out = plain;

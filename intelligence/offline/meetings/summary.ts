@@ -1,6 +1,6 @@
 /**
- * Summarizes a meeting without a model: who discussed what, and the most informative sentences, verbatim. The topics of
- * a conversation are named in English only; in other languages only sentences are quoted.
+ * Summarizes a meeting without a model: who discussed what, and the most informative sentences, verbatim. A short
+ * summary names topics only for long conversations in English; otherwise it only quotes.
  */
 import { tellingSentences, titleOf, utterancesOf, type Utterance } from './digest.ts';
 import { cleaned } from './speech.ts';
@@ -179,9 +179,7 @@ function factsOf(said: readonly Said[], startedAt: Date): string[] {
 const listed = (names: readonly string[]): string =>
   names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 
-/**
- * The long summary, part by part in the order of the meeting: the topics of each part, and who said what about them.
- */
+/** The long summary, part by part in the order of the meeting: a title, and who said what. */
 function longOf(utterances: readonly Utterance[], said: readonly Said[], startedAt: Date): string {
   const count = Math.min(parts.most, Math.max(1, Math.ceil(utterances.length / parts.utterances)));
   const size = Math.ceil(utterances.length / count);

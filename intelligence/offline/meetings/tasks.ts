@@ -24,7 +24,10 @@ import { defined } from '../../../models/rules/base/defined.ts';
 
 export type FoundTasks = { tasks: FoundTask[]; possible: PossibleTask[] };
 
-/** `firmness`: weights to use instead of the default ones, which were fitted on all labelled meetings. */
+/**
+ * `firmness`: the weights to use. The default weights were fitted on all labelled meetings, so they cannot be tested on
+ * them.
+ */
 export function findTasks(said: readonly Said[], meeting: Meeting, firmness: Firmness = fitted): FoundTasks {
   const judged = judge(unitsIn(said, meeting), firmness);
   const tasks = judged.flatMap(({ unit, reason, title }) => {
@@ -56,7 +59,7 @@ export function findTasks(said: readonly Said[], meeting: Meeting, firmness: Fir
 const someoneOf = ({ owner }: Unit, { members }: Meeting): Someone | undefined =>
   owner === undefined ? undefined : someoneNamed(owner, members);
 
-/** A candidate with its title, the reason why it is not a task (if any), and its score. */
+/** A task candidate with its title, the reason why it is not a task (if any), and its score. */
 type Judged = { unit: Unit; title: string | undefined; reason: PossibleReason | undefined; worth: number };
 
 function judge({ units, length }: { units: readonly Unit[]; length: number }, firmness: Firmness): Judged[] {
@@ -84,7 +87,7 @@ export function titleFor({ deed, before, own, ownBefore, due }: Unit): string | 
 const depending =
   /(?<!\b(?:see|check|know|ask|tell|find out|out|wonder|sure|as|even|test|verify|decide) )\b(?:if|unless)\b(?! (?:you (?:like|want|wish|can|could|don't mind)|possible|that's (?:ok|okay|fine|alright)|that helps|necessary|needed)\b)/iu;
 
-/** Why a candidate is not a task, regardless of its score. */
+/** Why a candidate is not a task, whatever its score; undefined when it may be one. */
 export function reasonOf(unit: Unit, title: string | undefined): PossibleReason | undefined {
   if (unit.refused) return 'refused';
   if (unit.isDone || idleTalk.test(unit.deed)) return 'in_meeting';
@@ -97,7 +100,7 @@ export function reasonOf(unit: Unit, title: string | undefined): PossibleReason 
   return unit.weak && !unit.due && !unit.accepted ? 'uncertain' : undefined;
 }
 
-/** The features of a candidate for the firmness model. */
+/** The features of a task candidate for the firmness model. */
 export function signsOf(unit: Unit, length: number): Signs {
   const named = typeof unit.doer === 'object';
   return {

@@ -3,7 +3,7 @@ import { thingsIn, type Thing } from './nouns.ts';
 import { terms } from '../../../models/rules/language/words.ts';
 import { extractionBounds } from '../../../models/rules/interviews/found.ts';
 
-/** A title whose words weigh less than this gets the subject of the conversation added. */
+/** A title whose words weigh less than this is vague, so the subject of the conversation is added. */
 const enoughWeight = 2.5;
 
 const ones = /\b(the|those|these|both|all the) (\p{L}+ )?ones?\b/iu;
@@ -51,7 +51,7 @@ function indefinite(text: string): string {
   return `${/^[aeiou]/iu.test(bare) ? 'an' : 'a'} ${bare}`;
 }
 
-/** The task without words of urgency, politeness and address. */
+/** The task without words such as `asap`, `please` and `from you`. */
 export function plainDeed(deed: string): string {
   return deed
     .replaceAll(

@@ -7,8 +7,8 @@ import { terms } from '../../../models/rules/language/words.ts';
 
 const maxWords = 5;
 /**
- * A thing counts for a part by the share of its mentions that this part has, raised to this exponent. A larger exponent
- * favours things that only one part names.
+ * The exponent of the share of a thing's mentions that one part has. A larger exponent favours things that only this
+ * part names.
  */
 const apartness = 0.5;
 

@@ -24,7 +24,7 @@ import { defined } from '../../../models/rules/base/defined.ts';
 
 /** The most characters of a sentence; a longer sentence is hardly speech, so no commitment is looked for in it. */
 const maxClause = 600;
-/** The number of earlier sentences in which the referents of a clause are looked for. */
+/** The number of earlier sentences that are searched for what a pronoun refers to. */
 const remembered = 10;
 
 /** All candidates for tasks, after later replies. `length`: the number of sentences in the transcript. */
@@ -68,7 +68,7 @@ function readSegment(reading: Reading, segment: Said, at: number): void {
       // Pronouns may also refer to the earlier part of the same sentence.
       const own = clean.slice(0, Math.max(0, clean.indexOf(clause)));
       const place = { segment, at, sentence, first, clause, whole: clean, raw, before, own, after };
-      // A commitment without an object refers to an earlier candidate.
+      // A commitment without an object refers to an earlier task candidate.
       if (commitment.points && takeUp(reading, commitment, segment, at, place)) continue;
       const unit = unitOf(reading, commitment, place);
       if (!joined(reading, unit)) reading.units.push(unit);

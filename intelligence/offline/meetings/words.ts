@@ -62,7 +62,7 @@ export const urgency = {
 /** Phrases that cancel the task that was just spoken of, whoever says them. */
 export const calledOff =
   /\b(?:let us not|let's not|(?:we|let's) (?:just )?leave it(?! (?:to|with))|leave it (?:for now|at that)|never ?mind|forget (?:about )?(?:it|that)\b|drop (?:it|that)\b|scrap (?:it|that)\b|don't bother|no need|not necessary|hold off)\b/iu;
-/** Actions that people do in front of the others during the meeting; a task only with a date. */
+/** Actions that people do in front of the others during the meeting; they count as a task only with a date. */
 export const shownHere =
   /^(?:show (?:you|me|us|everyone|everybody|this|that)|explain (?:it|this|that|how|what|why|to you)|demo|demonstrate|go (?:through|over) (?:it|this|that|them|the (?:list|agenda|slides|notes|minutes))|walk (?:you|us|everybody|everyone) through|scroll|zoom|skip|click|repeat|switch over)\b/iu;
 export const doneHere =

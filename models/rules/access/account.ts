@@ -24,7 +24,7 @@ export const invitationStatuses = ['pending', 'accepted', 'revoked', 'expired'] 
  */
 export type TokenPurpose = ProofKind | 'invitation' | 'invitation_link';
 /**
- * The purposes in links to the account page. The page treats both kinds of invitation alike. `mail_stop`: the link
+ * The purposes in links to the account page, which treats both kinds of invitation alike. `mail_stop`: the link
  * unsubscribes from mails.
  */
 export type LinkPurpose = Exclude<TokenPurpose, 'invitation_link'> | 'mail_stop';

@@ -1,7 +1,6 @@
 /**
- * The texts of mails about accounts. Pure. `shownName` removes everything that a mail program could turn into a link
- * from names that users chose. A mail with a link says when the link expires, and what to do when the mail was not
- * requested.
+ * The texts of mails about accounts. Names that users chose are written with `shownName`, so that no name becomes a
+ * link. A mail with a link says when the link expires, and what to do when the mail was not requested. Pure.
  */
 import type { Role } from './roles.ts';
 

@@ -71,7 +71,6 @@ function localOf(timezone: string, ms: number): { date: string; weekday: Weekday
 const spansOn = ({ week, closed }: Hours, { date, weekday }: { date: string; weekday: Weekday }): readonly Span[] =>
   closed.includes(date) ? [] : (week[weekday] ?? []);
 
-/** Whether the team answers at this moment. */
 export function isOpen(hours: Hours, at: Date): boolean {
   const local = localOf(hours.timezone, at.getTime());
   return spansOn(hours, local).some(({ from, until }) => local.time >= from && local.time < until);

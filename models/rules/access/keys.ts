@@ -37,7 +37,6 @@ export function splitToken(
   return hit && { prefix: hit[0], secret: token.slice(hit[0].length), ...hit[1] };
 }
 
-/** The prefix of a kind and mode, such as `svc_sk_live_`. */
 export function tokenPrefix(kind: KeyPrefix['kind'], mode: KeyPrefix['mode']): string {
   return prefixes.find(([, p]) => p.kind === kind && p.mode === mode)![0];
 }

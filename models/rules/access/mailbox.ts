@@ -1,6 +1,6 @@
 /**
- * Parses mailboxes: an address with an optional name. Pure. A text with more than that, such as a line break or a
- * second address, is refused, so that nobody can inject mail headers.
+ * Parses mailboxes: an address with an optional name. Pure. A text that contains anything else, such as a line break or
+ * a second address, is refused, so that nobody can inject mail headers.
  */
 import { readEmail } from './email.ts';
 

@@ -1,5 +1,3 @@
-/** How a member wants to be notified: in the browser, by sound, and by mail. Pure. */
-
 /** Quiet hours in local times `HH:MM`; a span such as 22:00 to 07:00 goes over midnight. `timezone`: an IANA name. */
 type QuietHours = { from: string; until: string; timezone: string };
 export type NoticeSettings = {
@@ -23,7 +21,6 @@ export const initialNotices: NoticeSettings = {
   quiet_hours: null,
 };
 
-/** The maximum of `mail_after_minutes`. */
 export const maxMailAfterMinutes = 1_440;
 
 const minuteMs = 60_000;

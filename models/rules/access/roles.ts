@@ -68,7 +68,7 @@ export function checkRoleChange(actor: Role): void {
 }
 
 /**
- * The availability of a member: those who are `here` are notified first. A member who is `here` but not connected is
+ * The availability of a member. Members who are `here` are notified first; a member who is `here` but not connected is
  * treated like one who is `away`.
  */
 export const memberStates = ['here', 'away'] as const;

@@ -1,14 +1,11 @@
-/**
- * Support sessions: their limits, how long they last, and which pages may embed the chat. Pure: nothing here checks the
- * customer's identity.
- */
+/** Support sessions: their limits, how long they last, and which pages may embed the chat. Pure. */
 import type { Mode } from './keys.ts';
 
-/** The lifetime of a session that a backend mints, in seconds. */
+/** The lifetime of a session that an organization's backend mints, in seconds. */
 export const ttlSeconds = { min: 60, max: 3600, default: 3600 } as const;
 /** The lifetime of an embedded chat's session after the page last connected, in ms. */
 export const embedSessionMs = 24 * 3_600_000;
-/** The lifetime of a step-up token, in ms. */
+/** The lifetime of a step-up token, in ms. The token approves one action that needs a second proof of identity. */
 export const stepUpMs = 5 * 60_000;
 /** The longest time for which the previous embed secret may stay valid after a rotation, in seconds. */
 export const maxOverlapSeconds = 7 * 86_400;
@@ -23,14 +20,14 @@ export const maxProductTypeLength = 200;
 /** The maximum size of a session's context or a `context_update`: bytes of UTF-8 as JSON without blanks. */
 export const maxContextBytes = 8 * 1024;
 /**
- * The maximum nesting of objects and arrays in a session's context. People write far less nesting, and the database and
- * the call stack can take far more.
+ * The maximum nesting of objects and arrays in a session's context. Usual contexts are nested far less, and the
+ * database and the call stack allow far more.
  */
 export const maxContextDepth = 16;
 
 /**
- * The maximum length of the visitor id that a backend gives. The backend vouches for the customer, so the id need not
- * be hard to guess.
+ * The maximum length of the visitor id that an organization's backend gives. The backend vouches for the customer, so
+ * the id need not be hard to guess.
  */
 export const maxVisitorIdLength = 100;
 /**
@@ -75,7 +72,7 @@ function flawOf(value: unknown, depthLeft: number): string | undefined {
   if (value === null || typeof value !== 'object') return undefined;
   if (depthLeft === 0) return `may have ${maxContextDepth} objects or arrays inside each other`;
   for (const [name, inner] of Object.entries(value)) {
-    // Rejects names that MongoDB would treat as operators or could not store.
+    // Rejects names that MongoDB treats as operators or cannot store.
     if (name.startsWith('$') || name.includes('\0') || name === '__proto__')
       return 'must not have names that begin with `$`, are `__proto__`, or hold a zero character';
     const flaw = flawOf(inner, depthLeft - 1);

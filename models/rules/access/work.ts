@@ -1,4 +1,3 @@
-/** The workflow that starts when a member leaves an organization. Pure. */
 import { workOf } from '../base/work.ts';
 import { defined } from '../base/defined.ts';
 

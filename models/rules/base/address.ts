@@ -24,7 +24,7 @@ const documentation = ipaddr.IPv6.parseCIDR('3fff::/16');
 
 /**
  * Whether an IPv6 address could be public. Only 2000::/3 is global unicast. IPv4-mapped and NAT64 addresses lie outside
- * 2000::/3 and are always refused: no honest URL contains them. Teredo and 6to4 addresses carry an IPv4 address;
+ * 2000::/3 and are always refused: no honest URL contains them. Teredo and 6to4 addresses contain an IPv4 address;
  * ipaddr.js does not count them as unicast, so they are refused, too.
  */
 function isPublicIpv6(text: string): boolean {

@@ -144,7 +144,7 @@ export const invalid = (path: Detail['path'], message: string): Problem =>
 
 export const noSuch = (noun: string): Problem => new Problem('NOT_FOUND', { message: `There is no such ${noun}.` });
 
-/** What a query found. @throws Problem NOT_FOUND when it found nothing. */
+/** The record that a query found. @throws Problem NOT_FOUND when it found nothing. */
 export async function sought<T>(found: Promise<T | null | undefined>, noun: string): Promise<T> {
   const one = await found;
   if (one === null || one === undefined) throw noSuch(noun);

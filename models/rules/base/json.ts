@@ -1,5 +1,3 @@
-/** Reads JSON of unknown senders. Pure. */
-
 /** Parses a JSON body; undefined for invalid JSON. */
 export function jsonIn(body: string | Buffer): unknown {
   try {

@@ -21,7 +21,7 @@ export const kept = {
   gaps: { days: 180, from: 'the last time it was asked', why: 'members write what is missing' },
   inbound: { days: 30, from: 'its arrival', why: 'what had no effect is looked into' },
   invitations: { days: 90, from: 'its expiry', why: 'members see whom they have invited' },
-  meetings: { days: 365, from: 'the meeting, unless its owner says otherwise', why: 'the specification' },
+  meetings: { days: 365, from: 'its creation; its owner may choose other days', why: 'the specification' },
   notifications: { days: 180, from: 'the notification, read or not', why: 'members look back' },
   operations: { days: 365, from: 'the act', why: 'the audit of operators' },
   presences: { days: 2, from: 'the last sign of life', why: 'who is here' },

@@ -1,5 +1,3 @@
-/** Names of time zones. Pure. */
-
 /** Whether the name is a known IANA time zone. */
 export function isTimeZone(name: string): boolean {
   try {

@@ -1,5 +1,4 @@
 /**
- * The name under which a trace is passed on: in Temporal's headers and memos, and as HTTP header to other systems.
- * Pure.
+ * The name of the field that passes a trace on: in Temporal's headers and memos, and in HTTP headers to other systems.
  */
 export const traceHeader = 'traceparent';

@@ -51,8 +51,8 @@ export type Work<Name extends string = string, Args extends unknown[] = unknown[
 export const customerTaskTimeoutMs = 5_000;
 
 /**
- * Makes the description of a start. Its type keeps the literal names and argument types, so that the compiler compares
- * them with the workflow function in test/workflows/work.test.ts.
+ * Describes how a workflow is started. The result keeps the literal names and argument types, so that the compiler
+ * compares them with the workflow function in test/workflows/work.test.ts.
  */
 export const workOf = <Name extends string, Args extends [unknown?], Signal extends string = never>(
   workflow: Name,

@@ -41,7 +41,10 @@ export const conversationMoves: Readonly<Record<Act, Partial<Record<Conversation
   reopen: { resolved: 'open' },
 };
 
-/** The new status of an existing ticket after each act, by its current status. A status without an entry stays. */
+/**
+ * The new status of an existing ticket after each act, by its current status. A status without an entry stays
+ * unchanged.
+ */
 const ticketMoves: Readonly<Record<Act, Partial<Record<TicketStatus, TicketStatus>>>> = {
   message: { pending: 'open' },
   reply: { open: 'pending', in_progress: 'pending', escalated: 'pending', resolved: 'pending', closed: 'pending' },
@@ -134,7 +137,8 @@ export const escalationReasons = {
 export type EscalationReason = keyof typeof escalationReasons;
 export const escalationReasonNames = Object.keys(escalationReasons) as EscalationReason[];
 /**
- * The reasons for which the agent escalates because it found no answer, although the customer did not ask for a person.
+ * The reasons for an escalation that the customer did not ask for: the agent found no answer, or could not look for
+ * one.
  */
 export const calledUnasked: readonly EscalationReason[] = ['no_context', 'failed'];
 

@@ -1,6 +1,5 @@
 /** How an organization's widget looks and what it says. Pure. */
 
-/** The languages that the widget speaks. */
 export const widgetLanguages = ['en', 'de', 'fr', 'es', 'ar'] as const;
 export type WidgetLanguage = (typeof widgetLanguages)[number];
 
@@ -14,7 +13,6 @@ export const outsideHours = ['show', 'hide'] as const;
 
 export const pictures = ['logo', 'avatar'] as const;
 export type Picture = (typeof pictures)[number];
-/** The maximum size of a picture, in bytes. */
 export const maxPictureBytes = 100_000;
 
 export const maxAgentName = 60;

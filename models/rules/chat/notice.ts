@@ -38,5 +38,5 @@ export function noticeOf(
   return to === 'escalated' && from !== 'escalated' ? { kind: 'conversation_escalated', again: true } : undefined;
 }
 
-/** The subject by which notifications of one conversation are grouped. */
+/** The `topic` of all notifications about one conversation. */
 export const aboutConversation = (convId: string): string => `conversation:${convId}`;

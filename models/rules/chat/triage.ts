@@ -8,7 +8,6 @@ export const maxNotes = 100;
 /** The maximum length of a note, in characters. It is small because a conversation's record contains its notes. */
 export const maxNoteBody = 2_000;
 export const maxMentions = 20;
-/** How long a conversation may be snoozed, in ms. */
 const maxSnoozeMs = 366 * 86_400_000;
 
 /** The tags without surrounding blanks and without duplicates, in the given order. */

@@ -15,10 +15,7 @@ export const crawlEndings = ['completed', 'failed', 'cancelled', 'limit_reached'
 const crawlStatuses = ['idle', 'crawling', ...crawlEndings] as const;
 export type CrawlStatus = (typeof crawlStatuses)[number];
 
-/**
- * Limits of a crawl's options, as in the contract of the crawl routes. `everyHours`: the interval of scheduled crawls,
- * at most a month (30 days).
- */
+/** Limits of a crawl's options. `everyHours`: the interval of scheduled crawls, at most a month (30 days). */
 export const crawlBounds = {
   maxPages: { min: 1, max: 1_000, default: 50 },
   everyHours: { min: 1, max: 720 },
@@ -27,7 +24,7 @@ export const crawlBounds = {
 /** The longest crawl-delay that is obeyed, in seconds. With this delay, a crawl of 50 pages takes 25 minutes. */
 export const maxCrawlDelaySeconds = 30;
 /**
- * The longest `Retry-After` that is waited for, in seconds. A site that asks for a longer wait gets no further
+ * The longest `Retry-After` that a crawl obeys, in seconds. A site that asks for a longer wait gets no further
  * requests.
  */
 const maxRetryAfterSeconds = 600;

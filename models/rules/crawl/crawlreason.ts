@@ -12,9 +12,9 @@ type ReasonRow = {
   retry?: true;
   /**
    * What happens to the version of the page that an earlier crawl indexed. Absent: it is kept, because the reason may
-   * be temporary; only the version of a `duplicate` is removed, because another page has the same text. `taken`: it is
-   * removed, because the site removed the page. `emptied`: it is removed, because the page has no text any more. A
-   * crawl with `replace` counts the page as missing instead (`missingPages`), because the lack of text may be an error.
+   * be temporary; only a `duplicate` is removed, because another page has the same text. `taken`: it is removed,
+   * because the site removed the page. `emptied`: it is removed, because the page has no text any more; a crawl with
+   * `replace` counts the page as missing instead (`missingPages`), because the lack of text may be an error.
    * `elsewhere`: it is removed once the page that the address leads to is indexed.
    */
   standing?: 'taken' | 'emptied' | 'elsewhere';
@@ -114,7 +114,9 @@ export function explain(reason: CrawlReason, detail?: string | number): string {
 /** The sentence that is added to the reason when the previously indexed version of the page is kept. */
 export const stillAnswers = 'What was read there before goes on answering.';
 
-/** Whether a response with this status holds a page. A proxy that changed the page answers with 203 instead of 200. */
+/**
+ * Whether a response with this status contains a page. A proxy that changed the page answers with 203 instead of 200.
+ */
 export const isPageStatus = (status: number): boolean => status === 200 || status === 203;
 
 /**

@@ -5,8 +5,8 @@ import { reasonRow, type CrawlReason } from './crawlreason.ts';
 import { pageKey, parametersOf, segmentsOf } from './url.ts';
 
 /**
- * The outcome of one address; absent while the address waits. `to`: the target of a redirect, or the page that was
- * indexed instead.
+ * The outcome of one address; `outcome` is absent while the address waits to be fetched. `to`: the target of a
+ * redirect, or the page that was indexed instead.
  */
 export type FetchOutcome = {
   outcome?: 'indexed' | 'unchanged' | 'skipped' | 'failed';
@@ -77,9 +77,9 @@ export function unresolvedCanonicals(outcomes: FetchOutcomes): string[] {
 /**
  * The keys of live pages that a replacing crawl met but could not index, although the site did not remove them.
  *
- * Pages that the crawl did not reach are not counted, because the crawl may have come to its limit. Duplicates are not
- * counted, because their text is indexed. But when there are more duplicates than pages read, the duplicates are
- * counted, because the site probably answers every address with the same page.
+ * Pages that the crawl did not reach are left out, because the crawl may have come to its limit. Duplicates are left
+ * out, because their text is indexed. When there are more duplicates than pages read, the duplicates are included,
+ * because the site probably answers every address with the same page.
  */
 export function missingPages(outcomes: FetchOutcomes, standing: { has(key: string): boolean }): string[] {
   const all = [...outcomes];

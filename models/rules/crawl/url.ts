@@ -1,6 +1,6 @@
 /**
  * Canonical addresses of pages, the scope of a crawl, and which addresses cannot be pages. Pure: only the text of an
- * address is examined. Whether a host may be contacted is decided when connecting.
+ * address is examined. Whether a host may be contacted is checked when a connection is made.
  */
 
 /**

@@ -49,9 +49,9 @@ export type Audience = { slack: boolean; mailed: string[]; notified: string[] };
 
 /**
  * The receivers of an event. An assignment concerns the new assignee; any other event concerns the assignee and the
- * creator of the task or meeting. Only current members count. `notify_on` selects the events for Slack and mail. In-app
- * notifications do not depend on `notify_on`. `task_created` causes no in-app notification. Neither does `task_updated`
- * without `note`, because a member made that change.
+ * creator of the task or meeting. Only current members are receivers. `notify_on` selects the events for Slack and
+ * mail. In-app notifications do not depend on `notify_on`. `task_created` causes no in-app notification. Neither does
+ * `task_updated` without `note`, because a member made that change.
  */
 export function audienceOf(
   { slack, email, notify_on }: Chosen,
@@ -110,7 +110,6 @@ function linesOf(told: Happening): string[] {
   ];
 }
 
-/** Title and body of an in-app notification. */
 export const noticeText = (told: Happening): { title: string; body: string } => ({
   title: titles[told.event],
   body: linesOf(told).join('\n'),
@@ -118,7 +117,6 @@ export const noticeText = (told: Happening): { title: string; body: string } => 
 
 const saidOf = (told: Happening) => ({ title: titles[told.event], lines: linesOf(told) });
 
-/** Subject and text of a mail. */
 export const noticeMail = (told: Happening, orgName: string): { subject: string; text: string } =>
   saidMail(saidOf(told), orgName, 'organization', `${titles[told.event]}: ${told.title}`);
 

@@ -8,7 +8,7 @@ export type DeliveryKind = (typeof deliveryKinds)[number];
 
 /**
  * `pending`: not tried yet. `retrying`: the last attempt failed, and another one follows. `failed`: all attempts
- * failed. `suppressed`: a delivery of test mode, which is never sent.
+ * failed. `suppressed`: stored for members to read, but never sent, for example in test mode.
  */
 export const deliveryStatuses = ['pending', 'delivered', 'retrying', 'failed', 'suppressed'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];

@@ -121,5 +121,8 @@ export function givenUpWords(orgName: string, delivery: GivenUp): Said {
   };
 }
 
-/** The grouping key of failed deliveries to one destination: one unread notice per destination. */
+/**
+ * The value of `gathered` in notices about failed deliveries to one destination. A member has at most one unread notice
+ * with this value.
+ */
 export const unreached = ({ kind, lane }: Pick<GivenUp, 'kind' | 'lane'>): string => `delivery_failed:${kind}:${lane}`;

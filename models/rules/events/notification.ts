@@ -1,6 +1,6 @@
 /**
- * Notifications outside the system: mails about accounts, mails and Slack messages to members, and mails to interview
- * candidates. Pure. Each notification is a delivery of the kind `notification`.
+ * Notifications by mail and Slack: mails about accounts, mails and Slack messages to members, and mails to interview
+ * candidates. Each is a delivery of the kind `notification`. Pure.
  */
 import type { Mailbox } from '../access/mailbox.ts';
 import type { AccountLetter, AccountMailKind } from '../access/accountmail.ts';

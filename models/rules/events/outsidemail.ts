@@ -7,7 +7,7 @@
 import { shownName } from '../access/accountmail.ts';
 import type { Language } from '../language/language.ts';
 
-/** The reasons of mails that are in English. */
+/** Why an outsider gets a mail, for the footer of mails in English. The reason of a reply is in `footers`. */
 const reasons = {
   invitation: 'somebody there entered your address to invite you',
   task: 'somebody there entered your address as that of whoever is to do a task',
@@ -110,7 +110,7 @@ export function framed(
 }
 
 /**
- * Headers for one-click unsubscribe in mail programs (RFC 8058). `address`: the URL of the route that takes the
+ * Headers for one-click unsubscribe in mail programs (RFC 8058). `address`: the URL of the route that receives the
  * unsubscribe request.
  */
 export const objectionHeaders = (address: string): Record<string, string> => ({

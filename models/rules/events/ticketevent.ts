@@ -5,7 +5,7 @@
 import { escalationReasons, type EscalationReason, type TicketStatus } from '../chat/conversation.ts';
 import type { Mode } from '../access/keys.ts';
 
-/** The data of an event: the ticket as the event left it, with its conversation and customer. */
+/** The data of an event: the ticket right after the event, with its conversation and customer. */
 export type EventData = {
   org_id: string;
   mode: Mode;

@@ -3,7 +3,6 @@
 export const integrationProviders = ['linear', 'slack', 'github', 'email', 'teams'] as const;
 export type IntegrationProvider = (typeof integrationProviders)[number];
 
-/** The display names of the services. */
 export const providerNames: Readonly<Record<IntegrationProvider, string>> = {
   linear: 'Linear',
   slack: 'Slack',

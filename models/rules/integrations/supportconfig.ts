@@ -44,8 +44,8 @@ const minWebhookKeyBytes = 16;
 
 export const settingsFields = {
   /**
-   * Whether a question that names a segment finds no untagged content (spec 4.7, segment rule 5). Such a question
-   * always finds content with the segment's tag, and shared content.
+   * True: a question that names a segment finds only content with the segment's tag, and shared content. False: the
+   * question also finds untagged content (spec 4.7, segment rule 5).
    */
   kb_segment_strict: boolean,
   outbox_providers: list(oneOf(outboxProviders)),
@@ -95,7 +95,7 @@ type Around = {
 };
 
 /**
- * The settings after a partial update; fields that the patch lacks stay.
+ * The settings after a partial update; fields that are not in the patch keep their values.
  * @throws Problem VALIDATION naming each bad field, or the webhook's secret when the webhook is selected without a
  * secret. PROVIDER_NOT_CONNECTED naming each selected destination that is not connected, which includes a webhook
  * without an address.

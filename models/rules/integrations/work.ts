@@ -8,8 +8,8 @@ export type Trial = {
   provider: IntegrationProvider;
   what: 'connect' | 'test';
   /**
-   * The id of the errand, which holds the credentials, and after the test the result. The workflow's history contains
-   * neither.
+   * The id of the record in `errands` that holds the credentials and, after the test, the result. The workflow's
+   * history contains neither.
    */
   candidateId: string;
 };
@@ -22,7 +22,7 @@ export type Tried = { said: string } | { refused: string } | { unanswered: strin
 
 /** New credentials, and the settings to store with them if the test succeeds; both are empty for stored credentials. */
 export type Attempt = { credentials: object; settings: Record<string, unknown> };
-/** The content of the errand. The result replaces the attempt, so that the credentials are deleted. */
+/** The content of the record in `errands`. The result replaces the attempt, so that the credentials are deleted. */
 export type TrialContent = Attempt | { outcome: Tried };
 
 /** The result of a test without its text, for the workflow, because the text may contain names of people. */

@@ -1,7 +1,7 @@
 /**
- * The state of a bot in a call, and why a bot is not in the call. Both are made from the status codes of the bot
- * services. Services may add codes at any time, so an unknown status counts as `joining`, and an unknown reason as
- * `unknown`. Pure.
+ * The state of a bot in a call, and why a bot is not in its call, derived from the status codes of the bot services.
+ * Services may add codes at any time, so an unknown status counts as `joining`, and an unknown reason as `unknown`.
+ * Pure.
  */
 
 const botPhases = ['scheduled', 'joining', 'waiting', 'in_call', 'recording', 'processing', 'done', 'failed'] as const;
@@ -25,9 +25,8 @@ export type BotReason = keyof typeof botReasons;
 
 export type BotState = { phase: BotPhase; reason?: BotReason };
 
-/** Whether the bot is in the call. */
 export const isIn = ({ phase }: BotState): boolean => phase === 'in_call' || phase === 'recording';
-/** Whether the bot has left the call for good. */
+/** Whether the bot has left the call for good, or could not join. */
 export const isOver = ({ phase }: BotState): boolean => ['processing', 'done', 'failed'].includes(phase);
 
 const recallPhases: Readonly<Record<string, BotPhase>> = {
@@ -62,7 +61,7 @@ const attendeePhases: Readonly<Record<string, BotPhase>> = {
   fatal_error: 'failed',
 };
 
-/** Patterns that map the reason codes of both services to a `BotReason`. The first pattern that matches counts. */
+/** Patterns that map the reason codes of both services to a `BotReason`. The first pattern that matches is used. */
 const words: readonly (readonly [RegExp, BotReason])[] = [
   [/noone_joined|meeting_not_started/, 'nobody_came'],
   [/waiting_room|knocking|request_to_join_denied/, 'not_admitted'],
@@ -95,7 +94,6 @@ export const recallState = (code: string, subCode: string | null | undefined): B
 export const attendeeState = (state: string, subType: string | null | undefined): BotState =>
   stateOf(attendeePhases[state] ?? 'joining', subType);
 
-/** The bot's display name in a call. */
 export const botName = 'Interview assistant (AI)';
 
 /** Whether a URL may be the URL of an online meeting. */

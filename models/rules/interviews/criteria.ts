@@ -1,4 +1,3 @@
-/** The criteria by which an interview is scored. Pure. */
 import { interviewBounds, unique } from './interview.ts';
 import type { InterviewLanguage } from '../language/language.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The evaluation of an interview: who the candidate is and how many questions were answered (phase 1), and what follows
- * from the scores of its criteria (phase 2). The code that interprets language is in intelligence/. Pure.
+ * The evaluation of an interview. Phase 1 summarizes the questions and answers; phase 2 concludes from the scores of
+ * the criteria. The code that interprets language is in intelligence/. Pure.
  */
 import type { Decision } from './interview.ts';
 import type { Question } from './questions.ts';
@@ -34,7 +34,7 @@ export type Evaluation = {
   strengths: string[];
   concerns: string[];
   ended_early: boolean;
-  /** `rules`: made from patterns without a language model, so there is no hiring recommendation. */
+  /** `rules`: made from patterns without a language model; the recommendation is then always `undecided`. */
   generated_by: 'rules' | 'model';
   /** Present when `generated_by` is `rules`. */
   confidence?: 'low';
@@ -100,12 +100,12 @@ export function countsOf(items: readonly Answered[]): Pick<QaSummary, 'questions
 
 const round = (score: number): number => Math.round(score * 10) / 10;
 
-/** The share of questions that must be answered before anything is recommended. */
+/** The share of questions that must be answered before the evaluation recommends a decision. */
 const enoughAnswers = 0.5;
 
 /**
- * The overall score, and the recommendation (`undecided` when too few questions were answered), from the scores of
- * rules or of a model.
+ * The overall score and the recommendation, from scores that rules or a model gave. The recommendation becomes
+ * `undecided` when too few questions were answered.
  */
 export function concluded(
   { scores, strengths, concerns }: Pick<Evaluation, 'scores' | 'strengths' | 'concerns'>,

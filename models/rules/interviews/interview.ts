@@ -98,8 +98,8 @@ const botKinds = ['room', 'recall', 'attendee'] as const;
 export type BotKind = (typeof botKinds)[number];
 export type BotRef = { kind: BotKind; id: string };
 /**
- * The idempotency key of the request for the next bot, when `sent` bots were sent before. With this key, a retry does
- * not send a second bot.
+ * The idempotency key of the request for the next bot, after `sent` bots were sent. With this key, a retry does not
+ * send a second bot.
  */
 export const botKey = (interviewId: string, sent: number): string => `${interviewId}:${sent + 1}`;
 /** `since`: when the bot joined the call, ISO 8601. The times in its transcript are relative to this time. */
@@ -137,20 +137,19 @@ export type InterviewState = {
   botSince?: string;
   /** Bots that were lost during the interview. Their transcripts belong to the interview. */
   former?: CalledBot[];
-  /** Since when the bot is in the call and waits for a person to join. */
+  /** When the bot was sent into the call, where it waits for a person to join. */
   waitingSince?: string;
   joinedAt?: string;
   /** How many times in a row the bot's state was polled without a change. */
   looks: number;
   /** Whether a new bot must replace a lost bot. */
   rejoin?: true;
-  /** Whether phase 1 of the evaluation is done. */
+  /** Whether phase 1 of the evaluation is done: the summary of questions and answers. */
   summarized?: true;
   /** The reason why the bot could not join, or was lost. */
   failure?: string;
 };
 
-/** The initial state of a new interview. */
 export const newState = (moves: readonly Move[], dueAt: string | undefined): InterviewState => ({
   status: moves.at(-1)?.to ?? 'draft',
   seq: moves.length,
@@ -165,7 +164,7 @@ export const newState = (moves: readonly Move[], dueAt: string | undefined): Int
 export const interviewTimes = {
   /** The time from the first attempt to join until the bot gives up. */
   joinWindow: 15 * 60_000,
-  /** How long the bot waits in the call for a person before the interview ends as a no-show. */
+  /** How long after the bot was sent an interview that nobody has joined ends as a no-show. */
   noShow: 10 * 60_000,
   /** The time after which an interview that was left open by mistake ends: longer than any interview. */
   maximumLength: 4 * 3_600_000,
@@ -180,7 +179,6 @@ export const rejoinPause = (attempt: number): number => Math.min(15_000 * 2 ** (
  */
 export const lookPause = (looks: number): number => Math.min(60_000 * 2 ** looks, 16 * 60_000);
 
-/** How far ahead an interview may be scheduled, in days. */
 export const maxDaysAhead = 730;
 
 export const interviewBounds = {

@@ -21,7 +21,7 @@ export type Invitation = {
 export const invitationEvent = 'interview.invitation';
 /** The event id of a mail. The id is deterministic, so the same mail is stored once. */
 export const invitationId = (interviewId: string, sequence: number): string => `invitation:${interviewId}:${sequence}`;
-/** The delivery line of an interview's mails, which are sent in order. */
+/** The delivery line of an interview's mails. Deliveries of one line are sent one after the other, in order. */
 export const invitationLine = (interviewId: string): string => `invitation:${interviewId}`;
 
 type Planned = {
@@ -40,8 +40,8 @@ function isCalledOff({ status, history }: Pick<Planned, 'status' | 'history'>): 
 }
 
 /**
- * The next mail to send; undefined when the latest mail is still right, the candidate has no address, or the interview
- * has no time in the future. `elsewhere`: the URL of the external call.
+ * The next mail to send. Undefined when the latest mail is still correct, the candidate has no address, or the
+ * interview has no time in the future. `elsewhere`: the URL of the external call.
  */
 export function nextInvitation(planned: Planned, elsewhere: string | undefined, now: Date): Invitation | undefined {
   const { status, candidate, scheduled_at, invited } = planned;

@@ -1,7 +1,3 @@
-/**
- * Meetings: their states, the settings of the bot that takes part, how long they are kept, and the title of a meeting
- * whose transcript is empty. Pure.
- */
 import { kept } from '../base/retention.ts';
 
 export const meetingStatuses = ['active', 'completed'] as const;
@@ -31,7 +27,7 @@ export const defaultSettings: MeetingSettings = {
 export const ttlDays = { min: 1, max: 3_650, default: kept.meetings.days } as const;
 
 const dayMs = 86_400_000;
-export const expiryOf = (startedAt: Date, days: number): Date => new Date(startedAt.getTime() + days * dayMs);
+export const expiryOf = (createdAt: Date, days: number): Date => new Date(createdAt.getTime() + days * dayMs);
 
 /** The title of a meeting whose transcript is still empty. */
 export const untitled = (startedAt: Date): string => `Meeting of ${startedAt.toISOString().slice(0, 10)}`;

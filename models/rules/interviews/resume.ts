@@ -42,5 +42,5 @@ export const resumeText = (blocks: readonly Block[]): string =>
     .join('\n')
     .slice(0, maxResumeCharacters);
 
-/** The length at which the text of a longer resume is truncated, in characters. */
+/** The maximum length of the text, in characters; a longer text is truncated. */
 export const maxResumeCharacters = 200_000;

@@ -1,8 +1,8 @@
 /** The room's own texts by language. The interview questions are in other files. Pure data. */
 
 /**
- * Notices that are shown before anything is recorded: for each mode, a notice that says what the AI does; `all` is
- * shown in every mode.
+ * Notices that are shown before anything is recorded. Each mode has a notice that says what the AI does; `all` is shown
+ * in every mode.
  */
 export const notices = {
   solo: {

@@ -42,7 +42,6 @@ export const transcriptBounds = {
   charactersPerSegment: 10_000,
 } as const;
 
-/** The stored size of a transcript. */
 export const transcriptSize = embedded({ segments: number, characters: number });
 export type TranscriptSize = ValueOf<typeof transcriptSize>;
 

@@ -1,4 +1,3 @@
-/** The workflows of meetings and interviews. Pure. */
 import { workOf } from '../base/work.ts';
 
 /** The signal that the owner has deleted the meeting. */
@@ -37,7 +36,7 @@ export const interviewSignals = {
 export const interviewWorkflowId = (interviewId: string): string => `interview:${interviewId}`;
 
 /**
- * The workflow that owns an interview's state. `signal`: the signal for the workflow, which starts the workflow when it
+ * The workflow that owns an interview's state. `signal`: the signal to send; it starts the workflow when the workflow
  * is not running.
  */
 export const interviewWork = (orgId: string, interviewId: string, signal?: keyof typeof interviewSignals) =>

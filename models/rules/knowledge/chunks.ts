@@ -1,7 +1,7 @@
 /**
- * Splits a document into chunks, the units that are stored, indexed and quoted. Chunks stay under their heading and end
- * at sentence ends; every table row is readable by itself. Pure and deterministic. No sentence is dropped or reordered,
- * and a sentence is only split when it exceeds the chunk limit.
+ * Splits a document into chunks, the units that are stored, indexed and quoted. A chunk has text of one heading only
+ * and ends at a sentence end; every table row is readable by itself. Pure and deterministic. No sentence is dropped or
+ * reordered, and a sentence is only split when it exceeds the chunk limit.
  */
 import { Unreadable } from '../base/unreadable.ts';
 import { sentences } from '../language/sentences.ts';
@@ -26,8 +26,7 @@ export const targetWords = 120;
 /** The hard limit of a chunk, in words. A sentence is only split when the sentence alone is longer. */
 export const maxWords = 220;
 /**
- * The hard limit of a chunk, in characters. It limits text without blanks, which has few words. 220 German words of
- * about 11 characters fit.
+ * The hard limit of a chunk, in characters: about 220 German words. It limits text without blanks, which has few words.
  */
 export const maxCharacters = 2_400;
 /**
@@ -41,7 +40,7 @@ const maxHeadingCharacters = 160;
 
 /**
  * Counts words separated by blanks. In scripts without blanks, every two characters count as one more word. The counts
- * of parts sum to at least the count of the whole, so summing keeps chunks within the limits.
+ * of a text's parts sum to at least the count of the text, so a chunk whose parts are counted stays within the limits.
  */
 export function countWords(text: string): number {
   const unspaced = text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/gu)?.length ?? 0;
@@ -143,8 +142,8 @@ function rowParts(cells: readonly [column: string, value: string][]): string[] {
   const first = filled[0] ? cellText(filled[0]) : '';
   const label = countWords(first) <= 25 && first.length <= 300 ? first : '';
   const room = { words: maxWords - countWords(label) - 1, characters: maxCharacters - label.length - 2 };
-  // A long sentence is split into pieces of at most half the room, so that the first piece fits into the chunk of the
-  // cell before it.
+  // A sentence longer than `room` is split into pieces of at most half of `room`, so that the first piece may still fit
+  // behind the previous cell.
   const half = { words: Math.floor(room.words / 2), characters: Math.floor(room.characters / 2) };
   const units = filled.flatMap((cell) =>
     sentences(cellText(cell)).flatMap((sentence, index) => {

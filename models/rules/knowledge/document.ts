@@ -35,7 +35,7 @@ export const extensions: Record<FileType, readonly string[]> = {
 /** The maximum size of an upload, in bytes: 25 MiB, as the contract of the document routes says. */
 export const maxFileBytes = 25 * 1024 * 1024;
 
-/** The maximum length of the text of an article, which members write and change on the platform, in characters. */
+/** The maximum length of an article's text, in characters. Members write and change articles on the platform. */
 export const maxTextLength = 200_000;
 
 /**
@@ -79,8 +79,8 @@ function clip(text: string, bytes: number): string {
 const deviceName = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])$/i;
 
 /**
- * Removes dots and blanks at the beginning (`edge` 0) or at the end (`edge` -1) of a name. It uses a loop, because a
- * regular expression for the end would take quadratic time.
+ * Removes dots and blanks at the beginning (`edge` 0) or at the end (`edge` -1) of a name. The function uses a loop,
+ * because a regular expression for the end would take quadratic time.
  */
 function withoutEdge(name: string, edge: 0 | -1): string {
   const isEdge = (character: string | undefined): boolean => character === '.' || character === ' ';
@@ -98,8 +98,8 @@ export function cleanFilename(name: string): string {
   const base = name.toWellFormed().normalize('NFC').split(/[/\\]/).at(-1) ?? '';
   const visible = base
     .replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')
-    // Removes format characters: U+202E would show "exe.jpg" as "gpj.exe". The two joiners stay, because some scripts
-    // need them.
+    // Removes format characters: U+202E would show "exe.jpg" as "gpj.exe". The joiners U+200C and U+200D stay, because
+    // some scripts need them.
     .replace(/(?![\u200c\u200d])\p{Cf}|[\p{Co}\ufffd]/gu, '')
     .replace(/[<>:"|?*]/g, '_')
     .replace(/\s+/g, ' ');
@@ -170,8 +170,8 @@ const officePart: Record<'docx' | 'xlsx', RegExp> = {
 };
 
 /**
- * Matches the content type of an archive's main part in `[Content_Types].xml`. The main part may have any path in the
- * archive.
+ * Matches the content type of the main part of an Office file, as `[Content_Types].xml` lists it. The type identifies a
+ * file whose main part has an unusual path.
  */
 const officeContent: Record<'docx' | 'xlsx', RegExp> = {
   docx: /wordprocessingml\.(?:document|template)\.main\+xml/i,
@@ -194,8 +194,8 @@ function archiveKind(entries: readonly string[]): string {
  * The type of a file, judged by its first bytes (up to `headBytes`) and its name, which must agree. `zipEntries` are
  * the names in the ZIP directory; undefined when the directory is missing or unreadable. `contentTypes` is the text of
  * `[Content_Types].xml`, empty when the archive has none. A protected or damaged office file is accepted here, because
- * the later processing tells its owner the exact reason. Throws VALIDATION for an empty file. Throws
- * UNSUPPORTED_FILE_TYPE with the detected kind of file and what to upload instead.
+ * its processing fails later with the exact reason. Throws VALIDATION for an empty file. Throws UNSUPPORTED_FILE_TYPE
+ * with the detected kind of file and what to upload instead.
  */
 export function detectFileType(
   head: Uint8Array,

@@ -1,5 +1,3 @@
-/** When pages are embedded. Pure. */
-
 /**
  * The delay between the start of a crawl and the embedding of its pages, in ms. It keeps embedding from slowing a short
  * crawl. A longer crawl mostly waits for the site, so its pages may be embedded while it runs.

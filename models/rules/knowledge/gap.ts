@@ -4,8 +4,8 @@ export const gapStatuses = ['open', 'acknowledged', 'resolved'] as const;
 export type GapStatus = (typeof gapStatuses)[number];
 
 /**
- * `out_of_segment`: another segment could have answered. `not_relevant`: passages share words with the question but do
- * not answer it.
+ * `out_of_segment`: passages of another segment could have answered. `not_relevant`: passages share words with the
+ * question but do not answer it.
  */
 export const gapReasons = ['nothing_found', 'not_relevant', 'out_of_segment'] as const;
 export type GapReason = (typeof gapReasons)[number];

@@ -2,7 +2,7 @@
 import { checkQuota, type Quotas } from './quota.ts';
 import { defaultSettings, type SupportSettings } from '../integrations/supportconfig.ts';
 
-/** The number of settings that differ from their defaults. Settings are shared by both modes. */
+/** The number of settings that differ from their defaults. Both modes share the settings, so they are not copied. */
 export const settingsChanged = (settings: SupportSettings): number =>
   (Object.keys(defaultSettings) as (keyof SupportSettings)[]).filter(
     (name) => JSON.stringify(settings[name]) !== JSON.stringify(defaultSettings[name]),

@@ -3,7 +3,7 @@
  * passage, and gets the passage by sending that heading as a question. Pure.
  */
 import type { SourceType } from './authority.ts';
-import type { Passage } from './retrieval.ts';
+import { maxOffers, type Passage } from './retrieval.ts';
 import { isValue } from './tablehead.ts';
 import { introduces, rowsIn, unitsOf, type Unit } from './units.ts';
 import { ownSentences } from '../language/escalation.ts';
@@ -11,10 +11,9 @@ import type { Language } from '../language/language.ts';
 import { terms } from '../language/words.ts';
 import { defined } from '../base/defined.ts';
 
-export const maxOffers = 3;
 /** An offer as stored. `passage` is the chunk's id, which customers do not see. */
 export type Offer = {
-  /** The displayed heading of the passage, or the name of the nearest table row. */
+  /** The displayed heading of the passage, or the label of one of its table rows. */
   heading: string;
   /** The customer sends exactly this text to get the passage. */
   question: string;
@@ -33,8 +32,8 @@ export const shownOffer = ({ heading, question, says, source }: Offer): Omit<Off
 });
 
 /**
- * When the last heading of a heading path has fewer words than this, the parent heading is shown before it: `Cash – In
- * the euro area`.
+ * When the last heading of a heading path has fewer content words than this, the parent heading is shown before it:
+ * `Cash – In the euro area`.
  */
 const tellingWords = 3;
 /** The maximum length of a displayed heading, in characters. */
@@ -53,7 +52,7 @@ export function labelOf(heading: string): string {
 
 /**
  * The label of a table row: its first cell, with the heading before it when the cell has fewer than `tellingWords`
- * words.
+ * content words.
  */
 function rowLabel(heading: string, name: string): string {
   const above = heading.split(' > ').at(-1)!.trim();
@@ -73,8 +72,8 @@ const oneLine = (text: string): string =>
 const joined = (units: readonly Unit[]): string => units.map(({ text }) => text).join(' ');
 
 /**
- * The text of a unit. When the unit introduces the units after it (`introduces`), those are added. A passage without a
- * table is shown whole when it has at most `maxLineLength` characters.
+ * The text of a unit, with all units after it when the unit introduces them (`introduces`). A passage without a table
+ * is shown whole when it has at most `maxLineLength` characters.
  */
 function lineFrom(units: readonly Unit[], unit: Unit | undefined): string {
   if (unit === undefined) return '';
@@ -122,8 +121,8 @@ export const distinctOffers = (offers: readonly Offer[]): Offer[] =>
 const plain = (text: string): string => text.normalize('NFC').toLowerCase().replace(/\s+/gu, ' ').trim();
 
 /**
- * Whether a question equals the heading of a passage or the first cell of one of its rows. Such a passage answers the
- * question.
+ * Whether a question equals the heading of a passage or the first cell of one of its rows, so that the passage answers
+ * the question.
  */
 export function isNamed(question: string, { heading, text }: Pick<Passage, 'heading' | 'text'>): boolean {
   const asked = plain(question);

@@ -15,16 +15,17 @@ const embeddedParts = [
   { name: 'bge', weight: 1.5, spread: 0.06, usual: 0.54, englishOnly: true },
 ] as const;
 /**
- * The weight of the measured `usual` cosines when the usual cosine of an index table is estimated: they count like this
- * many sampled passages. A small sample alone would be unreliable.
+ * To estimate the usual cosine of an index table, `usual` (`embeddedParts`) is averaged with the cosines of a sample of
+ * the table. `usual` counts like this many sampled passages, because a small sample alone would be unreliable.
  */
 const priorPassages = 16;
 /**
  * In an index table whose passages all have nearly the same subject, a passage is similar to many questions that it
- * does not answer. So the usual score is raised by this share of the usual neighbour distance. The neighbour distance
- * of a passage is its cosine with the nearest passage of another source, minus its mean cosine. Values from 0.5 to 0.9
- * were tried on the questions of a bank's customers (59 passages) and on questions to public services (435). With 0.8,
- * a single threshold fits both sets best. The value was chosen on these two sets, so no result on them tests it.
+ * does not answer. So the usual score is raised by this share of the median neighbour distance. The neighbour distance
+ * says by how much the cosine of a passage with the nearest passage of another source exceeds its mean cosine. Values
+ * from 0.5 to 0.9 were tried on the questions of a bank's customers (59 passages) and on questions to public services
+ * (435). With 0.8, a single threshold fits both sets best. The value was chosen on these two sets, so no result on them
+ * tests it.
  */
 const crowded = 0.8;
 /**
@@ -33,8 +34,8 @@ const crowded = 0.8;
  */
 const spreadOfNeighbours = 1.25;
 /**
- * `distance`: how far the nearest neighbour lies above the mean cosine in two small help centres, in z-score units.
- * This distance counts as much as the measured distances of `passages` passages of the index table.
+ * `distance`: by how much the cosine of the nearest neighbour exceeds the mean cosine in two small help centres, in
+ * z-score units. This distance counts as much as the measured distances of `passages` passages of the index table.
  */
 const usualNeighbour = { distance: 1.5, passages: 8 };
 /**
@@ -60,9 +61,9 @@ export type Calibrations = Record<'embedded' | 'endpoint', Calibration>;
 export type Compared = { cosines: readonly number[]; text_score?: number };
 
 /**
- * How near some passages of an index table lie to their nearest passage of another source. `near`: for each of these
- * passages and each vector part, by how much the cosine with the nearest passage lies above the mean cosine. The
- * nearest passage was searched for in a sample of `sampled` of the `rows` passages of the table.
+ * How similar some passages of an index table are to their nearest passage of another source. `near`: for each of these
+ * passages and each embedding model, by how much the cosine with the nearest passage exceeds the mean cosine. The
+ * nearest passages were searched for among `sampled` of the `rows` passages of the table.
  */
 export type Neighbours = { near: readonly (readonly number[])[]; sampled: number; rows: number };
 
@@ -71,8 +72,8 @@ export type Background = { background: readonly (readonly number[])[]; neighbour
 
 export type Features = {
   /**
-   * How far the passage lies above the usual passage of the index table: z-score of the cosines plus weighted BM25,
-   * plus a bonus for a passage of the topic that the conversation is about.
+   * By how much the passage's score exceeds the score of a usual passage of the index table, in z-score units. The
+   * score adds up the weighted cosines, weighted BM25, and a bonus for a passage of the conversation's topic.
    */
   above: number;
   /** The share of the question's content words that occur in the passage, weighted by rarity: 0 to 1. */
@@ -83,14 +84,14 @@ export type Features = {
 
 /**
  * Normalises the scores of the passages of one question, so that they can be compared with the scores for other
- * questions and of other index tables. So the same weights and thresholds (`calibration`) fit all of them.
+ * questions and of other index tables. So the same weights and thresholds (`calibration`) fit all questions and tables.
  */
 export type Scale = {
   calibration: Calibration;
   weights: readonly number[];
   /**
-   * The weighted cosine sum of a usual passage plus the crowdedness of the index table; subtracted from each passage's
-   * sum.
+   * The weighted sum of a usual passage's cosines, plus the `crowdedness` of the index table. It is subtracted from the
+   * weighted sum of each passage.
    */
   usual: number;
   foreign: boolean;
@@ -114,7 +115,7 @@ const weighted = (weights: readonly number[], cosines: readonly number[]): numbe
 const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /**
- * By how much the usual score is raised because passages of the index table lie near to each other (`crowded`), in
+ * By how much the usual score is raised because passages of the index table are similar to each other (`crowded`), in
  * z-score units.
  */
 function crowdedness({ near, sampled, rows }: Neighbours = noNeighbours, weights: readonly number[]): number {
@@ -129,8 +130,7 @@ function crowdedness({ near, sampled, rows }: Neighbours = noNeighbours, weights
 
 /**
  * The scale for one question. `weights` are from `partWeights`; `background` has the cosines of the question with a
- * sample of the index table's passages. `neighbours` says how near passages lie to each other. Undefined when the
- * sample is too small to compare by embeddings.
+ * sample of the index table's passages. Undefined when the sample is too small to compare by embeddings.
  */
 export function scaleOf(
   weights: readonly number[],
@@ -163,7 +163,7 @@ export function scaleOf(
   };
 }
 
-/** How far a passage lies above the usual passage of the index table, in z-score units. */
+/** By how much a passage's score exceeds the score of a usual passage of the index table, in z-score units. */
 export const aboveUsual = (scale: Scale, { cosines, text_score = 0 }: Compared): number =>
   weighted(scale.weights, cosines) - scale.usual + wordsWeight * text_score;
 
@@ -173,7 +173,6 @@ export const featuresOf = (scale: Scale, above: number, share: number): Features
   foreign: scale.foreign ? 1 : 0,
 });
 
-/** The log-odds that a passage with these features answers. */
 const logitOf = ({ weights }: Calibration, { above, share, foreign }: Features): number =>
   weights.intercept + weights.above * above + weights.share * share + weights.foreign * foreign;
 

@@ -1,6 +1,7 @@
 /**
- * Chooses the passages that answer a question: ranks the candidates of the index, judges their relevance and keeps one
- * authority tier (spec 4.7, authority rules). agent/knowledge/retrieve.ts runs the search and reads the passages.
+ * Chooses the passages that answer a question: ranks the candidates from the search index, judges their relevance, and
+ * keeps only the passages of one authority tier (spec 4.7, authority rules). agent/knowledge/retrieve.ts runs the
+ * search and reads the passages.
  */
 import { authorities } from './authority.ts';
 import type { Authority, SourceType } from './authority.ts';
@@ -20,7 +21,7 @@ import { isTitle } from './units.ts';
 import { matchWords, wordRule } from './wordmatch.ts';
 import { matcher, terms } from '../language/words.ts';
 
-/** A candidate from the index, found by lexical search, by vector search, or by both. */
+/** A passage that lexical search, vector search, or both have found in the index. */
 export type Candidate = {
   id: string;
   authority: Authority;
@@ -45,7 +46,6 @@ export type QuestionVector = {
   parts: readonly Float32Array[];
 };
 
-/** A question's vector with the weights for the vector search. */
 export type Meaning = QuestionVector & {
   /** The weight of each part's cosine; 0 when the part is not used. */
   weights: readonly number[];
@@ -55,17 +55,17 @@ export type Meaning = QuestionVector & {
 export type Proposed = {
   candidates: Candidate[];
   /**
-   * The question's cosines, per part, with a sample of at most 256 passages that have vectors. They show which cosines
-   * are usual in the index. The list is empty when there are no vectors.
+   * For each passage of a sample (at most 256 passages with vectors): its cosines with the question, one for each
+   * embedding model. They show which cosines are usual in the index. Empty when no passage has a vector.
    */
   background: readonly (readonly number[])[];
-  /** How near the passages of a sample are to each other; undefined without vectors. */
+  /** How similar the passages of a sample are to each other; undefined when no passage has a vector. */
   neighbours?: Neighbours;
   /** True when the vectors could not be read and the candidates come from lexical search alone. */
   degraded?: boolean;
 };
 
-/** A chunk joined with its source, both as MongoDB has them now. Answers are built from passages. */
+/** A chunk joined with its source, as MongoDB has them now. Answers are built from passages. */
 export type Passage = {
   id: string;
   source_id: string;
@@ -74,7 +74,6 @@ export type Passage = {
   name: string;
   /** What customers see instead of a document's name. */
   title?: string;
-  /** The URL at which the source can be read. */
   url?: string;
   heading: string;
   text: string;
@@ -90,7 +89,7 @@ export type Passage = {
 export const confidences = ['high', 'low', 'none'] as const;
 export type Confidence = (typeof confidences)[number];
 
-/** A judged passage with every number behind the decision, for the `explain` output. */
+/** A passage, the decision whether it is relevant, and all numbers behind the decision, for the `explain` output. */
 export type Judged<P extends Passage = Passage> = {
   passage: P;
   candidate: Candidate;
@@ -121,32 +120,33 @@ export const passagesOf = <P extends Passage>({
   offers: readonly Judged<P>[];
 }): readonly Judged<P>[] => (confidence === 'low' ? offers : hits);
 
-/** The maximum distances to the best passage, in the unit of the feature `above`. */
+/** The maximum distances to the best passage, in z-score units (the unit of the feature `above`). */
 const reach = {
   /**
-   * The distance to the best passage of all tiers within which a passage is still relevant. So a passage of a higher
-   * tier may answer although it is slightly worse.
+   * A passage is relevant only within this distance of the best passage of all tiers. So a passage of a higher tier may
+   * answer although a passage of a lower tier is slightly better.
    */
   tier: 1,
   /**
-   * The distance to the best passage of the same tier within which a passage is also returned. Two passages that are
-   * nearly as good are often two halves of an answer, or only the reader knows which one is meant. The value was chosen
-   * on the questions of a bank's customers. Of 41 questions whose best passage is wrong, a second passage answers 26
-   * (21 with a distance of 0.5). Of 166 questions whose best passage is right, 84 get a second passage, too (79 with
-   * 0.5).
+   * Passages within this distance of the best passage of their tier are also returned. Two passages that are nearly
+   * equally relevant are often two halves of an answer, or only the reader knows which one is meant. The value was
+   * chosen on the questions of a bank's customers. Of 41 questions whose best passage is wrong, a second passage
+   * answers 26 (21 with a distance of 0.5). Of 166 questions whose best passage is right, 84 also get a second passage
+   * (79 with 0.5).
    */
   hit: 0.6,
 } as const;
 /**
- * The bonus for passages of the conversation's topic, added to how far they lie above the usual passage. `known`: the
- * topic's passages contain all words with which the question names its subject, so the question does not begin another
- * subject. A question like "How do I use it?" names no subject, so it also gets `known`. `other`: all other questions.
- * `known` was chosen on follow-up questions to public services. `other` is so low that no question about another
- * subject gets a certain answer in the sequences of test/fixtures/followups.json and test/chat/offers.test.ts.
+ * The bonus for passages of the conversation's topic; it is added to the feature `above`. `known`: the topic's passages
+ * contain all words that name the question's subject, so the question stays with the topic. A question that names no
+ * subject, such as "How do I use it?", also gets `known`. `other`: all other questions. `known` was chosen on follow-up
+ * questions to public services. `other` is so low that no question about another subject gets a certain answer in the
+ * sequences of test/fixtures/followups.json and test/chat/offers.test.ts.
  */
 const topicBonus = { known: 1.5, other: 0.4 } as const;
-/** The maximum number of passages to read per tier: this many with a vector, and this many without. */
+/** Of each authority tier, at most this many passages with a vector are read, and at most this many without. */
 const readOfTier = 8;
+/** An answer offers at most this many passages. */
 export const maxOffers = 3;
 
 type Found<P extends Passage> = { passage: P; candidate: Candidate };
@@ -163,7 +163,10 @@ function byRelevance(a: Judged, b: Judged): number {
   return b.relevance - a.relevance || byScore(a.candidate, b.candidate);
 }
 
-/** How far a candidate lies above the usual passage; undefined when it has no vector or there is no scale. */
+/**
+ * By how much a candidate's score exceeds the score of a usual passage, in z-score units; undefined without a vector or
+ * a scale.
+ */
 function aboveOf(
   scale: Scale | undefined,
   { cosines, text_score = 0, topical = false }: Candidate,
@@ -184,7 +187,7 @@ function bonusOf(questions: readonly string[], found: readonly Found<Passage>[])
   return named.every(({ stem }) => spoken.has(stem)) ? topicBonus.known : topicBonus.other;
 }
 
-/** A judged passage that the question names directly, so that it is chosen without a search. */
+/** The result for a passage that the search did not find, but whose offer the customer has accepted. */
 export const chosen = <P extends Passage>(passage: P): Judged<P> => ({
   passage,
   candidate: { id: passage.id, authority: passage.authority },
@@ -238,8 +241,8 @@ export type Tiered<J> = {
 };
 
 /**
- * Keeps only the highest tier that has a relevant passage. The best passage alone decides whether there is an answer.
- * So further passages of the tier that are nearly as good need only the probability `offer`.
+ * Keeps only passages of the highest tier that has a relevant passage. The best passage alone decides whether there is
+ * an answer. So the probability `offer` is enough for other passages of the tier that are nearly as good.
  */
 export function selectTier<J extends Judged>(judged: readonly J[], offer = Infinity): Tiered<J> {
   const authority = authorities.find((tier) =>
@@ -276,16 +279,16 @@ export function selectOffers<J extends Judged>(judged: readonly J[], offer: numb
 }
 
 /**
- * The reading (a possible interpretation) of a message for which the best answer was found. `worth` compares readings:
- * a higher one wins.
+ * The result for one reading (a possible interpretation) of a message. Of several readings, the one with the highest
+ * `worth` wins.
  */
 export type Answered<P extends Passage> = Omit<Asking, 'readings'> &
   Tiered<Judged<P>> & { reading: Reading; judged: Judged<P>[]; offers: Judged<P>[]; worth: number };
 
 /**
- * Judges the passages for each possible reading of a message, and returns the reading with the highest `worth`.
- * `wordsAnswer`: whether passages that were judged by words alone may answer. Otherwise such passages are only offered,
- * because half of the answers from them are wrong.
+ * Judges the passages for each reading of a message, and returns the reading with the highest `worth`. `wordsAnswer`:
+ * whether passages that were judged by words alone may answer. Otherwise such passages are only offered, because half
+ * of the answers from them are wrong.
  */
 export function bestReading<P extends Passage>(
   { readings, ...asking }: Asking,
@@ -329,14 +332,14 @@ export const stillReachable = (
   { asked, strict }: { asked: readonly string[] | undefined; strict: boolean },
 ): boolean => reachable({ segments, asked, strict });
 
-/** The source of a passage by its id (`source:generation:ordinal`). */
+/** The source id in a passage id (`source:generation:ordinal`). */
 export const sourceOf = (id: string): string => id.slice(0, id.indexOf(':'));
 
 /** The number of passages before and after the passage `topic` that also belong to the topic of the conversation. */
 const topicReach = 6;
 const ordinalOf = (id: string): number => Number(id.slice(id.lastIndexOf(':') + 1));
 
-/** Whether a passage belongs to the topic of a conversation that was about the passage `topic`. Both are ids. */
+/** Whether the passage `id` belongs to the topic of a conversation that was about the passage `topic`. */
 export const isAbout = (topic: string, id: string): boolean =>
   sourceOf(id) === sourceOf(topic) && Math.abs(ordinalOf(id) - ordinalOf(topic)) <= topicReach;
 
@@ -359,9 +362,9 @@ export function nearestOf(
 }
 
 /**
- * The higher tiers that must be searched again, because the first search returned no candidate of them. A second search
- * is needed only when the first search was cut off at `limit`, and a candidate beyond the limit could still be
- * relevant.
+ * The tiers that must be searched separately: tiers above the lowest tier in `found` that have no candidate in `found`.
+ * A separate search is needed only when the first search was cut off at `limit`, and a candidate beyond the limit could
+ * still be relevant.
  */
 export function crowdedOut(found: readonly Candidate[], limit: number, scale?: Scale): Authority[] {
   const hidden = scale === undefined ? hidesByWords(found, limit) : hidesByMeaning(found, limit, scale);

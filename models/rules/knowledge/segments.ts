@@ -34,7 +34,7 @@ export function normalizeSegment(raw: string): string {
 
 /**
  * The normalised, unique tags of a source, in the given order. A tag that normalises to nothing is refused and not
- * dropped: dropping a source's only tag would make it visible to everybody.
+ * dropped: dropping a source's only tag would make the source visible to everybody.
  * @throws Problem VALIDATION, with `details` on each offending element under `path`.
  */
 export function normalizeSegments(list: readonly string[], path: (string | number)[] = ['body', 'segments']): string[] {

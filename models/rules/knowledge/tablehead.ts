@@ -1,8 +1,8 @@
 /**
  * Decides whether the first rows of a table are a header. A wrong column name turns a right value into a wrong answer,
  * while a missing name costs little in a table of two columns. So in a narrow table, the first row is a header only
- * when it differs in kind from the rows below. A wider table is hard to read without names, so it is enough that its
- * first row resembles no row below.
+ * when it differs in kind from the rows below. A wider table is hard to read without names. So in file formats where
+ * tables nearly always have a header, it is enough that the first row resembles no row below.
  */
 type Row = readonly string[];
 
@@ -231,8 +231,8 @@ export function tableHead(
   const both = rest.length > 0 ? twoRowNames(first, second, rest) : undefined;
   const below = both ? rest : [second, ...rest];
   const names = both ?? first;
-  // Markdown marks the first row of every table as a header, so the mark is ignored when the row holds a telephone
-  // number or an address.
+  // Markdown marks the first row of every table as a header. So the mark is ignored when the row has a telephone
+  // number, a URL or an e-mail address.
   const believed = marked && !first.some((cell) => ['phone', 'address'].includes(formOf(cell) ?? ''));
   if (!both && !believed && (rows.length < 2 || !namesColumns(first, below, likely))) return undefined;
   const columns = columnsOf(names.length, below);
@@ -244,7 +244,9 @@ export function tableHead(
   };
 }
 
-/** Whether a cell is an address, a telephone number, a date or a time, in a column without such values. */
+/**
+ * Whether a cell is a URL, an e-mail address, a telephone number, a date or a time, in a column without such values.
+ */
 function isStrange(cell: string, at: number, head: TableHead): boolean {
   const form = formOf(cell);
   return (

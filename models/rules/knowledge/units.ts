@@ -1,7 +1,7 @@
 /** Splits a passage into the units that can be quoted word for word: sentences, list items and table rows. Pure. */
 import { sentences } from '../language/sentences.ts';
 
-/** A cell of a table row; `name` is empty when the column has none. */
+/** A cell of a table row. `name`: the name of its column; empty when the column has none. */
 export type Cell = { name: string; value: string };
 
 export type Unit = {
@@ -40,15 +40,15 @@ function cellsOf(line: string, known: (name: string) => boolean): Cell[] {
 }
 
 /**
- * In rows of the form `name: value`, a name that occurs in only one row may have at most this size. A longer name is
- * part of a value.
+ * In rows of the form `name: value`, a name that occurs in only one row may have at most this size. A longer text
+ * before `: ` is part of a value.
  */
 const maxRareName = { characters: 30, words: 3 };
 const isLower = (name: string): boolean => /^\p{Ll}/u.test(name);
 
 /**
- * Parses the rows of one table together: the rows share their column names, so a text that looks like a column name in
- * a single row may be part of a value.
+ * Parses the rows of one table together, because the rows share their column names. A text that looks like a column
+ * name but occurs in only one row may be part of a value.
  */
 function rowsOf(lines: readonly string[]): Cell[][] {
   const each = lines.map((line) => cellsOf(line, () => true));

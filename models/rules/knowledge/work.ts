@@ -1,4 +1,3 @@
-/** The workflows of documents and other sources, and of the stores that contain them. Pure. */
 import type { Mode } from '../access/keys.ts';
 import { workOf } from '../base/work.ts';
 

@@ -1,7 +1,4 @@
-/**
- * The types in which the search and the relevance check get a question. The code in intelligence/ makes such questions
- * from messages.
- */
+/** The questions that the search and the relevance check get. The code in intelligence/ makes them from messages. */
 
 /**
  * One interpretation of a message, as a list of questions. A passage that answers one of the questions answers the
@@ -9,15 +6,15 @@
  */
 export type Reading = { text: string; questions: string[] };
 /**
- * A search text, and the possible readings of the message. Search results are judged by each reading, and the reading
- * with the best answer counts.
+ * A search text, and the possible readings of the message. Search results are judged for each reading, and the reading
+ * with the best answer is used.
  */
 export type Asking = {
   text: string;
   readings: Reading[];
   /**
    * When true and this `Asking` finds an answer, no further `Asking` is tried. Otherwise the `Asking` with the best
-   * answer counts.
+   * answer is used.
    */
   settles: boolean;
 };

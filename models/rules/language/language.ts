@@ -47,7 +47,8 @@ export function languageOf(text: string): Language | undefined {
   }
   for (const language of knownLanguages) {
     if (signs[language]?.test(read) === true) tell(language, 1);
-    // Letters count only beside a known word: alone, they may belong to a language that is not in the list.
+    // `letters` count only when the text also has a known word of the language. Alone, they may belong to a language
+    // that is not in the list.
     if (told.has(language) && letters[language]?.test(read) === true) tell(language, letter);
   }
   const [first, second] = [...told].toSorted(([, one], [, other]) => other - one);
@@ -56,8 +57,8 @@ export function languageOf(text: string): Language | undefined {
 }
 
 /**
- * The language in which an interview about a text is held; English when the text's language is not an interview
- * language.
+ * The language for an interview, detected in `text` (a job description or a request); English when the detected
+ * language is not an interview language.
  */
 export const interviewLanguageOf = (text: string): InterviewLanguage =>
   interviewLanguages.find((language) => language === languageOf(text)) ?? 'en';

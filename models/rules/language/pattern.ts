@@ -1,6 +1,6 @@
 /**
- * Parts of regular expressions. No pattern of this project has modifiers such as `(?i:…)`: where V8 compiles a pattern
- * without optimization, it ignores the modifier of a group with alternatives (decision 178).
+ * Parts of regular expressions. No pattern of this project has modifiers such as `(?i:…)`, because V8, when it compiles
+ * a pattern without optimization, ignores the modifier of a group with alternatives (decision 178).
  */
 
 /** A pattern that matches the text itself. */

@@ -7,14 +7,14 @@ import { knownLanguages, wordsOf } from './words/index.ts';
 
 const vowel = /[aeiouy]/u;
 /**
- * Function words of all languages. They are removed here, because the search index removes only English ones. In a
- * German or French question, words such as “der” and “le” must not count either.
+ * Function words of all languages. The search index removes only English function words, but in a German or French
+ * question, words such as “der” and “le” must be ignored too.
  */
 const stopWords: ReadonlySet<string> = new Set(knownLanguages.flatMap((language) => wordsOf[language].functionWords));
 
 /**
- * Words that shape a support question and do not name its subject. They help to order sentences, but a passage about
- * the subject may answer the question without containing them.
+ * Words that are common in support questions and do not name the subject. They help to order sentences, but a passage
+ * about the subject may answer the question without containing them.
  */
 const genericWords: ReadonlySet<string> = new Set(
   `actually also amount another anybody anyone anything available back best bring buy call change check come contact cost currently day
@@ -28,7 +28,10 @@ const genericWords: ReadonlySet<string> = new Set(
     .map((word) => stem(word)),
 );
 
-/** The text in lower case, with compatibility forms and Latin accents folded, as the index folds tokens. */
+/**
+ * The text in lower case, without Latin accents, and with Unicode compatibility characters (NFKD) replaced, as in the
+ * search index.
+ */
 export function fold(text: string): string {
   const lower = text.toLowerCase();
   // oxlint-disable-next-line no-control-regex -- the plain ASCII case is most texts and needs no second pass
@@ -57,8 +60,8 @@ export function stem(word: string): string {
     out = suffix === 'ing' || suffix === 'ed' || suffix === 'ation' ? base.replace(/([^aeiouylsz])\1$/u, '$1') : base;
     break;
   }
-  // `cancelled` becomes `cancel`, and `installed` becomes `install`; `bill` and `call` keep both letters, because they
-  // are too short to have a doubled ending.
+  // `cancelled` and `cancel` both become `cancel`, and `installed` and `install` both become `instal`. `bill` and
+  // `call` keep both letters, because they are too short to have a doubled ending.
   if (out.endsWith('ll') && out.length > 5) out = out.slice(0, -1);
   return out.length > 3 ? out.replace(/e$/u, '').replace(/y$/u, 'i') : out;
 }
@@ -112,14 +115,14 @@ const escaped = (text: string): string => text.replaceAll(/[^\p{L}\p{M}\p{N}]/gu
 const wordHere = /(?<![\p{L}\p{M}\p{N}])[\p{L}\p{M}\p{N}]+/uy;
 
 /**
- * Builds a function that returns which of the stems a text contains. The function looks for the beginnings of the stems
- * and stems only the words found there. So one question is cheap to match with many passages.
+ * Builds a function that returns which of the stems a text contains. The function searches the text for the beginnings
+ * of the stems, and applies `stem` only to the words found. So it is cheap to match one question with many passages.
  */
 export function matcher(stems: readonly string[]): (text: string) => Set<string> {
   const wanted = stems
     .map((word) => ({ word, solid: !spaced.test(word), root: escaped(word) }))
     .filter(({ root }) => root !== '')
-    // Stemming changes a final i or y, so the search for the beginning of a stem leaves this letter out.
+    // `stem` changes a final `y` to `i`, so the search for the beginning of a word leaves this letter out.
     .map(({ root, ...rest }) => ({ ...rest, root: rest.solid ? rest.word : root.replace(/(?<=..)[iy]$/u, '') }));
   return (text) => {
     const folded = fold(text);

@@ -21,9 +21,9 @@ export const linkText = (event: Omit<Link, 'hash'>): string =>
   canonicalJson({ ...event, hash: undefined, mac: undefined });
 
 /**
- * `missing`: an event is missing. `altered`: an event does not match its own hash. `unlinked`: an event does not follow
- * the event before it, or does not match a trusted mark. `unsigned`: the signature of the event, or of the checkpoint
- * (`seq` 0), was not made by this system.
+ * `missing`: an event is missing. `altered`: an event does not match its own hash. `unlinked`: the `prev` of an event
+ * is not the `hash` of the event before it, or the event does not match a trusted mark. `unsigned`: the signature of
+ * the event, or of the checkpoint (`seq` 0), was not made by this system.
  */
 export const breakReasons = ['missing', 'altered', 'unlinked', 'unsigned'] as const;
 /** The first event at which the chain is broken, and why. */
@@ -51,7 +51,7 @@ export function checkMark({ checked, last }: Checked, { seq, hash }: Mark): Brea
   return checked === seq && last !== hash ? { seq, reason: 'unlinked' } : undefined;
 }
 
-/** Detects a truncated chain: the chain must reach at least to the trusted mark. */
+/** Detects a truncated chain: a chain with fewer events than the trusted mark. */
 export const checkEnd = ({ checked }: Checked, { seq }: Mark): Break | undefined =>
   checked < seq ? { seq: checked + 1, reason: 'missing' } : undefined;
 

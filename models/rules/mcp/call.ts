@@ -1,6 +1,6 @@
 /**
- * The state machine of one tool call, from the agent's request to its outcome. An approval holds for one call only: for
- * exactly its arguments, once, and before it expires.
+ * The state machine of one tool call, from the agent's request to its outcome. An approval is valid for one call only:
+ * for exactly its arguments, once, and before it expires.
  */
 import type { Verdict } from './policy.ts';
 import type { Outcome } from './tool.ts';
@@ -49,12 +49,12 @@ export const callMoves = {
   /** Sends a call whose tier needs no approval. */
   send_unasked: { new: 'calling' },
   /**
-   * Ends a call unsent, because a policy or a limit forbids it, the tool no longer matches its pinned definition, or
+   * Ends a call unsent, because a policy or a limit forbids it, the tool no longer matches its approved definition, or
    * its server was removed.
    */
   drop: { new: 'ended', waiting: 'ended', agreed: 'ended' },
   /**
-   * The tool asks the customer a question first (`input`). The tool has done nothing yet, so the call waits for the
+   * The tool first asks the customer a question (`input`). The tool has not acted yet, so the call can wait for the
    * answer.
    */
   inquire: { calling: 'waiting' },
@@ -71,7 +71,7 @@ export const leadsTo = (move: CallMove): CallState => Object.values(callMoves[mo
 export type Asked = { state: CallState; awaited?: Awaited; ask_until?: Date; arguments_sha256: string };
 export type Decision = { by: Awaited; approved: boolean; at: Date };
 
-/** Why a decision is rejected; `refusalOf` returns undefined for a decision that is accepted. */
+/** Why a decision is rejected. */
 export type Refusal = 'not_asked' | 'decided' | 'expired';
 
 export function refusalOf(asked: Asked, { by, at }: Decision): Refusal | undefined {
@@ -80,7 +80,7 @@ export function refusalOf(asked: Asked, { by, at }: Decision): Refusal | undefin
   return asked.ask_until === undefined || at >= asked.ask_until ? 'expired' : undefined;
 }
 
-/** The outcome of a call that was refused, by who refused it. */
+/** The outcome of a refused call, by whose reply was awaited. */
 export const refusedOutcome: Readonly<Record<Awaited, Outcome>> = {
   customer: 'declined',
   step_up: 'declined',

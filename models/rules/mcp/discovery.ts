@@ -1,6 +1,7 @@
 /**
- * Compares the tools that a server lists now with the tools that members approved. The hash of `pinText` pins an
- * approved tool; the differences, field by field, help a member to decide whether to approve a changed tool.
+ * Compares the tools that a server lists now with the tools that members approved. The hash of `pinText` (the pin)
+ * identifies an approved definition; the differences, field by field, help a member to decide whether to approve a
+ * changed tool.
  */
 import { canonicalJson } from './canonical.ts';
 import {
@@ -66,8 +67,8 @@ export type DiscoveredTool = Findings & {
 };
 
 /**
- * The tools that the server lists now, followed by the approved tools that the server no longer lists. Listing a tool
- * does not approve it. `pinOf` computes the pin of a listed tool.
+ * The tools that the server lists, followed by the approved tools that the server no longer lists. Listing a tool does
+ * not approve it. `pinOf` computes the pin of a listed tool.
  */
 export function discovered(
   approved: readonly ApprovedTool[],

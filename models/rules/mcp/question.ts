@@ -8,7 +8,10 @@ import type { JsonSchema } from './tool.ts';
 import { defined } from '../base/defined.ts';
 
 export const questionActions = ['accept', 'decline', 'cancel'] as const;
-/** The customer answers, declines to answer, or cancels the call. */
+/**
+ * `accept`: the customer answers. `decline`: the customer refuses to answer. `cancel`: the customer closes the
+ * question.
+ */
 type QuestionAction = (typeof questionActions)[number];
 
 /** The type of a field's value. `choices`: any number of the options. */

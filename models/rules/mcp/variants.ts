@@ -1,4 +1,3 @@
-/** Expands the JSON Schema of one argument into its alternative types. Pure. */
 import type { JsonSchema } from './tool.ts';
 
 const isRecord = (value: unknown): value is JsonSchema =>
@@ -7,8 +6,9 @@ const isRecord = (value: unknown): value is JsonSchema =>
 const maxVariants = 20;
 
 /**
- * The alternatives of a schema, without null: references into `root` are resolved, and `anyOf`, `oneOf` and type lists
- * are expanded. Tool servers written in Python describe optional arguments and enums in these forms.
+ * The alternative types of one argument's schema, without null: references into `root` are resolved, and `anyOf`,
+ * `oneOf` and type lists are expanded. Tool servers written in Python describe optional arguments and enums in these
+ * forms.
  */
 export function variantsOf(given: unknown, root: JsonSchema): JsonSchema[] {
   const found: JsonSchema[] = [];

@@ -1,7 +1,9 @@
-/** The workflows of tools and tool servers (MCP). Pure. */
 import { customerTaskTimeoutMs, workOf } from '../base/work.ts';
 
-/** The signal that a member has approved or declined a tool call, or that the tool server was disconnected. */
+/**
+ * The signal that a decision on a tool call or an answer to its question was stored, or that the tool server was
+ * disconnected.
+ */
 export const decidedSignal = 'decided';
 
 /**

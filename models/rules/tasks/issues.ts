@@ -42,7 +42,6 @@ const ofLinear: Readonly<Record<string, TaskStatus>> = {
   canceled: 'cancelled',
   duplicate: 'cancelled',
 };
-/** The task status for a type of Linear state; undefined for an unknown type. */
 export const statusOfLinear = (type: string): TaskStatus | undefined => ofLinear[type];
 
 /** The Linear state types for each task status; the first type that the team has is used. */

@@ -95,8 +95,8 @@ export function checkLinking(
 }
 
 /**
- * Removes the assignee of a task that is reopened when the assignee is not a member any more and the request names no
- * new assignee.
+ * The change that removes the assignee of a reopened task, when the assignee is not a member any more and the request
+ * names no new assignee; otherwise empty.
  */
 export function takenUpAgain(
   { assigned_to }: Pick<TaskDetails, 'assigned_to'>,

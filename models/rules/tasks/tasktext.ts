@@ -55,7 +55,6 @@ const plain = (name: string): string =>
     .replaceAll(/[<>[\]`*_@#~|\\]/g, ' ')
     .trim();
 
-/** Linear's priority numbers. */
 export const linearPriority: Readonly<Record<Priority, number>> = { urgent: 1, high: 2, medium: 3, low: 4 };
 
 /** The text of a Slack message. `mention`: the assignee's Slack id, when the message goes to a channel. */

@@ -21,7 +21,7 @@ export const taskIssuesWork = (orgId: string, taskId: string) =>
 /** The workflow that erases the copies of a removed task's content, such as the text of notifications. */
 export const eraseTaskWork = (taskId: string) => workOf('eraseTask', 'tasks', `task:${taskId}:erase`, [{ taskId }]);
 
-/** A change of a task that is decided but not stored yet. The removal of a task is no such change. */
+/** A change of a task that is decided but not stored yet; never the removal of a task. */
 type TaskMove = {
   orgId: string;
   taskId: string;
@@ -37,7 +37,7 @@ type TaskMove = {
 
 /**
  * The workflows that a change requires. The intents to start these workflows are stored in the same write as the
- * change, so that no workflow is lost. The caller then starts them at once.
+ * change, so that no workflow is lost. The caller then starts the workflows at once.
  */
 export function workOfMove({ orgId, taskId, execution, linked, changed, events }: TaskMove): Work[] {
   // The end of an execution also updates the issues, because changes made while the issues were being created are not

@@ -5,7 +5,7 @@ import { draftWords } from '../../../intelligence/offline/interviews/draft.ts';
 const now = new Date('2026-11-18T10:00:00Z');
 
 describe('draftWords', () => {
-  it('every field of an interview is read from a prompt that states it', () => {
+  it('draftWords reads every field of an interview that a prompt states', () => {
     const prompt =
       'Schedule a copilot interview for a senior backend engineer with Go and PostgreSQL next Tuesday at 3pm with Ana Gomez (ana@example.com), 6 questions, evaluate communication and system design. https://meet.example.com/abc-def.';
     expect(draftWords(prompt)).toEqual({
@@ -19,7 +19,7 @@ describe('draftWords', () => {
       candidate_name: 'Ana Gomez',
     });
   });
-  it('fields that the prompt does not state are left out', () => {
+  it('draftWords leaves out the interview fields that a prompt does not state', () => {
     expect(draftWords('Please create an interview')).toEqual({ skills: [], evaluation_criteria: [] });
   });
   it.each([
@@ -31,20 +31,24 @@ describe('draftWords', () => {
     ['Role: QA Lead', 'QA Lead'],
     ['Tell the hiring manager that we interview a Nurse', 'Nurse'],
     ['Interview for the falconry keeper position tomorrow', 'Falconry keeper'],
-  ])('the role title is found in %j', (prompt, role) => expect(draftWords(prompt).role_title).toBe(role));
+  ])('draftWords finds in the prompt %j the role title %j', (prompt, role) =>
+    expect(draftWords(prompt).role_title).toBe(role),
+  );
   it.each([
     ['The AI should run it autonomously', 'solo'],
     ['let the bot assist me', 'copilot'],
     ['silently observe', 'shadow'],
     ['just talk', undefined],
-  ])('the interview mode is found in %j', (prompt, mode) => expect(draftWords(prompt).mode).toBe(mode));
+  ])('draftWords finds in the prompt %j the interview mode %s', (prompt, mode) =>
+    expect(draftWords(prompt).mode).toBe(mode),
+  );
   it.each([
     ['10 questions', 10],
     ['five technical questions', 5],
     ['999 questions', 50],
     ['0 questions', 1],
     ['5 years of experience', undefined],
-  ])('the number of questions is found in %j', (prompt, count) =>
+  ])('draftWords reads the prompt %j as a request for %s questions', (prompt, count) =>
     expect(draftWords(prompt).question_count).toBe(count),
   );
   it('a hostile prompt is read in linear time', () => {
@@ -79,7 +83,7 @@ describe('findDate', () => {
     ['at 9:00 New York time', 'UTC', '2026-11-18T14:00:00.000Z', true],
     ['tomorrow at 10:30 our time', 'Europe/Berlin', '2026-11-19T09:30:00.000Z', true],
     ['tomorrow at 10:30 at the Berlin office', 'UTC', '2026-11-19T10:30:00.000Z', true],
-  ])('the date %j is read in the time zone %s', (text, zone, at, timed) =>
+  ])('the date %j in the time zone %s is read as %s', (text, zone, at, timed) =>
     expect(findDate(text, now, zone, 9)).toMatchObject({ at: new Date(at), timed }),
   );
   it('the name of today’s weekday means today while the default hour is still to come', () => {

@@ -46,7 +46,7 @@ const whole = inRoom([good.slice(0, 2), good.slice(2)]);
 const spoken = (interviewed: Interviewed) => interviewed.said.filter(isCandidate(interviewed)).map(({ text }) => text);
 
 describe('answersOf', () => {
-  it('each question comes with what the candidate said in answer to it', () => {
+  it('answersOf pairs each interview question with the candidate’s answer', () => {
     expect(answersOf(whole)).toEqual([
       {
         question_id: 'q_1',
@@ -82,12 +82,12 @@ describe('answersOf', () => {
 });
 
 describe('summarizeInterview', () => {
-  it('the summary says how many questions were answered and quotes the candidate', () => {
+  it('the summary of an interview says how many questions were answered and quotes the candidate', () => {
     const summary = summarizeInterview(whole);
     expect(summary).toMatchObject({ questions: 2, answered: 2, ended_early: false });
     expect(summary.summary).toMatch(/^The candidate answered all 2 questions\. “/);
   });
-  it('the summary says that an interview ended early or that the candidate said nothing', () => {
+  it('the summary of an interview says that the interview ended early or that the candidate said nothing', () => {
     expect(summarizeInterview(inRoom([good.slice(0, 1)]))).toMatchObject({ answered: 1, ended_early: true });
     expect(summarizeInterview(inRoom([good.slice(0, 1)])).summary).toContain('answered 1 of 2');
     expect(summarizeInterview(inRoom([])).summary).toContain('before the candidate said anything');
@@ -107,7 +107,7 @@ describe('score', () => {
     }
   });
 
-  it('substantial answers get a score above 5, and empty answers get 0', async () => {
+  it('in an interview, substantial answers score above 5, and answers without content score 0', async () => {
     expect(Math.min(...(await numbers(whole)))).toBeGreaterThan(5);
     const thin = await scored(inRoom([['Yes, a bit.'], ['No.']]));
     expect([thin.scores.map((one) => one.score), thin.strengths, thin.concerns.length]).toEqual([[0, 0], [], 2]);

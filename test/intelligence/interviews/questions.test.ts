@@ -75,7 +75,7 @@ const speech: Record<InterviewLanguage, { quoted: (text: string) => string; requ
   },
 };
 
-it('reading a question bank fails when a row names no place of the bank', () => {
+it('reading a question bank fails when the path of a row is missing or unknown', () => {
   const rows = ['opening named', 'opening plain', 'aboutQuote skill', 'aboutQuote missing'].map(
     (path) => `${path} | ?`,
   );
@@ -100,7 +100,7 @@ describe.each(interviewLanguages)('questions in %s', (language) => {
     expect(shapeOf(banks[language])).toEqual(shapeOf(banks.en));
   });
 
-  it('50 questions are distinct and in one language, for every category and level', () => {
+  it('50 interview questions of any category and level are distinct and in the requested language', () => {
     for (const categories of [undefined, ['leadership'], ...questionCategories.map((one) => [one])])
       for (const level of [undefined, ...levels]) {
         const made = bodies(questionsFor({ ...asked, count: 50, categories, experience_level: level }));
@@ -111,7 +111,7 @@ describe.each(interviewLanguages)('questions in %s', (language) => {
       }
   });
 
-  it('questions quote the resume word for word', () => {
+  it('interview questions quote the resume word for word', () => {
     const made = bodies(questionsFor({ ...asked, resume })).join('\n');
     expect(made).toContain('Reduced the p95 latency of the payment service by 40 % with PostgreSQL indexes');
     expect(made).toContain(banks[language].aboutQuote.missing.replace('{skill}', 'Go'));
@@ -134,7 +134,7 @@ describe.each(interviewLanguages)('questions in %s', (language) => {
       ),
     );
   it.each(phrases)(
-    'questions put the skill %j in quotation marks, whatever noun phrase it is, and end as a question or a request',
+    'interview questions put the skill %j in quotation marks and end as a question or a request',
     (skill) => {
       const resume = `Prepared a summer school in 2019 and organized ${skill} for 30 people`;
       const sets = madeOf(skill, resume);
@@ -152,11 +152,11 @@ describe.each(interviewLanguages)('questions in %s', (language) => {
       }
     },
   );
-  it('questions name no role when the interview has none', () => {
+  it('the first question names no role when the interview is titled only “Interview”', () => {
     const [first] = bodies(questionsFor({ ...asked, role_title: 'Interview' }));
     expect(first).toBe(banks[language].opening.plain);
   });
-  it('questions name a criterion that was chosen, and not the default criteria', () => {
+  it('interview questions name a chosen criterion but not the default criteria', () => {
     const made = (criteria: string[]) =>
       bodies(questionsFor({ ...asked, criteria, categories: ['behavioral'] })).join('\n');
     expect(made(['Gastfreundschaft'])).toContain(quoted('Gastfreundschaft'));
@@ -195,7 +195,7 @@ describe('questionsFor', () => {
     expect(questionsFor(order)[0]!.body).toContain('Backend Engineer');
   });
 
-  it('questions are also about skills that only the job description names; a skill that is named twice counts once', () => {
+  it('interview questions also cover skills that only the job description names', () => {
     const job_description = 'You know Go, Kubernetes and Terraform.';
     const made = bodies(questionsFor({ ...order, count: 30, job_description })).join('\n');
     for (const skill of ['Go', 'PostgreSQL', 'Kubernetes', 'Terraform']) expect(made).toContain(`“${skill}”`);
@@ -287,7 +287,7 @@ describe('levelOf', () => {
     ['10+ years', 'senior'],
     ['any', undefined],
     ['', undefined],
-  ])('the level of %j is read as %s', (text, level) => expect(levelOf(text)).toBe(level));
+  ])('the experience level %j is read as %s', (text, level) => expect(levelOf(text)).toBe(level));
 });
 
 describe('skillsIn', () => {
@@ -304,7 +304,7 @@ describe('skillsIn', () => {
     ['wir suchen einen Chef für Tableau und DATEV', ['Tableau', 'DATEV']],
     ['un tableau électrique, vue d’ensemble', []],
     ['our sales team, communication, logistics and a normal workday', []],
-  ])('the skills in %j are found', (text, skills) => expect(skillsIn(text)).toEqual(skills));
+  ])('the skills in the text %j are %j', (text, skills) => expect(skillsIn(text)).toEqual(skills));
 });
 
 describe('resumePoints', () => {
@@ -315,7 +315,7 @@ describe('resumePoints', () => {
       { kind: 'achievement', text: 'Led a team of five people who moved the shop to Kubernetes' },
     ]);
   });
-  it('a line with a French or Spanish verb that ends in an accented letter is an achievement', () => {
+  it('a resume line with a French or Spanish verb that ends in an accented letter is an achievement', () => {
     const lines = ['Dirigé une équipe de cinq personnes', 'Lideré un equipo de cinco personas'];
     expect(resumePoints(lines.join('\n'))).toEqual(lines.map((text) => ({ kind: 'achievement', text })));
   });

@@ -26,7 +26,7 @@ describe('suggestionsFor', () => {
       { kind: 'question', body: questions[0]!.body, question_id: 'q0' },
     ]);
   });
-  it('a question asked in other words counts as asked, and the next one is suggested', () => {
+  it('a question asked in other words counts as asked, and the next question is suggested', () => {
     const text = 'Hi! Tell me, how would you test such a service?';
     const recognized = (asked: string[], said: string) => recognizeQuestion({ questions, asked, text: said });
     expect(recognized([], text)).toBe('q0');
@@ -52,7 +52,7 @@ describe('followUp', () => {
     [`I chose Kubernetes ${long}`, 'You mentioned Kubernetes. Why that, and what else did you consider?'],
     [`I wrote the plan for it. Then ${long} ${long}.`, 'You said: “I wrote the plan for it.” What happened then?'],
     [' ', undefined],
-  ])('the answer %j gets the expected follow-up question', (answer, question) =>
+  ])('the answer %j gets the follow-up question %j (undefined: none)', (answer, question) =>
     expect(followUp(answer, 'en')).toBe(question),
   );
 });
@@ -80,7 +80,7 @@ describe('followUp in other languages', () => {
       'Hablé mucho con el equipo de Kubernetes y después buscamos un camino que fuera bueno para todas las personas del grupo.',
       'Ha mencionado Kubernetes. ¿Por qué eso, y qué más consideró?',
     ],
-  ] as const)('in the language %s the answer %j gets the expected follow-up question', (language, answer, question) =>
+  ] as const)('in the language %s the answer %j gets the follow-up question %j', (language, answer, question) =>
     expect(followUp(answer, language)).toBe(question),
   );
 });

@@ -62,7 +62,7 @@ describe('extract', () => {
     );
   });
 
-  it('a question for a price or a number prefers a passage that contains one', () => {
+  it('a question for a price or number is answered from a passage that contains a price or number', () => {
     expect(extract('How much is a replacement card?', [lost, fees])?.quotes[0]?.id).toBe('fees');
     expect(extract('What is the phone number of the hotline?', [fees, lost])?.text).toContain('+49 30 5550 116');
   });
@@ -132,7 +132,7 @@ describe('extract', () => {
     expect(extract(question, [{ id: 'a', heading, text }])).toBeUndefined();
   });
 
-  it('a passage that only repeats the question is skipped for one that answers it', () => {
+  it('a passage that only repeats the question is skipped, and a passage with the answer is quoted', () => {
     const title: Source = { id: 'title', heading: 'Questions', text: 'What is the overdraft rate?' };
     const rate: Source = { id: 'rate', heading: 'Fees', text: 'The overdraft rate is 9.9 percent.' };
     expect(extract('What is the overdraft rate?', [title, rate])).toMatchObject({ text: rate.text, used: ['rate'] });
@@ -148,7 +148,7 @@ describe('extract', () => {
     expect(extract(question, [{ id: 'a', heading, text }])).toBeDefined();
   });
 
-  it('without sources or without text there is no answer, and an endless sentence is shortened', () => {
+  it('no answer is extracted without sources or text, and an endless sentence is shortened', () => {
     expect(extract('gold card', [])).toBeUndefined();
     expect(extract('gold card', [{ id: 'a', heading: '', text: '' }])).toBeUndefined();
     const text = `The gold card ${'is very '.repeat(500)}golden`;
@@ -171,7 +171,7 @@ describe('extract', () => {
     );
   });
 
-  it('an answer quotes one passage and does not mix sentences of several', () => {
+  it('an answer quotes sentences of only one passage', () => {
     const other: Source = { id: 'other', heading: 'Cards', text: 'A card can be lost. Cards are made of maple.' };
     expect(extract('If I lose my card, what to do at once?', [lost, other])?.used).toEqual(['lost']);
   });
@@ -209,7 +209,7 @@ describe('extract', () => {
         'Plan: Plus; Price: 4.90 EUR; Charged: per month; Valid from: 2026-01-01; Note: free under 27\n' +
         'Plan: Start; Price: 0.00 EUR; Charged: per month; Valid from: 2025-01-01',
     };
-    it('a value from a table comes with its unit', () => {
+    it('an answer gives a value from a table together with its unit', () => {
       const text = 'Service: Overdraft interest; Price: 13.45%; Charged: per year; Valid from: 2026-03-01';
       const closeness = new Map([
         ['Price', 0.1],
@@ -219,7 +219,7 @@ describe('extract', () => {
       expect(answer?.text).toBe('Overdraft interest – Price: 13.45%; Charged: per year');
     });
 
-    it('a price from a table comes with its unit and its note', () => {
+    it('an answer gives a price from a table together with its unit and its note', () => {
       expect(extract('What is the price of Plus?', [plans])?.text).toBe(
         'Plus – Price: 4.90 EUR; Charged: per month; Note: free under 27',
       );
@@ -232,16 +232,16 @@ describe('extract', () => {
         (_, at) => `Branch: ${['Old Market', 'Harbour', 'Station'][at] ?? at}; Town: Jena; Saturday: ${8 + at}:00`,
       ).join('\n'),
     });
-    it('a question about all rows of a table is answered with each of them, not with the first row alone', () => {
+    it('a question about all rows of a table is answered with every row', () => {
       expect(extract('Which branches are open on Saturday?', [branches(3)])?.text).toBe(
         'Old Market – Saturday: 8:00\nHarbour – Saturday: 9:00\nStation – Saturday: 10:00',
       );
     });
-    it('an answer of eight rows marks with an ellipsis that the table has more', () => {
+    it('an answer gives at most eight table rows and marks further rows with an ellipsis', () => {
       const answer = extract('Which branches are open on Saturday?', [branches(9)]);
       expect([answer?.quotes.length, answer?.text.endsWith('\n…')]).toEqual([8, true]);
     });
-    it('an answer of several rows marks with an ellipsis that the table goes on in another passage', () => {
+    it('an answer with several table rows ends with an ellipsis when the table continues in another passage', () => {
       const parts = (count: number) =>
         branches(count)
           .text.split('\n')
@@ -313,7 +313,7 @@ describe('extract', () => {
         'Gold – Fee: 59 EUR',
       ],
     ])(
-      'when two documents disagree, the number of the newer one is given and the conflict is mentioned: %s',
+      'when two documents disagree, the answer gives the newer number and mentions the conflict: %s',
       (_label, before, after, row) => {
         for (const sources of [
           [
@@ -338,14 +338,14 @@ describe('extract', () => {
       ]);
       expect(answer?.text).toBe('The gold card costs 49 EUR a year.');
     });
-    it('two documents that disagree are named by their titles', () => {
+    it('the note about two documents that disagree names the titles of both', () => {
       const answer = extract('What does the gold card cost?', [
         { ...old, title: 'Fees 2025', text: 'The gold card costs 49 EUR a year.' },
         { ...fresh, title: 'Fees 2026', text: 'The gold card costs 59 EUR a year.' },
       ]);
       expect(answer?.text).toMatch(/\n\(From “Fees 2026”; the older “Fees 2025” says otherwise\.\)$/u);
     });
-    it('two documents disagree also when their headings differ above the last one, or in a number', () => {
+    it('a conflict between documents is found even when their headings differ in a number or in upper levels', () => {
       const answer = extract('What does the gold card cost?', [
         { ...old, heading: 'Prices of 2025 > Fees 2025', text: 'The gold card costs 49 EUR a year.' },
         { ...fresh, heading: 'Prices of 2026 > Fees 2026:', text: 'The gold card costs 59 EUR a year.' },
@@ -361,7 +361,7 @@ describe('extract', () => {
       expect(answer?.text).not.toContain('older');
       expect(answer?.used).toEqual(['old']);
     });
-    it('a sentence about another product is not a conflict', () => {
+    it('a newer document’s price of another product is not reported as a conflict', () => {
       const answer = extract('What does the gold card cost?', [
         { ...old, text: 'The gold card costs 49 EUR a year.' },
         { ...fresh, text: 'The business gold card costs 99 EUR a year.' },
@@ -377,7 +377,7 @@ describe('extract', () => {
       heading: 'Heron card',
       text: 'The heron card costs 12 EUR a year, which is taken from the account of its owner on the first working day of every January, without notice. It is free for students.\n\nA replacement takes two days.',
     };
-    it('a repeated question gets the rest of the passage, and then the answer that there is no more', () => {
+    it('a repeated question gets the rest of the passage, and after that the reply that the documents say no more', () => {
       const said: string[] = [];
       const next = () => {
         const { text, used } = extract(question, [heron], { said, language: 'en' })!;
@@ -425,14 +425,14 @@ describe('extract', () => {
       ['We are there from nine to four.', 0.5],
       ['Our branches open at nine.', 0.6],
     ]);
-    it('an answer quotes the first passage first, and then another passage whose sentence is slightly closer to the question', () => {
+    it('an answer quotes the first passage before another passage whose sentence is slightly closer to the question', () => {
       const answer = extract(question, [first, transfers], { closeness: near });
       expect(answer?.used).toEqual(['first', 'transfers']);
       expect(answer?.text).toMatch(
         /:\nTimes: We are there from nine to four\.\n\nTransfers abroad: Our branches open at nine\./u,
       );
     });
-    it('an answer quotes a second passage, under another heading, only when embeddings are used, and never a third one', () => {
+    it('an answer quotes a second passage only with embeddings and under another heading, and never a third passage', () => {
       const same = { ...transfers, heading: 'Times' };
       expect(extract(question, [first, same], { closeness: near })?.used).toEqual(['first']);
       const third = { ...transfers, id: 'third', heading: 'Third' };

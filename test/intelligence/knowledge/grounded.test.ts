@@ -59,13 +59,13 @@ describe('the remaining text', () => {
     });
   });
 
-  it('an answer may repeat a name that the customer wrote, but a number only in a sentence that also has a number of the documents', () => {
+  it('an answer may repeat a name and a number of the customer in a sentence with a number of the documents', () => {
     const told = ['My Samsung shows 30 EUR for the gold card, why?'];
     expect(held('On your Samsung the card costs 59 EUR, not 30 EUR.', told).dropped).toEqual([]);
     expect(held('On your Samsung the card costs 59 EUR.').dropped).toHaveLength(1);
   });
 
-  it('an answer may translate the names of things when the passage is in another language', () => {
+  it('an answer in another language may translate the names of things in the passage', () => {
     expect(held('Vous trouvez la carte sous Paramètres dans l’appli.').dropped).toEqual([]);
   });
 });

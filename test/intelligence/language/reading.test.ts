@@ -45,7 +45,7 @@ describe('classification by words', () => {
     expect(intentOf(`Thanks. ${'I thank you and everybody at the bank very much. '.repeat(5)}`)).toBe('question');
   });
 
-  it('a single unknown word counts as a question, and a single known word such as “help” gets the intent that the word names', () => {
+  it('a single unknown word counts as a question, and a known word such as “help” gets the intent of that word', () => {
     expect(['IBAN?', 'Zertifikat?', 'help', 'hello'].map(intentOf)).toEqual([
       'question',
       'question',
@@ -54,7 +54,7 @@ describe('classification by words', () => {
     ]);
   });
 
-  it('a message of question marks alone counts as a question; question marks after a greeting or thanks change nothing', () => {
+  it('a message of question marks alone counts as a question, but question marks after a greeting or thanks change nothing', () => {
     expect(['???', '?', '?!', '؟', 'Hello ???', 'Thanks! ?'].map(intentOf)).toEqual([
       'question',
       'question',
@@ -113,7 +113,7 @@ describe('a follow-up message', () => {
   const read = async (text: string, history: { role: string; body: string }[]) =>
     (await readMessage({ embedding }, text, history)).searched;
 
-  it('by words alone, a follow-up is searched together with the question before it, the follow-up’s words first', async () => {
+  it('without embeddings, the search for a follow-up uses its words and then the previous question', async () => {
     expect(await read('And for students?', [asked, { role: 'ai', body: '49 EUR.' }])).toBe(
       'And for students – What does the gold card cost?',
     );
@@ -121,7 +121,7 @@ describe('a follow-up message', () => {
     expect(await read('How do I block a stolen card?', [asked])).toBe('How do I block a stolen card?');
   });
 
-  it('with embeddings, a follow-up is searched as it is written, with the turns before it as context', async () => {
+  it('with embeddings, a follow-up is searched as written, with the previous turns as context', async () => {
     const history = [asked, { role: 'system', body: 'Ann joined.' }, { role: 'ai', body: '49 EUR.' }];
     const withModel = { embedding: { local: undefined, model: 'endpoint:m' } };
     const message = await readMessage(withModel, 'And for students?', history);

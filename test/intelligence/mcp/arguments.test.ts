@@ -21,7 +21,7 @@ describe('arguments of several types', () => {
     ['color', { $ref: '#/$defs/Color' }, 'the dark blue one', 'dark blue'],
     ['color', { anyOf: [{ $ref: '#/$defs/Color' }, { type: 'null' }] }, 'the red one', 'red'],
     ['color', { allOf: [{ $ref: '#/$defs/Color' }], default: 'red' }, 'the red one', 'red'],
-  ])('the argument %s with the schema %j is read from "%s"', (name, property, message, value) =>
+  ])('the argument %s with the schema %j is read from "%s" as %j', (name, property, message, value) =>
     expect(given(name, property, message)).toEqual({ arguments: { [name]: value }, missing: [] }),
   );
 
@@ -60,13 +60,13 @@ describe('free-text arguments', () => {
     argumentsFrom(`When does the branch open?\n${answer ?? ''}`, schema, { answer }, { reads: true });
 
   it.each([['Hamburg'], [' New York. ']])(
-    'a free-text argument takes the customer’s reply to the question for it: "%s"',
+    'the customer’s reply "%s" to the question for a free-text argument becomes its value',
     (answer) =>
       expect(withAnswer(answer)).toEqual({ arguments: { city: answer.trim().replace('.', '') }, missing: [] }),
   );
 
   it.each([[undefined], ['Which ones are there?'], ['Hamburg\nBerlin'], ['x'.repeat(81)], [' ']])(
-    'a free-text argument does not take the reply %j',
+    'the reply %j is not taken as the value of a free-text argument',
     (answer) => expect(withAnswer(answer)).toEqual({ arguments: {}, missing: ['city'] }),
   );
 });

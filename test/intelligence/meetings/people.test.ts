@@ -26,7 +26,7 @@ describe('someoneNamed', () => {
     ['Eve', undefined],
     ['Speaker 1', undefined],
     ['', undefined],
-  ])('the name %s means the member %j', (said, someone) => {
+  ])('the spoken name “%s” means the person %j (undefined: nobody)', (said, someone) => {
     expect(someoneNamed(said, members)).toEqual(someone);
   });
 });

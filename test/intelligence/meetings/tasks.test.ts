@@ -53,7 +53,7 @@ type Line = [speaker: string, text: string, wanted: Wanted | null];
 const lines = JSON.parse(readFileSync(new URL('../../fixtures/tasks/lines.json', import.meta.url), 'utf8')) as Line[];
 
 describe('a line of a transcript', () => {
-  it.each(lines)('the line “%s: %s” gives the task %j', (speaker, text, wanted) => {
+  it.each(lines)('the line “%s: %s” gives the task %j (null: no task)', (speaker, text, wanted) => {
     const { tasks, possible } = read([[speaker, text], ...others]);
     if (wanted === null || wanted.who === null || wanted.known === 'missed') {
       expect(tasks).toEqual([]);
@@ -134,19 +134,16 @@ describe('a request and its answer', () => {
       ['Ada: The brochure has a wrong number.', "Bob: My fault. I'll correct it this evening."],
       [['Correct the brochure', 'Bob', '2026-11-18']],
     ],
-  ])(
-    'the task that a spoken request becomes depends also on what is said before and after it: the request %s',
-    (_, spoken, wanted) => {
-      expect(tasksIn(...spoken)).toEqual(wanted);
-    },
-  );
+  ])('tasks are found in a spoken request together with the lines around it: the request %s', (_, spoken, wanted) => {
+    expect(tasksIn(...spoken)).toEqual(wanted);
+  });
 
   it('in a talk of two people, a request becomes a task of the person who did not make the request', () => {
     const { tasks } = read(talk('Ada: Could you check the invoice?', 'Bob: Hm, let me think.'));
     expect(tasks).toMatchObject([{ title: 'Check the invoice', assignee: { userId: 'bob' } }]);
   });
 
-  it('a task that is said twice is one task with the details of both', () => {
+  it('a task that is mentioned twice in a meeting is found once, with the details of both sentences', () => {
     const { tasks } = read(
       talk("Bob: I'll send the budget sheet.", 'Ada: Great.', 'Ada: So Bob will send the budget sheet by Friday.'),
     );
@@ -183,11 +180,11 @@ describe('uncertain tasks', () => {
     ['what somebody says in German', ['Ada: Ich schicke dir das Angebot bis Freitag.', 'Bob: Danke.']],
     ['what somebody says in French', ['Ada: Je vais envoyer le devis demain.', 'Bob: Merci.']],
     ['what somebody says in Spanish', ['Ada: Voy a enviar la oferta mañana.', 'Bob: Gracias.']],
-  ])('%s gives no task and no possible task', (_, spoken) => {
+  ])('in a meeting, %s gives no task and no possible task', (_, spoken) => {
     expect(read([...talk(...spoken), ...others])).toEqual({ tasks: [], possible: [] });
   });
 
-  it('the list of possible tasks is bounded', () => {
+  it('the list of possible tasks of a meeting has a maximum length', () => {
     const { possible } = read(
       Array.from({ length: 26 }, (_, n) => {
         const word = String.fromCodePoint(97 + n).repeat(5);
@@ -232,7 +229,7 @@ describe('a task', () => {
     expect(tasks[0]!.assignee).toBeUndefined();
   });
 
-  it('what the assistant says becomes no task, and somebody outside the organization is assigned only by e-mail address', () => {
+  it('the assistant’s words become no task, and a person outside the organization is assigned only by e-mail address', () => {
     const { tasks } = read([
       ['Lira', 'I will send the notes by Friday.'],
       ['Eve Stranger', 'I will send the notes by Monday.'],

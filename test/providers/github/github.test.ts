@@ -130,7 +130,7 @@ describe('a refusal', () => {
 
 describe('an event of an issue', () => {
   const following = { stands: async () => ({ outcome: 'The task follows.' }) } as unknown as GithubPort;
-  it('an event of a formerly connected repository is not applied to the issue with the same number in the repository that is connected now', async () => {
+  it('an event of a formerly connected repository does not change the issue with the same number in the current repository', async () => {
     const orgId = newId('org');
     const now = new Date();
     const external = githubIssueExternal('4711', 7);
@@ -168,7 +168,7 @@ describe('an event of an issue', () => {
     expect(read).toEqual(['demo/linked#7']);
   });
 
-  it('an event that is tried again after GitHub refused the token fails until the repository is connected again, and is never ignored', async () => {
+  it('an event whose token GitHub refused keeps failing, and is not ignored, until the repository is connected again', async () => {
     const [orgId, now] = [newId('org'), new Date()];
     await createLink({
       org_id: orgId,

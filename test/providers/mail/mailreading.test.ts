@@ -131,7 +131,7 @@ describe('a postscript', () => {
     ['above a quotation', `My answer\n\nKind regards,\nAlice\n\nPS: It is 4711.\n\n${quotation}`, 'PS: It is 4711.'],
     ['above a mail of Outlook', `My answer\n\nViele Grüße\nAnna\n\nPS: 4711\n\n${outlook}`, 'PS: 4711'],
   ])(
-    'a postscript is kept once, at the end of the author’s words, and the postscript of a quoted mail is dropped: %s',
+    'the author’s postscript is kept once, at the end, and the postscript of a quoted mail is dropped: %s',
     async (_, body, postscript) => expect((await read(plain, utf8(body))).text).toBe(`My answer\n\n${postscript}`),
   );
 
@@ -289,7 +289,7 @@ describe('the signing domain of a mail', () => {
     ['alice@one.github.io', 'two.github.io', false],
     ['alice@bücher.example', 'xn--bcher-kva.example', true],
   ])(
-    'the DKIM signing domain of a mail must belong to the organization of the author: author %s, signing domain %s (accepted: %s)',
+    'the DKIM signing domain of a mail must belong to the author’s organization: author %s, signing domain %s (accepted: %s)',
     async (from, domain, aligned) =>
       expect(await signedBy([found(`dkim=pass header.i=@${domain}`), signature(domain)], from)).toBe(
         aligned ? domain : '',

@@ -46,7 +46,7 @@ async function called(member = mine): Promise<{ id: string; bot: FakeBot }> {
 }
 
 describe('an interview in a call of Attendee', () => {
-  it('an interview in an external call is started and ended by the reports of the meeting-bot service Attendee, and scored from its transcript', async () => {
+  it('the reports of the meeting-bot service Attendee start and end an interview, which is scored from the call’s transcript', async () => {
     const { id, bot } = await called();
     const { questions } = await mine.get(id);
     await report(bot, 'waiting_room');

@@ -138,7 +138,7 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     await bot.cancel(id);
   });
 
-  it('with a wrong API key, requests about a bot fail, so that the bot does not count as removed nor its transcript as empty', async () => {
+  it('requests about a bot with a wrong API key fail, so that the bot does not count as removed', async () => {
     const { id } = await open(kind).schedule(order());
     only().changes.push({ code: word.ready });
     const wrong = open(kind, 'wrong');
@@ -147,7 +147,7 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     expect(only().left).toBe(false);
   });
 
-  it('the recording of a bot is deleted once the bot has ended, and a bot is found by the key with which it was requested', async () => {
+  it('the recording of a bot is deleted only once the bot has ended', async () => {
     const bot = open(kind);
     const { id } = await bot.schedule(order());
     expect([await bot.sent('int_1:1'), await bot.sent('int_2:1')]).toEqual([[id], []]);
@@ -244,7 +244,7 @@ describe('canonicalJson', () => {
     '{"\\ud83d\\ude00":1,"\\uffe6":2,"a😀":3,"a":4,"A":5,"_":6}',
     '[1,2.50,"\u2028"]',
   ];
-  it('canonicalJson equals the output of Python, which Attendee signs', () => {
+  it('canonicalJson produces the same text as Python’s JSON, which Attendee signs', () => {
     for (const text of samples.filter((one) => !/2\.50|e-7|1e16/.test(one)))
       expect(canonicalJson(text)).toBe(canonicalByPython(text));
     // Python never writes such numbers. They stay as they were written.

@@ -86,7 +86,7 @@ async function processes(count: number): Promise<() => Promise<string[]>> {
 }
 
 describe('an expiring Slack token', () => {
-  it('a Slack token is used until it is due for renewal; then one process renews it, and the others do not wait', async () => {
+  it('when a Slack token is due for renewal, one process renews the token, and the others do not wait', async () => {
     const use = await processes(6);
     now = new Date(start.getTime() + hours(10) - 1);
     expect(new Set(await use())).toEqual(new Set(['token-0']));
@@ -163,7 +163,7 @@ describe('a message that is posted again', () => {
   }
 
   it.each(['not_in_channel', 'missing_scope'])(
-    'a retry posts the message again when it cannot look for the earlier post because the bot may not read the channel (%s)',
+    'a retry posts a Slack message again when the bot may not read the channel to find the earlier post (%s)',
     async (code) => {
       const refusal = new SlackError(`Slack says: ${code}`, { code, permanent: true, status: 200 });
       expect(await posted(refusal)).toEqual(['A ticket']);
@@ -173,9 +173,12 @@ describe('a message that is posted again', () => {
   it.each([
     ['the token is refused', new SlackError('Slack says: invalid_auth', { code: 'invalid_auth', permanent: true })],
     ['Slack does not answer', new SlackError('Slack could not be reached.')],
-  ])('a retry does not post the message when it cannot look for the earlier post because %s', async (_, refusal) => {
-    expect(await posted(refusal)).toEqual([]);
-  });
+  ])(
+    'a retry does not post a Slack message again when the search for the earlier post fails because %s',
+    async (_, refusal) => {
+      expect(await posted(refusal)).toEqual([]);
+    },
+  );
 
   const mine: SlackMessage = { ts: '1.5', user: 'U0BOT', text: 'Write your question.' };
   const markOf = (event_id: string) => ({ event_type: 'support_delivery', event_payload: { event_id } });
@@ -275,7 +278,7 @@ describe('a ticket whose thread is in another workspace', () => {
 });
 
 describe('the answer to a command', () => {
-  it('when the response URL of a command times out, the timeout does not count as one of the destination Slack', async () => {
+  it('a timeout at the response URL of a Slack command does not count as a timeout of the destination Slack', async () => {
     const url = 'https://hooks.slack.com/commands/1';
     const http = { request: () => Promise.reject(new HttpError('timed_out', { url })) };
     const deps = { http, clock: () => now, egressAllow: [] } as unknown as SenderDeps;
@@ -293,8 +296,8 @@ describe('an event about the end of a connection', () => {
     ['an earlier tokens_revoked is ignored', 'tokens_revoked', seconds - 60, late, 'connected'],
     ['a later app_uninstalled breaks the connection', 'app_uninstalled', seconds + 60, late, 'broken'],
     ['a later tokens_revoked breaks the connection', 'tokens_revoked', seconds + 60, late, 'broken'],
-    ['without a time, one that arrived before is ignored', 'app_uninstalled', undefined, new Date(0), 'connected'],
-    ['without a time, one that arrives later breaks the connection', 'app_uninstalled', undefined, late, 'broken'],
+    ['an event without a time that arrived before is ignored', 'app_uninstalled', undefined, new Date(0), 'connected'],
+    ['an event without a time that arrives later breaks the connection', 'app_uninstalled', undefined, late, 'broken'],
   ])(
     'an event about the end of a connection counts only when it is newer than the connection: %s',
     async (_, type, event_time, received_at, status) => {

@@ -115,13 +115,13 @@ describe('a token of the Bot Framework', () => {
     for (const authorization of [undefined, ...wrong]) expect((await post(body, authorization)).status).toBe(401);
   });
 
-  it('a token that expired four minutes ago is accepted, because clocks differ', async () => {
+  it('a Bot Framework token that expired four minutes ago is accepted, because clocks differ', async () => {
     expect((await bot(activity(question, randomUUID()), { seconds: -240 })).status).toBe(200);
   });
 });
 
 describe('an HMAC', () => {
-  it('an HMAC of another body or secret is refused with 401', async () => {
+  it('a request whose HMAC was made for another body or with another secret is refused with 401', async () => {
     const body = JSON.stringify(activity(question, 'x'));
     const other = randomBytes(32).toString('base64');
     for (const authorization of [
@@ -142,7 +142,7 @@ describe('an HMAC', () => {
 });
 
 describe('a tenant', () => {
-  it('a tenant is connected once by a code that is sent from that tenant', async () => {
+  it('a Teams tenant is connected by a code that is sent from that tenant, and each code works once', async () => {
     const tenant = randomUUID();
     const other = await api.newOrg();
     const { body } = await api.request('PUT', `/orgs/${other.orgId}/integrations/teams`, { token: other.owner.token });
@@ -159,7 +159,7 @@ describe('a tenant', () => {
     expect((await stands(org)).status).toBe('disconnected');
   });
 
-  it('a tenant is not connected when the person who requested the code is no longer an admin', async () => {
+  it('a Teams tenant is not connected when the person who requested the code is no longer an admin', async () => {
     const admin = await api.join(org, 'admin');
     const begun = async () =>
       (await api.request('PUT', `/orgs/${org.orgId}/integrations/teams`, { token: admin.token })).body.data
@@ -199,7 +199,7 @@ describe('a question', () => {
       return reply.body.text !== 'This took too long; please ask again.' && reply;
     }, 'an answer within four seconds');
 
-  it('a question to an outgoing webhook is answered at once, from the documents of its tenant’s organization only', async () => {
+  it('a question from a Teams outgoing webhook is answered at once, from the documents of the tenant’s organization only', async () => {
     const { status, body } = await asks(tenant);
     expect([status, body.type]).toEqual([200, 'message']);
     expect(body.text).toMatch(/^The gannet card costs 12 EUR a year\.[^]*\n\nhelp\.md$/);

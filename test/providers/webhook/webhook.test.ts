@@ -254,7 +254,7 @@ describe('a receiver that does not answer', () => {
 });
 
 describe('a receiver that answers 410', () => {
-  it('a receiver that answers 410 is disabled; once its address is saved again, the missed events can be recovered', async () => {
+  it('a receiver that answers 410 is disabled, and the missed events can be recovered once its address is saved again', async () => {
     const receiver = await newReceiver(status(410));
     const org = await newOrg(receiver.url);
     const since = new Date().toISOString();
@@ -357,7 +357,7 @@ describe('POST …/deliveries/{id}/redeliver', () => {
 });
 
 describe('POST …/recover', () => {
-  it('a request to recover deliveries omits those that are older than `since` or did not fail', async () => {
+  it('a request to recover deliveries skips deliveries that are older than `since` and deliveries that did not fail', async () => {
     const receiver = await newReceiver(first(status(410)));
     const org = await newOrg(receiver.url);
     await newTicket(org);

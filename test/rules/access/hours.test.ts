@@ -27,11 +27,11 @@ describe('the hours of a team', () => {
     ['2026-11-24T10:00:00Z', false],
     // This day is a holiday.
     ['2026-12-25T10:00:00Z', false],
-  ])('at %s the team is open: %s', (iso, open) => {
+  ])('at %s a team with office hours in Berlin is open: %s', (iso, open) => {
     expect(isOpen(office, new Date(iso))).toBe(open);
   });
 
-  it('the next opening skips breaks, weekends and holidays, and a team that never opens has none', () => {
+  it('the next opening of a team skips breaks, weekends and holidays, and a team without opening hours has none', () => {
     const next = (iso: string) => nextOpening(office, new Date(iso))?.toISOString();
     expect(next('2026-11-23T11:10:00Z')).toBe('2026-11-23T12:00:00.000Z');
     expect(next('2026-11-27T23:00:00Z')).toBe('2026-11-30T08:00:00.000Z');
@@ -68,7 +68,7 @@ describe('the hours of a team', () => {
 });
 
 describe('the cache of time formats', () => {
-  it('many spellings of a time zone’s name do not fill the memory, because the cache drops old formats', () => {
+  it('the cache of time formats drops the oldest format after many spellings of a time zone’s name', () => {
     const spellings = Array.from({ length: 1_024 }, (_, number) => {
       const spelled = Array.from('antarctica', (letter, at) => ((number >> at) & 1 ? letter.toUpperCase() : letter));
       return `${spelled.join('')}/Casey`;

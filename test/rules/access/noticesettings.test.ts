@@ -9,7 +9,7 @@ const due = (now: string, { here = false, minutes = 5, quiet = undefined as [str
 const night: [string, string, string] = ['22:00', '07:00', 'Europe/Berlin'];
 
 describe('mailDueAt', () => {
-  it('a notification is mailed to a member who is online after the set number of minutes, and to one who is offline at once', () => {
+  it('a notification is mailed at once to an offline member, and after the set number of minutes to an online member', () => {
     expect(due('2026-01-01T12:00:00.000Z', { here: true })).toBe('2026-01-01T12:05:00.000Z');
     expect(due('2026-01-01T12:00:00.000Z', { here: false })).toBe('2026-01-01T12:00:00.000Z');
   });
@@ -22,9 +22,12 @@ describe('mailDueAt', () => {
     ['by day', '2026-01-01T20:59:00.000Z', '2026-01-01T20:59:00.000Z'],
     ['in the night in which clocks go forward', '2026-03-29T00:30:00.000Z', '2026-03-29T05:00:00.000Z'],
     ['in the night in which clocks go back', '2026-10-25T00:30:00.000Z', '2026-10-25T06:00:00.000Z'],
-  ])('a mail that is due in quiet hours goes out at their end, and any other mail at once: %s', (_, now, at) => {
-    expect(due(now, { quiet: night })).toBe(at);
-  });
+  ])(
+    'a notification mail due in quiet hours goes out at the end of those hours, and any other mail at once: %s',
+    (_, now, at) => {
+      expect(due(now, { quiet: night })).toBe(at);
+    },
+  );
 
   it('a delayed mail that falls due in quiet hours goes out at their end, and empty quiet hours delay nothing', () => {
     const evening = '2026-01-01T20:58:00.000Z';

@@ -50,7 +50,9 @@ describe('a context', () => {
     [{ productType: 'personal' }, 'personal'],
     [{ productType: ' ' }, undefined],
     [{ productType: 7 }, undefined],
-  ])('the context %j names the product %s', (context, product) => expect(productTypeOf(context)).toBe(product));
+  ])('productTypeOf finds in the session context %j the product %s', (context, product) =>
+    expect(productTypeOf(context)).toBe(product),
+  );
 });
 
 describe('a session', () => {

@@ -54,7 +54,7 @@ describe('readEgressEntry', () => {
     ['[::1]', '::1', undefined],
     ['[0:0:0:0:0:0:0:1]:9000', '::1', 9000],
     ['bücher.internal', 'xn--bcher-kva.internal', undefined],
-  ])('readEgressEntry parses the allowlist entry %s into host name and port', (text, hostname, port) => {
+  ])('readEgressEntry parses the allowlist entry %s into the host name %s and the port %s', (text, hostname, port) => {
     expect(readEgressEntry(text)).toEqual({ hostname, port });
   });
 

@@ -69,7 +69,7 @@ describe('a conversation', () => {
     ]);
   });
 
-  it('after the agent has escalated a conversation itself, it gives only answers that it is sure of, and none once a person takes over', () => {
+  it('after the agent has escalated a conversation, the agent answers only when sure, and never once a member takes over', () => {
     const reasons = Object.keys(escalationReasons) as EscalationReason[];
     const sure = conversationStatuses.flatMap((status) => [
       ...(answersIfSure(status, undefined) ? [[status]] : []),

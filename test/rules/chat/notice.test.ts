@@ -22,7 +22,7 @@ const all = acts.flatMap((act) =>
 const told = all.map((one) => ({ ...one, notice: noticeOf(one.act, one.moved) }));
 
 describe('noticeOf', () => {
-  it('an assignment notifies the new assignee, unless they assigned it themselves or already had it', () => {
+  it('an assignment notifies the new assignee, unless that member made the assignment or was already assigned', () => {
     for (const { act, moved, notice } of told) {
       const { assignedBefore, assigned, by } = moved;
       const expected = act === 'assign' && assigned !== assignedBefore && assigned !== by;
@@ -30,7 +30,7 @@ describe('noticeOf', () => {
     }
   });
 
-  it('each message of a customer notifies the assignee; the first after a person’s reply notifies again even while a notice is unread', () => {
+  it('a customer’s message notifies the assignee, and the first one after a reply notifies again despite an unread notice', () => {
     for (const { act, moved, notice } of told) {
       const expected = act === 'message' && moved.assigned !== undefined;
       expect([act, moved, notice?.kind === 'customer_replied']).toEqual([act, moved, expected]);

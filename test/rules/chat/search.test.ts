@@ -40,7 +40,7 @@ describe('an excerpt', () => {
     expect(marks.map(([start, end]) => excerpt.slice(start, end))).toEqual(['Gebühren', 'Cafés']);
   });
 
-  it('a Korean word is found as itself, and not as a word with the same initial consonants', () => {
+  it('a search for a Korean word finds that word, and no other word with the same initial consonants', () => {
     expect([hasAllWords('한국 배송', ['한국']), hasAllWords('학교 문의', ['한국'])]).toEqual([true, false]);
   });
 

@@ -46,7 +46,7 @@ describe('summarize', () => {
     (_, counted, deflected) => expect(summarize([counted], now).deflected).toBe(deflected),
   );
 
-  it('the statistics give times as the median and 90th percentile in seconds, over the conversations where they can be measured', () => {
+  it('the statistics give the median and the 90th percentile of response and resolution times in seconds', () => {
     const waits = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
     const counted = waits.map((seconds) =>
       one({
@@ -72,7 +72,7 @@ describe('summarize', () => {
     });
   });
 
-  it('the statistics average the ratings, and count a conversation that was reopened twice once as reopened', () => {
+  it('the statistics average the ratings, and count a conversation reopened twice as one reopened conversation', () => {
     const found = summarize([one({ csat: 5, reopened: 2 }), one({ csat: 2 }), one()], now);
     expect([found.csat, found.reopened]).toEqual([{ count: 2, average: 3.5 }, 1]);
   });

@@ -33,7 +33,7 @@ describe('reasons', () => {
     ['emptied', ['not_html', 'empty']],
     ['elsewhere', ['canonical', 'moved']],
   ] as const)(
-    'a page that an earlier crawl indexed counts as “%s” for exactly these reasons not to index it again: %j',
+    'a previously indexed page counts as “%s” when a crawl skips it for exactly one of the reasons %j',
     (standing, reasons) => {
       expect(all.filter((reason) => reasonRow(reason).standing === standing)).toEqual(reasons);
     },

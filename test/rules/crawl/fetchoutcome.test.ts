@@ -79,7 +79,7 @@ describe('the outcomes of addresses', () => {
     expect(unresolvedCanonicals(outcomes)).toEqual(['a/names-missing', 'a/names-shut', 'a/names-moved', 'a/one']);
   });
 
-  it('a live page counts as missing when the crawl found its address but could not index it, unless the site removed it', () => {
+  it('a live page counts as missing when the crawl met but could not index its address, unless the site removed it', () => {
     expect(missingPages(outcomes, outcomes)).toEqual([
       'a/nothing',
       'a/shut',

@@ -141,7 +141,7 @@ describe('isTrap', () => {
     expect(isTrap({ url: at(path), depth: 1 }, none, 50)).toBe(expected),
   );
 
-  it('an address is a crawler trap once its series of similar addresses has reached the page limit, unless a sitemap lists the address', () => {
+  it('an address beyond the page limit of its series of similar addresses is a crawler trap, unless a sitemap lists it', () => {
     const counts: SeriesCounts = new Map();
     const limit = seriesLimit('number', 50);
     expect(limit).toBe(25);
@@ -161,13 +161,14 @@ describe('isTrap', () => {
     ['parameters', 50, 10],
     ['dates', 1_000, 50],
     ['dates', 50, 5],
-  ] as const)('from a series of kind %s, a crawl of %d pages reads at most %d pages', (kind, pages, limit) =>
-    expect(seriesLimit(kind, pages)).toBe(limit),
+  ] as const)(
+    'from a series of similar addresses of kind %s, a crawl of %d pages reads at most %d pages',
+    (kind, pages, limit) => expect(seriesLimit(kind, pages)).toBe(limit),
   );
 });
 
 describe('byCost', () => {
-  it('pages are read in this order: start, plain and near, deep, with parameters, with dates', () => {
+  it('a crawl reads the start page first, then plain near pages, deep pages, and URLs with parameters or dates', () => {
     const pages: Found[] = [
       { url: at('/calendar/2026/11'), depth: 1 },
       { url: at('/list?sort=a&page=2'), depth: 1 },
@@ -199,7 +200,7 @@ describe('placeOf', () => {
     expect(placeOf(found, counts, 20)).toBe(isTrap(found, counts, 20) ? undefined : crawlCost(found));
   });
 
-  it('an address whose series of similar addresses is at the page limit is not queued, unless a sitemap lists the address', () => {
+  it('an address beyond the page limit of its series of similar addresses is queued only when a sitemap lists it', () => {
     expect(placeOf({ url: at('/news/21'), depth: 1 }, counts, 20)).toBeUndefined();
     expect(placeOf({ url: at('/news/21'), depth: 1, sitemap: true }, counts, 20)).toBe(3);
   });

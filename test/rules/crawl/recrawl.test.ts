@@ -10,12 +10,9 @@ describe('scheduleInterval', () => {
     ['01T00:00:00.000', 24, 0],
     ['01T05:20:07.900', 1, (20 * 60 + 7) * 1_000],
     ['01T05:20:07.900', 24, (5 * 3_600 + 20 * 60 + 7) * 1_000],
-  ])(
-    'a schedule anchored at %s with an interval of %i hours has a phase in whole seconds below the interval',
-    (anchor, hours, phaseMs) => {
-      expect(scheduleInterval(at(anchor), hours)).toEqual({ everyMs: hours * 3_600_000, phaseMs });
-    },
-  );
+  ])('a schedule anchored at %s with an interval of %i hours has a phase of %i ms', (anchor, hours, phaseMs) => {
+    expect(scheduleInterval(at(anchor), hours)).toEqual({ everyMs: hours * 3_600_000, phaseMs });
+  });
 });
 
 describe('nextFiring', () => {

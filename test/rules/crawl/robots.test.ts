@@ -200,7 +200,9 @@ describe('robotsPolicy', () => {
     [500, 'wait'],
     [503, 'wait'],
     [undefined, 'wait'],
-  ])('the robots.txt status %s leads to the policy %s', (status, policy) => expect(robotsPolicy(status)).toBe(policy));
+  ])('a robots.txt answered with status %s leads to the policy %s', (status, policy) =>
+    expect(robotsPolicy(status)).toBe(policy),
+  );
 });
 
 describe('compared with a check of all rules', () => {

@@ -117,7 +117,7 @@ describe('canonicalUrl', () => {
     ['#top', 'https://example.com/a/index'],
     ['//other.example/x', 'https://other.example/x'],
     ['', 'https://example.com/a/index'],
-  ])('the relative link %j is resolved against the address of its page', (href, url) =>
+  ])('the relative link %j on the page https://example.com/a/index resolves to %s', (href, url) =>
     expect(canonicalUrl(href, 'https://example.com/a/index#x')).toEqual({ url }),
   );
 
@@ -232,7 +232,7 @@ describe('scope', () => {
     expect(inScope(scopeOf(start), url)).toBe(expected),
   );
 
-  it('every start address is in its own scope, and so is a page below it', () => {
+  it('the scope of a crawl contains its start address and the pages below that address', () => {
     for (const href of oddUrls(2_000, 2)) {
       const { url } = canonicalUrl(href);
       if (url === undefined) continue;

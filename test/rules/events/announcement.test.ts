@@ -50,7 +50,7 @@ describe('audienceOf', () => {
   );
 
   const all = { slack: true, email: true, notify_on: notifyEvents };
-  it('an announcement is not sent to people who are not members, and is sent once to a person with two roles', () => {
+  it('an announcement is sent to members only, and once to a creator who is also the assignee', () => {
     const event = 'task_completed';
     expect(audienceOf(all, { event }, people, (id) => id === 'ada')).toMatchObject({
       mailed: ['ada'],

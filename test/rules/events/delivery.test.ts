@@ -70,7 +70,7 @@ describe('the body of an event', () => {
     expect(Buffer.byteLength(eventBody('ticket.escalated', new Date(0), data))).toBeLessThan(maxBodyBytes);
   });
 
-  it('an event is described by the note of the member who escalated or, without a note, by a sentence that states the reason for the escalation', () => {
+  it('the description of an escalation event is the member’s note or, without a note, the reason for the escalation', () => {
     expect(descriptionOf({ reason: 'member', note: 'She called.' })).toBe('She called.');
     expect(descriptionOf({ reason: 'asked' })).toBe('The customer asked for a person.');
   });

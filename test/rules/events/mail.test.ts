@@ -28,7 +28,9 @@ describe('readMailbox', () => {
     ['Bank <Support@B.example>', { name: 'Bank', address: 'support@b.example' }],
     ['"Bank, the" <a@b.example>', { name: 'Bank the', address: 'a@b.example' }],
     ['<a@b.example>', { name: '', address: 'a@b.example' }],
-  ])('readMailbox parses %s into a name and an address', (text, mailbox) => expect(readMailbox(text)).toEqual(mailbox));
+  ])('readMailbox parses %s into the name and address %j', (text, mailbox) =>
+    expect(readMailbox(text)).toEqual(mailbox),
+  );
 
   it.each([
     '',
@@ -44,7 +46,7 @@ describe('readMailbox', () => {
     `A <a@b.example\u2028>`,
   ])('readMailbox refuses %j', (text) => expect(readMailbox(text)).toBeUndefined());
 
-  it('a display name loses address characters, line breaks and text-direction marks', () =>
+  it('nameOf removes address characters, line breaks and text-direction marks from a display name', () =>
     expect(nameOf(' An\r\nna <x@y>,\u202e "Q" ')).toBe('An na x y Q'));
 
   it('a mail address has at most 64 characters before the @', () => {
@@ -56,7 +58,7 @@ describe('readMailbox', () => {
 describe('reply addresses', () => {
   const key = createSecretBox([Buffer.alloc(32, 1)]);
 
-  it('a reply token in a mail address is recognized in upper and lower case, and is short enough to stand before the @', () => {
+  it('a reply token in a mail address is read in any letter case and fits before the @', () => {
     for (let at = 0; at < 100; at += 1) {
       const id = newTokenId();
       const token = tokenOf(key, id);
@@ -95,21 +97,24 @@ describe('reply addresses', () => {
 });
 
 describe('outgoing mail', () => {
-  it.each(languages)('a mail in language %s says who wrote what, and how to answer', (language) => {
-    const told = [
-      { sender: 'Anna', body: ' Hello.\n', sources: [] },
-      {
-        sender: 'Bank (AI)',
-        body: 'Seven euros.',
-        sources: [{ name: 'fees.md' }, { name: 'Fees', url: 'https://b.example' }],
-      },
-    ];
-    const text = mailText(told, 'Bank', language, true);
-    expect(text).toMatch(markerLine);
-    expect(text).toContain('\nAnna:\nHello.\n\nBank (AI):\nSeven euros.\n');
-    expect(text).toContain('- fees.md\n- Fees https://b.example\n');
-    expect(mailText(told, 'Bank', language, false)).not.toMatch(markerLine);
-  });
+  it.each(languages)(
+    'a mail in language %s names the sender and the sources of each message, and says how to reply',
+    (language) => {
+      const told = [
+        { sender: 'Anna', body: ' Hello.\n', sources: [] },
+        {
+          sender: 'Bank (AI)',
+          body: 'Seven euros.',
+          sources: [{ name: 'fees.md' }, { name: 'Fees', url: 'https://b.example' }],
+        },
+      ];
+      const text = mailText(told, 'Bank', language, true);
+      expect(text).toMatch(markerLine);
+      expect(text).toContain('\nAnna:\nHello.\n\nBank (AI):\nSeven euros.\n');
+      expect(text).toContain('- fees.md\n- Fees https://b.example\n');
+      expect(mailText(told, 'Bank', language, false)).not.toMatch(markerLine);
+    },
+  );
 
   it.each([
     [undefined, 'Answer from Bank'],
@@ -122,7 +127,7 @@ describe('outgoing mail', () => {
     expect(mailSubject(given, 'Bank', 'en')).toBe(subject),
   );
 
-  it('the footer of a reply to an outsider is in the language of the reply, and that of an English mail is English', () => {
+  it('the footer of a mail to an outsider is written in the language of the mail', () => {
     const about = {
       organization: 'Bank',
       host: 'bank.example',
@@ -200,7 +205,7 @@ describe('incoming mail', () => {
     ['abwesend', { subject: 'Automatische Antwort: Re: Card' }, 'automatic'],
     ['absent', { subject: 'Réponse automatique : Re: Card' }, 'automatic'],
     ['about automatic replies', { subject: 'Do you send an automatic reply: yes or no?' }, undefined],
-  ])('an incoming mail is classified as automatic or personal: %s', (_, head, reason) =>
+  ])('an incoming mail (%s) with %j is classified as %s (undefined: written by a person)', (_, head, reason) =>
     expect(automaticReason({ ...person, ...head })).toBe(reason),
   );
 
@@ -218,8 +223,9 @@ describe('incoming mail', () => {
     ['spam', { ...trusted, spam: 'FAIL' }, '', 'spam'],
     ['a virus', { ...trusted, spam: 'FAIL', virus: 'FAIL' }, '', 'virus'],
     ['spam not looked for', { ...trusted, spam: 'DISABLED', virus: 'PROCESSING_FAILED' }, '', undefined],
-  ])('the sender of an incoming mail is trusted by its authentication verdicts: %s', (_, verdicts, signedBy, reason) =>
-    expect(distrust(verdicts, signedBy)).toBe(reason),
+  ])(
+    'an incoming mail (%s) with the verdicts %j, signed by “%s”, is distrusted because of %s (undefined: it is trusted)',
+    (_, verdicts, signedBy, reason) => expect(distrust(verdicts, signedBy)).toBe(reason),
   );
 });
 
@@ -228,7 +234,9 @@ describe('readSmtpUrl', () => {
     ['smtp://mail.example', { secure: false, host: 'mail.example', port: 587 }],
     ['smtps://u%40x:p%2F@Mail.example', { secure: true, host: 'mail.example', port: 465, user: 'u@x', password: 'p/' }],
     ['smtp://[::1]:25/', { secure: false, host: '::1', port: 25 }],
-  ])('readSmtpUrl parses %s into server and credentials', (text, server) => expect(readSmtpUrl(text)).toEqual(server));
+  ])('readSmtpUrl parses %s into the server and credentials %j', (text, server) =>
+    expect(readSmtpUrl(text)).toEqual(server),
+  );
 
   it.each([
     '',

@@ -13,7 +13,7 @@ describe('the schedule', () => {
   });
 
   it.each(retryWaits.slice(1).map((wait, index) => [index + 1, wait]))(
-    'after %i failures the next attempt waits %i ms plus a jitter of at most a fifth',
+    'after %i failures the next delivery attempt waits %i ms plus a jitter of at most a fifth',
     (tries, wait) => {
       expect(nextWaitMs(tries, undefined, 0)).toBe(wait);
       expect(nextWaitMs(tries, undefined, 0.999)!).toBeGreaterThan(wait * 1.19);
@@ -60,7 +60,7 @@ describe('a destination', () => {
   it.each([
     [5 * 24 * hour - 1, false],
     [5 * 24 * hour, true],
-  ])('a destination that has failed for %i ms is given up: %p', (ms, given) => {
+  ])('deliveries to a destination that has failed for %i ms are given up: %p', (ms, given) => {
     expect(isHopeless(new Date(now.getTime() - ms), now)).toBe(given);
   });
 });

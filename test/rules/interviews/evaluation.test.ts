@@ -20,7 +20,7 @@ const items = (questions: number, answered: number): Answered[] =>
   }));
 
 describe('concluded', () => {
-  it('a recommendation is kept when at least half of the questions were answered', () => {
+  it('an interview evaluation keeps its recommendation when at least half of the questions were answered', () => {
     expect(concluded(given, 'hire', items(2, 2))).toMatchObject({ overall_score: 7, recommendation: 'hire' });
     expect(concluded(given, 'hire', items(2, 1)).recommendation).toBe('hire');
   });

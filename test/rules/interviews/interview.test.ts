@@ -83,7 +83,7 @@ describe('next', () => {
 });
 
 describe('docs/interviews.md', () => {
-  it('docs/interviews.md shows for each operation which states allow it and where it leads', async () => {
+  it('docs/interviews.md shows the states that allow each operation and the state that follows', async () => {
     const text = await readFile(new URL('../../../docs/interviews.md', import.meta.url), 'utf8');
     const rows = text
       .split('\n')
@@ -111,7 +111,7 @@ describe('pauses', () => {
 });
 
 describe('criteriaOf', () => {
-  it('the criteria of an interview are the given ones without duplicates, else the skills, else default ones', () => {
+  it('an interview uses the given criteria without duplicates, or else the skills, or else default criteria', () => {
     expect(criteriaOf(['Clarity', ' clarity ', 'SQL'], ['Go'])).toEqual(['Clarity', 'SQL']);
     expect(criteriaOf(undefined, ['Go'])).toEqual(['Go']);
     expect(criteriaOf([], [])).toHaveLength(3);
@@ -120,7 +120,7 @@ describe('criteriaOf', () => {
 });
 
 describe('newState', () => {
-  it('a new interview is a draft, or in the state to which the transitions made at its creation lead', () => {
+  it('a new interview is a draft, or in the state to which its first transitions lead', () => {
     expect(newState([], undefined)).toMatchObject({ status: 'draft', seq: 0 });
     const at = '2026-11-20T09:00:00.000Z';
     const moves = [{ seq: 1, from: 'draft', to: 'scheduled', operation: 'schedule', actor: 'usr_1', at }] as const;

@@ -49,7 +49,7 @@ describe('the page of a room', () => {
     ai_notice: 'An AI takes part.',
   };
 
-  it('until a room opens, the page’s state is `early`, and each language has its own text for a room that is not open yet', () => {
+  it('the page of a room that is not open yet has the state `early` and a text in each language', () => {
     const early = receive(emptyRoom, error('UNAVAILABLE', { not_begun: true }));
     expect(early).toMatchObject({ early: true, fault: undefined });
     expect(receive(early, welcome)).toMatchObject({ early: false });
@@ -58,12 +58,12 @@ describe('the page of a room', () => {
     expect(new Set(said).size).toBe(interviewLanguages.length);
   });
 
-  it('before the first greeting, an outage is not reported as a room that is not open yet', () => {
+  it('an outage before the server’s welcome is not shown as a room that is not open yet', () => {
     for (const code of ['RATE_LIMITED', 'UNAVAILABLE', 'INTERNAL'])
       expect(receive(emptyRoom, error(code))).toMatchObject({ early: false, fault: undefined });
   });
 
-  it('the page shows the server’s English sentence only for a permanent refusal, and not for a temporary failure', () => {
+  it('the room page shows the server’s English sentence for a permanent refusal, and not for a temporary failure', () => {
     const open = receive(emptyRoom, welcome);
     for (const code of ['RATE_LIMITED', 'UNAVAILABLE', 'INTERNAL'])
       expect(receive(open, error(code))).toMatchObject({ early: false, fault: undefined });

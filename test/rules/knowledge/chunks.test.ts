@@ -31,9 +31,7 @@ describe('sentences', () => {
     ['料金は百円です。次の文です。', ['料金は百円です。', '次の文です。']],
     ['', []],
     [' \n ', []],
-  ])('the text %j is split at the ends of its sentences', (source, expected) =>
-    expect(sentences(source)).toEqual(expected),
-  );
+  ])('sentences() splits the text %j into %j', (source, expected) => expect(sentences(source)).toEqual(expected));
 
   it('a text of abbreviations only is split into sentences in linear time', () => {
     // An algorithm that rescans the text at each abbreviation takes minutes, so Jest's timeout fails it.

@@ -31,7 +31,7 @@ function problemOf(run: () => unknown): Problem {
 
 describe('cleanFilename', () => {
   it.each(bad.hostileNames.map((name) => [JSON.stringify(name.slice(0, 40)), name]))(
-    'the hostile filename %s becomes a safe one',
+    'cleanFilename makes the hostile filename %s safe',
     (_label, name) => {
       const clean = cleanFilename(name);
       expect(Buffer.byteLength(clean)).toBeLessThanOrEqual(255);
@@ -61,7 +61,7 @@ describe('cleanFilename', () => {
     expect(cleanFilename(`${'. '.repeat(200_000)}help${'. '.repeat(200_000)}.md. .`)).toMatch(/^help[. ]*\.md$/);
   });
 
-  it('a shortened filename keeps its extension and whole characters', () => {
+  it('a shortened filename keeps its extension and cuts no character in two', () => {
     const family = cleanFilename(`${'👩‍👩‍👧'.repeat(100)}.txt`);
     expect(family).toMatch(/^(?:👩‍👩‍👧)+\.txt$/u);
     expect(cleanFilename(`${'a'.repeat(10_000)}.md`)).toBe(`${'a'.repeat(252)}.md`);
@@ -156,7 +156,7 @@ describe('detectUtf16 and looksBinary', () => {
     ['one zero byte in text', Buffer.from('abc\0def'.repeat(20)), undefined, true],
     ['all bytes', bad.binaryText(), undefined, true],
     ['terminal colours', Buffer.from('\u001b[31mred\u001b[0m'), undefined, false],
-  ])('text and binary content are told apart: %s', (_label, bytes, utf16, binary) => {
+  ])('detectUtf16 and looksBinary tell text from binary content: %s', (_label, bytes, utf16, binary) => {
     expect([detectUtf16(bytes), looksBinary(bytes)]).toEqual([utf16, binary]);
   });
 });

@@ -17,7 +17,7 @@ describe('unanswered questions', () => {
     expect(sameQuestions(at(0), new Map())).toEqual([]);
   });
 
-  it('vectors of different lengths are not compared', () => {
+  it('sameQuestions ignores a known question whose vector has another length', () => {
     expect(sameQuestions(at(0), new Map([['a', Float32Array.from([1, 0, 0])]]))).toEqual([]);
   });
 
@@ -31,7 +31,7 @@ describe('unanswered questions', () => {
     [3, false, 'not_relevant'],
     [3, true, 'out_of_segment'],
   ])(
-    'with %i candidates (and an answer in another segment: %s), the reason of the unanswered question is %s',
+    'a question with %i candidates, answered in another segment: %s, is recorded as unanswered because of %s',
     (candidates, anywhere, reason) => {
       expect(gapReason(candidates, anywhere)).toBe(reason);
     },

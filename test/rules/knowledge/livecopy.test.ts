@@ -28,7 +28,7 @@ it.each([
   // A copy of nothing always fits, even when the limit was lowered below the current number.
   [{ live: 9, missing: 0 }, { live: 9, missing: 0 }, undefined],
 ])(
-  'a copy to live mode that needs room for %j documents and %j pages gets the error code %s',
+  'a copy to live mode with documents %j and pages %j, at quotas of 3 and 2, gets the error code %s',
   (documents, pages, code) => {
     let refused: unknown;
     try {

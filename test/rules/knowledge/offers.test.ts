@@ -3,7 +3,6 @@ import {
   distinctOffers,
   isNamed,
   labelOf,
-  maxOffers,
   offerOf,
   offerText,
   shownOffer,
@@ -11,7 +10,7 @@ import {
 } from '../../../models/rules/knowledge/offers.ts';
 import { isTitle } from '../../../models/rules/knowledge/units.ts';
 import { languages } from '../../../models/rules/language/language.ts';
-import type { Passage } from '../../../models/rules/knowledge/retrieval.ts';
+import { maxOffers, type Passage } from '../../../models/rules/knowledge/retrieval.ts';
 
 const passage = (more: Partial<Passage> = {}): Passage => ({
   id: 'doc_1:1:0',
@@ -56,7 +55,7 @@ describe('an offer of a passage to the customer', () => {
     },
   );
 
-  it('an offer shows in one line what its nearest sentence or row says', () => {
+  it('an offer shows in one line the sentence or table row that is nearest to the question', () => {
     expect(offerOf(passage()).says).toBe('Three withdrawals a month are free.');
     expect(offerOf(table, row).says).toBe('Price: 1.20 EUR');
     const list = passage({ text: 'You need three things:\n\n1. A passport\n2. A phone' });
@@ -67,7 +66,7 @@ describe('an offer of a passage to the customer', () => {
     expect([cut.length <= 140, cut.at(-1)]).toEqual([true, '…']);
   });
 
-  it('an offer shows a short passage whole, because another sentence than the nearest one may be the answer', () => {
+  it('an offer shows a short passage whole, and of a long passage only the sentence nearest to the question', () => {
     const short = 'Customers park for free for two hours. Each further hour costs 3 EUR.';
     expect(offerOf(passage({ text: short }), 'Customers park for free for two hours.').says).toBe(short);
     const long = `${short} ${'Cars are parked at the owner’s risk. '.repeat(3).trim()}`;
@@ -76,7 +75,7 @@ describe('an offer of a passage to the customer', () => {
     );
   });
 
-  it('a table row beside sentences is offered only when the question names it', () => {
+  it('a table row beside sentences is offered only when the question names the row', () => {
     const match = 'Result: Match; What it means: Name and IBAN belong together';
     const text = `We compare the name with the account.\n\n${match}\nResult: Not available; What it means: No answer`;
     const checked = passage({ heading: 'Transfers within the euro area', text });
@@ -134,7 +133,7 @@ describe('an offer of a passage to the customer', () => {
     });
   });
 
-  it('offers are introduced in every language of the agent', () => {
+  it('the sentence that introduces offers exists in every language of the agent', () => {
     const said = languages.map((language) => offerText([offerOf(passage())], language));
     expect(new Set(said).size).toBe(languages.length);
     for (const text of said)

@@ -127,7 +127,7 @@ describe('batches', () => {
     expect([batchOf(generation, attempt), generationOf(name)]).toEqual([name, generation]);
   });
 
-  it('of the batches of a source, only the live one and the one being indexed are current', () => {
+  it('the live batch of a source and the batch being indexed are its only current batches', () => {
     const source = { generation: 4, claimed: 7, live_generation: 3, live_attempt: 5 };
     expect(liveBatch(source)).toBe('3.5');
     expect(liveBatch({ generation: 1 })).toBeUndefined();

@@ -57,7 +57,7 @@ describe('tiers', () => {
   );
 
   it.each(combinations)(
-    'only the highest tier with a relevant passage answers (primary $primary, normal $normal, background $background)',
+    'only the highest authority tier with a relevant passage answers (primary $primary, normal $normal, background $background)',
     (tiers) => {
       const texts = authorities.flatMap((tier): [string, Authority, number][] => {
         const text = strength[tiers[tier]];
@@ -154,7 +154,7 @@ describe('with embeddings', () => {
   };
   const ids = (list: readonly { passage: Passage }[]): string[] => list.map((item) => item.passage.id);
 
-  it('passages with close vectors answer even without shared words: the best passage and those nearly as good', () => {
+  it('the passage with the nearest vector and those nearly as near answer even without words of the question', () => {
     const judged = judge([question], [near('a', 0.3), near('b', 0.5), near('c', 0.46), near('d', 0.41)], scale);
     expect(ids(judged)).toEqual(['b', 'c', 'd', 'a']);
     expect(judged.map(({ relevant }) => relevant)).toEqual([true, true, true, false]);
@@ -167,7 +167,7 @@ describe('with embeddings', () => {
     expect(selectTier(weak)).toEqual({ authority: undefined, hits: [] });
   });
 
-  it('a passage that is nearly as likely as the answering passage is used for the answer too, although it would not answer alone', () => {
+  it('a passage nearly as likely as the answering passage is also used, although the passage would not answer alone', () => {
     const judged = judge([question], [near('a', 0.31), near('b', 0.28), near('c', 0.24), near('p', 0.2)], scale);
     expect(judged.map(({ relevant }) => relevant)).toEqual([true, false, false, false]);
     expect(ids(selectTier(judged, scale.calibration.offer).hits)).toEqual(['a', 'b']);
@@ -187,7 +187,7 @@ describe('with embeddings', () => {
     expect(scored!.relevance).toBeGreaterThan(plain!.relevance);
   });
 
-  it('a passage of a higher authority tier answers when it is only a little worse than the best passage of a lower tier', () => {
+  it('a passage of a higher authority tier answers before a slightly better passage of a lower tier', () => {
     const tier = (cosine: number) =>
       selectTier(judge([question], [near('n', 0.6), near('p', cosine, { authority: 'primary' })], scale));
     expect(ids(tier(0.51).hits)).toEqual(['p']);
@@ -202,7 +202,7 @@ describe('with embeddings', () => {
     ]);
   });
 
-  it('passages under at most three headings are offered, the best first, and no passage is offered when the best is too unlikely', () => {
+  it('passages under at most three headings are offered, best first, and none when even the best is too unlikely', () => {
     const list = [
       near('a', 0.25, { heading: 'A' }),
       near('a2', 0.24, { heading: 'A' }),
@@ -215,7 +215,7 @@ describe('with embeddings', () => {
     expect(ids(selectOffers(judge([question], list.slice(2), scale), 0.2))).toEqual([]);
   });
 
-  it('passages that only words found are offered before passages with vectors, even when no passage with vectors is likely', () => {
+  it('a passage found only by its words is offered before passages with vectors, however unlikely those are', () => {
     const judged = judge([question], [near('a', 0.25), near('b', 0.2), near('w', undefined, { score: 1 })], scale);
     const words = judged.filter(({ features }) => features === undefined);
     expect(ids(selectOffers(judged, scale.calibration.offer, words))).toEqual(['w', 'a', 'b']);
@@ -225,7 +225,7 @@ describe('with embeddings', () => {
   it.each([
     ['a passage with vectors answers, whatever words find in a higher tier', 0.5, ['near'], []],
     ['a passage that only words found is offered together with those that may help', 0.25, [], ['words', 'near']],
-  ])('while only some passages have vectors, %s', (_, cosine, hits, offers) => {
+  ])('when only some passages have vectors, only a passage with vectors may answer: %s', (_, cosine, hits, offers) => {
     const found = near('words', undefined, { text: strong, score: 9, authority: 'primary' });
     const passages = [near('near', cosine), found];
     const asking = { text: question, readings: [{ text: question, questions: [question] }], settles: true };
@@ -242,7 +242,7 @@ describe('with embeddings', () => {
     expect(read).toEqual(['p', ...many.slice(0, 8).map(({ id }) => id), 'w']);
   });
 
-  it('a higher authority tier is searched a second time only when the limit of the search may have cut off a passage that is near enough', () => {
+  it('a higher authority tier is searched again only when the search limit may have cut off a near enough passage', () => {
     const full = (last: number) => [0.9, 0.85, last].map((cosine, at) => near(String(at), cosine).candidate);
     expect(crowdedOut(full(0.82), 3, scale)).toEqual(['primary']);
     expect(crowdedOut(full(0.6), 3, scale)).toEqual([]);
@@ -283,7 +283,7 @@ describe('with embeddings', () => {
     expect(probability(0.02, 10_000)).toBeLessThan(probability(0.02, 64));
   });
 
-  it('the English-only model has no weight in other languages, and an external model’s cosines count only relative to the usual cosines of the index', () => {
+  it('the English-only model has weight 0 in other languages, and an external model’s cosines count relative to the usual ones', () => {
     expect(partWeights(3, true).every((weight) => weight > 0)).toBe(true);
     expect(partWeights(3, false)[2]).toBe(0);
     expect(scaleOf(partWeights(3, false), { background: [] })).toMatchObject({ foreign: true });
@@ -319,7 +319,7 @@ describe('crowdedOut', () => {
       ['normal'],
     ],
   ])(
-    'the authority tiers of which a search may have cut off passages at its limit are %s',
+    'a search that reaches its limit may have cut off passages of these authority tiers: %s',
     (_, candidates, expected) => {
       expect(crowdedOut(candidates, 5)).toEqual(expected);
     },
@@ -380,7 +380,7 @@ describe('retrieve', () => {
     expect(await confidenceOf(undefined, strong)).toBe('low');
   });
 
-  it('a follow-up is answered from the source that the conversation is about, unless it names another subject', async () => {
+  it('a follow-up question is answered from the conversation’s source, unless the question names another subject', async () => {
     const other = { cosines: [0.88, 0.34, 0.66] };
     const passages = [
       passage('loans:1:0', 'The rate of a loan depends on its term.'),
@@ -414,7 +414,7 @@ describe('retrieve', () => {
     expect(await bonus('Do you do mortgages?')).toBeLessThan(await bonus('And how is it charged?'));
   });
 
-  it('a text that is published between the search and the read is found by a second search', async () => {
+  it('a document version that is published between the search and the read is found by a second search', async () => {
     const deps = store([passage('doc:2:0', strong)], [candidate('doc:1:0', 1)]);
     const search = async (ask: Query) => {
       const found = await deps.search(ask);
@@ -425,7 +425,7 @@ describe('retrieve', () => {
     expect(deps.asked.map(({ without }) => without)).toEqual([[], ['doc:1']]);
   });
 
-  it('a text that becomes live between two reads is found, and the text that it replaces is not found', async () => {
+  it('a document version that becomes live between two reads is found, and the version that it replaces is not', async () => {
     const deps = store([], [candidate('doc:1:0', 1), candidate('doc:2:0', 2)]);
     const live = ['doc:1:0', 'doc:2:0', 'doc:2:0'];
     const hydrate = async (wanted: string[]) => {
@@ -436,7 +436,7 @@ describe('retrieve', () => {
     expect(ids(hits)).toEqual(['doc:2:0']);
   });
 
-  it('passages that rank behind deleted ones in the index are found within at most three searches', async () => {
+  it('retrieval searches at most three times for passages that rank behind deleted passages', async () => {
     const gone = (source: string) =>
       Array.from({ length: 5 }, (_, index) => candidate(`${source}:1:${index}`, index + 1, { text_score: 10 }));
     const kept = candidate('kept:1:0', 6, { text_score: 9 });
@@ -531,7 +531,7 @@ describe('retrieve', () => {
     expect(embedded.slice(1)).toEqual(['Any seashells?', 'I lost my passport. Any seashells?']);
   });
 
-  it('a passage that only words found is offered when the question cannot be embedded, and answers only when there is no embedding model', async () => {
+  it('a passage found only by its words answers without an embedding model, and is only offered when embedding fails', async () => {
     const deps = store(
       [passage('a', strong), passage('title', 'Annual fee of the gold card')],
       [candidate('a', 1), candidate('title', 1)],

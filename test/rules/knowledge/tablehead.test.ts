@@ -23,7 +23,9 @@ describe('a header row', () => {
     ['seasons over amounts', 'Room|01.05.-30.06.|01.07.-31.08.\nSingle|50 EUR|70 EUR\nDouble|80 EUR|110 EUR'],
     ['sizes over measures', 'Size|36|38|40\nChest|84 cm|88 cm|92 cm\nWaist|66 cm|70 cm|74 cm'],
     ['a name that begins with a sign', '_id|name|*fee\n1|Gold|10\n2|Debit|0'],
-  ])('the first row is recognized as column names: %s', (_label, text) => expect(namesOf(text)).toEqual(grid(text)[0]));
+  ])('the first row of a table is recognized as column names: %s', (_label, text) =>
+    expect(namesOf(text)).toEqual(grid(text)[0]),
+  );
 
   it.each([
     ['one more of the same kind', 'Anna Schmidt|Branch manager|Rostock\nPeter Meyer|Teller|Berlin'],
@@ -42,7 +44,9 @@ describe('a header row', () => {
     ['times over times', 'Harbour|6:05|7:05\nMarket|6:15|7:15'],
     ['items of a list', '- Gold|10 EUR\n- Debit|0 EUR'],
     ['words over words', 'Team|Lead|Deputy\nSales|Ann|Tom\nCare|Eva|Max'],
-  ])('the first row is not taken for column names: %s', (_label, text) => expect(namesOf(text)).toBeUndefined());
+  ])('the first row of a table is not taken for column names: %s', (_label, text) =>
+    expect(namesOf(text)).toBeUndefined(),
+  );
 
   it('a first row that the author marked as a header is a header, even when it looks like the rows below', () => {
     const rows = grid('Anna Schmidt|Rostock\nPeter Meyer|Berlin');
@@ -50,7 +54,7 @@ describe('a header row', () => {
   });
 
   it.each(['Phone|+49 381 1\nHours|9-17', 'Mail|a@b.example\nHours|9-17'])(
-    'a marked header whose cells are values is ignored: %j',
+    'a row marked as a header is not taken for column names when its cells are values: %j',
     (text) => {
       expect(tableHead(grid(text), { marked: true })).toBeUndefined();
     },
@@ -93,14 +97,16 @@ describe('two header rows', () => {
     ['cells left free', 'Tariff|Domestic||Abroad|\n|Call|SMS|Call|SMS\nMini|0.05|0.02|0.5|0.2'],
     ['cells merged', 'Tariff|Domestic|Domestic|Abroad|Abroad\nTariff|Call|SMS|Call|SMS\nMini|0.05|0.02|0.5|0.2'],
     ['the corner below', '|Domestic||Abroad|\nTariff|Call|SMS|Call|SMS\nMini|0.05|0.02|0.5|0.2'],
-  ])('two header rows are combined: %s', (_label, text) =>
+  ])('two header rows of a table are combined into one name per column: %s', (_label, text) =>
     expect(tableHead(grid(text))).toMatchObject({ names, rows: 2 }),
   );
 
   it.each([
     ['a row of words below', 'Item|Price|Price\nTandem|5|7\nScooter|3|4'],
     ['a merged first cell', 'Card|Where|Fee\n|Branch|25 EUR\nSilver|Online|3 EUR'],
-  ])('a second row is not taken for a header: %s', (_label, text) => expect(tableHead(grid(text))?.rows).toBe(1));
+  ])('the second row of a table is not taken for a header row: %s', (_label, text) =>
+    expect(tableHead(grid(text))?.rows).toBe(1),
+  );
 });
 
 it.each([
@@ -119,7 +125,9 @@ it.each([
   ['Gold', false],
   ['1st class', false],
   ['30 days after the end of the month in which it was made', false],
-])('the cell %s is a value: %s', (cell, expected) => expect(isValue(cell)).toBe(expected));
+])('the table cell “%s” counts as a value and not as a name: %s', (cell, expected) =>
+  expect(isValue(cell)).toBe(expected),
+);
 
 describe('rows below a header', () => {
   const head = tableHead(grid('Item|Price\nTandem|5\nScooter|3'));
@@ -135,7 +143,7 @@ describe('rows below a header', () => {
     ['Contact|0381 55577', false, true],
     ['Open|9:00-17:00', false, false],
     ['Since|2026-03-01', false, false],
-  ])('the row %s fits the columns: %s, and is a remark: %s', (row, fits, remark) => {
+  ])('the table row %s fits the columns Item and Price: %s, and is a remark: %s', (row, fits, remark) => {
     expect(fitsHead(row.split('|'), head)).toBe(fits);
     expect(isRemark(row.split('|'), head)).toBe(remark);
   });

@@ -5,7 +5,7 @@ import { inAnyCase } from '../../../models/rules/language/pattern.ts';
 
 const rooms = 'activities,agent,api,cli,clients,engines,intelligence,models,providers,web,workers,workflows';
 
-it('no regular expression has modifiers such as `(?i:…)`, because V8 ignores some when it compiles without optimization', () => {
+it('no regular expression of the project has modifiers such as `(?i:…)`, which V8 sometimes ignores', () => {
   const files = globSync(`{${rooms}}/**/*.{ts,tsx,mjs}`);
   expect(files.length).toBeGreaterThan(500);
   const modified = /^(?! *\*).*\(\?-?[ims]+(?:-[ims]+)?:/m;

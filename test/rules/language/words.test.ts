@@ -36,7 +36,7 @@ describe('stem', () => {
 });
 
 describe('terms', () => {
-  it('terms are the distinct content words, without the function words of common languages', () => {
+  it('terms() returns the distinct content words of a text without the function words of common languages', () => {
     expect(stems('What is the annual fee of the gold card, and the card of the bank?')).toEqual([
       'annual',
       'fee',
@@ -55,7 +55,7 @@ describe('terms', () => {
     ]);
   });
 
-  it('text in a script without blanks is segmented into words', () => {
+  it('text in a language without blanks, such as Japanese, is segmented into words', () => {
     expect(stems('東京の支店')).toEqual(['東京', '支店']);
   });
 
@@ -69,7 +69,7 @@ describe('terms', () => {
 });
 
 describe('matcher', () => {
-  it('the matcher finds which stems occur in a text, in any form and case, at the start of words only', () => {
+  it('the matcher finds stems in any form and case, but only at the start of a word', () => {
     const seen = matcher(stems('apply transfer Überweisung card 東京 country 49'));
     expect(seen('We APPLIED; transferring… eine UBERWEISUNG to 東京都 in 49 countries')).toEqual(
       new Set(['appli', 'transfer', 'uberweisung', '東京', '49', 'countri']),

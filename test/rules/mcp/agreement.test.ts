@@ -47,9 +47,10 @@ describe('agreementText', () => {
   it.each([
     ['every value, a line each', { order_number: 'A-1', count: 2 }, 'Order number: A-1\nHow many: 2'],
     ['without any, the first sentence of what the tool does', {}, 'Closes the account for good.'],
-  ])('the text that a person approves is %s', (_what, given, text) =>
-    expect(agreementText(does, detailsOf(schema, given))).toBe(text),
+  ])(
+    'a person approves a tool call by its values or, without values, by the tool’s description: %s',
+    (_what, given, text) => expect(agreementText(does, detailsOf(schema, given))).toBe(text),
   );
-  it('the text that a person approves contains no markup', () =>
+  it('the text of a tool call that a person approves contains no markup', () =>
     expect(agreementText('Does <b>all</b> of it', [])).toBe('Does all of it'));
 });

@@ -53,7 +53,8 @@ describe('checkLink', () => {
     ['swapped with the next', (e) => e.with(4, e[5]!).with(5, e[4]!), { seq: 5, reason: 'missing' }],
     ['given a field more', (e) => e.with(4, { ...e[4]!, note: 'x' } as Event), { seq: 5, reason: 'altered' }],
     ['the first one of all', (e) => e.slice(1), { seq: 1, reason: 'missing' }],
-  ])('the check names the first broken link after one event was tampered with: %s', (_how, tamper, broken) =>
-    expect(firstBreak(tamper(chain(10)))).toEqual(broken),
+  ])(
+    'the check of an audit chain names the first broken link after tampering with one event: %s',
+    (_how, tamper, broken) => expect(firstBreak(tamper(chain(10)))).toEqual(broken),
   );
 });

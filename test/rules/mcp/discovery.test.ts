@@ -115,11 +115,12 @@ describe('discovered', () => {
         ['refund', 'removed', true],
       ],
     ],
-  ])('the discovery of tools reports %s', (_what, approved, listed, expected) =>
-    expect(statuses(approved, listed)).toEqual(expected),
+  ])(
+    'the discovery of tools reports each tool as approved, new, removed or changed: %s',
+    (_what, approved, listed, expected) => expect(statuses(approved, listed)).toEqual(expected),
   );
 
-  it('only a changed tool has a diff, and it keeps its approved name', () => {
+  it('only a changed tool has a diff, and a changed tool keeps its approved name', () => {
     const [changed] = discovered([approve(refund, 'pay_back')], [{ ...refund, description: 'x' }], pinOf);
     expect(changed).toMatchObject({ suggested_tool_name: 'pay_back', diff: [{ field: 'description' }] });
     expect(discovered([approve(refund)], [refund], pinOf)[0]).not.toHaveProperty('diff');

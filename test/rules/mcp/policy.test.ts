@@ -32,7 +32,7 @@ const rows = riskTiers.flatMap((tier) =>
 );
 
 describe('verdictOn', () => {
-  it('the policy covers all 63 combinations of 7 tiers, 3 scopes and 3 kinds of customer', () =>
+  it('the table of expected verdicts covers all 63 combinations of 7 tiers, 3 scopes and 3 kinds of customer', () =>
     expect(rows).toHaveLength(63));
 
   it.each(rows)(
@@ -42,7 +42,7 @@ describe('verdictOn', () => {
     },
   );
 
-  it('a tool call that the policy denies is also denied with a higher scope or a less verified customer', () => {
+  it('a denied tool call stays denied with a higher scope or a less verified customer', () => {
     const asks = (scope: AuthScope, identity: Identity) =>
       verdictOn({ risk_tier: 'safe_write', auth_scope: scope }, identity) === 'deny' ? 1 : 0;
     for (const [s, scope] of authScopes.entries())

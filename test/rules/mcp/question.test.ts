@@ -47,7 +47,7 @@ describe('questionsOf', () => {
       { type: 'array', items: { anyOf: [{ const: 'a', title: 'An A' }] }, default: ['x'] },
       { kind: 'choices', options: [{ value: 'a', label: 'An A' }] },
     ],
-  ])('the form for a tool server’s question gets a field from a schema of %s', (_what, schema, field) => {
+  ])('a tool server’s question with a schema of %s becomes a form with one matching field', (_what, schema, field) => {
     expect(fieldsOf({ the_one: schema })).toEqual([{ name: 'the_one', label: 'the one', required: false, ...field }]);
   });
 
@@ -73,11 +73,11 @@ describe('questionsOf', () => {
     ['an option that is no text', { a: { type: 'string', enum: [1] } }],
     ['a name that is none', { 'a b<': { type: 'string' } }],
     ['too many fields', Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`f${n}`, { type: 'string' }]))],
-  ])('the customer is asked nothing when the schema contains %s', (_what, properties) => {
+  ])('the customer is asked nothing when the schema of the tool server’s form contains %s', (_what, properties) => {
     expect(fieldsOf(properties)).toBeUndefined();
   });
 
-  it('the customer is asked nothing when the schema requires a field that it does not describe', () => {
+  it('the customer is asked nothing when the schema of a form requires a field without describing the field', () => {
     expect(fieldsOf({ a: { type: 'string' } }, { required: ['b'] })).toBeUndefined();
   });
 
@@ -105,7 +105,7 @@ describe('questionsOf', () => {
 describe('answers', () => {
   const two = questionsOf({ one: asking({}), other: asking({}) }, 'state')!;
 
-  it('the questions of a tool server are answered one after the other, and the replies keep the ids that the server gave', () => {
+  it('the questions of a tool server are asked one by one, and the replies keep the server’s ids', () => {
     expect(openQuestion(two)).toMatchObject({ number: 1, asked: { id: 'one' } });
     const next = withReply(two, 'one', { action: 'accept', content: {} });
     expect(openQuestion(next)).toMatchObject({ number: 2, asked: { id: 'other' } });
@@ -118,7 +118,7 @@ describe('answers', () => {
   });
 
   it.each(['decline', 'cancel'] as const)(
-    'the reply %s answers its question and cancels the remaining questions',
+    'the customer’s reply “%s” to a tool server’s question cancels the remaining questions',
     (action) => {
       const over = withReply(two, 'one', { action });
       expect(repliesTo(over).responses).toEqual({ one: { action }, other: { action: 'cancel' } });
@@ -135,5 +135,7 @@ describe('answers', () => {
     [{ mail: 'ada' }, 'mail is no email'],
     [{ day: '22.11.2026' }, 'day is no date'],
     [{ more: 1 }, 'more is not asked for'],
-  ])('the reply %j has the problem: %s', (content, problem) => expect(replyProblem(question, content)).toBe(problem));
+  ])('the reply %j to a form that asks for mail and day has the problem: %s', (content, problem) =>
+    expect(replyProblem(question, content)).toBe(problem),
+  );
 });

@@ -105,6 +105,6 @@ describe('progressText', () => {
     expect(progressText('Cancel order', said)).toBe(text),
   );
 
-  it('the progress text has at most some 200 characters, however long the message of the tool’s server is', () =>
+  it('the progress text has about 200 characters at most, however long the tool server’s message is', () =>
     expect(progressText('A', { progress: 1, message: 'x'.repeat(100_000) })!.length).toBeLessThanOrEqual(203));
 });

@@ -34,20 +34,20 @@ describe('taskEvents', () => {
     ['email_execution_enabled', true],
     ['status', 'in_progress'],
     ['status', 'cancelled'],
-  ] as const)('a change of the task field %s to %j is an update event', (field, value) => {
+  ] as const)('a change of the task field %s to %j causes the event task_updated', (field, value) => {
     expect(taskEvents(facts, { ...facts, [field]: value })).toEqual(['task_updated']);
     expect(changedFields(facts, { ...facts, [field]: value })).toEqual([field]);
   });
 
   it.each(taskStatuses.flatMap((from) => taskStatuses.map((to) => [from, to] as const)))(
-    'a status change from %s to %s completes the task once, and is an update otherwise',
+    'a task’s status change from %s to %s causes task_completed only when the task becomes completed',
     (from, to) => {
       const expected = from === to ? [] : to === 'completed' ? ['task_completed'] : ['task_updated'];
       expect(taskEvents({ ...facts, status: from }, { ...facts, status: to })).toEqual(expected);
     },
   );
 
-  it('a new assignee causes an assignment event, and the removal of one is an update', () => {
+  it('a new assignee causes the event task_assigned, and the removal of the assignee causes task_updated', () => {
     const [ada, bob] = [
       { ...facts, assigned_to: 'usr_ada' },
       { ...facts, assigned_to: 'usr_bob' },

@@ -55,7 +55,7 @@ describe('the steps of an execution', () => {
     [false, true, 'skipped'],
     [false, false, 'skipped'],
   ])(
-    'the mail step with mails allowed (%s) and a recipient (%s) is %s',
+    'with mails allowed: %s and a recipient: %s, the mail step of an execution is %s',
     (email_execution_enabled, mailable, expected) => {
       const planned = planSteps([], { ...all, email_execution_enabled, mailable });
       expect(planned.find(({ integration }) => integration === 'email')!.status).toBe(expected);
@@ -63,7 +63,7 @@ describe('the steps of an execution', () => {
   );
 
   it.each(stepStatuses.filter((status) => status !== 'running'))(
-    'a step that is %s from an earlier execution is planned again, unless it succeeded',
+    'a new execution plans a step with the earlier status %s again, unless the step succeeded',
     (status) => {
       const first_at = new Date(0);
       const before = step('github', status, { first_at, url: 'https://x.example', error: 'It failed.', target: 'C1' });
@@ -89,7 +89,7 @@ describe('executionOutcome', () => {
     [[]],
   );
   it.each(subsets.map((set) => [set.join(', ') || 'none', set] as const))(
-    'an execution with the steps %s runs while a step runs, and fails when a step failed or none was done',
+    'an execution with step statuses %s completes when none runs, none failed, and one succeeded or was suppressed',
     (_, set) => {
       const expected = set.includes('running')
         ? 'running'
@@ -104,7 +104,7 @@ describe('executionOutcome', () => {
 describe('wait times', () => {
   const usual = { retryAfterMs: undefined, unanswered: false, random: 0 };
   it.each(stepIntegrations)(
-    'the waits between attempts of the %s step never get shorter, and the last attempt has none',
+    'the waits between attempts of the %s step never get shorter, and no wait follows the last attempt',
     (integration) => {
       const tries = Array.from({ length: maxTries(integration) }, (_, at) => at + 1);
       const waits = tries.map((count) => stepWaitMs(integration, count, usual));
@@ -114,7 +114,7 @@ describe('wait times', () => {
       expect(made).toEqual(made.toSorted((a, b) => a - b));
     },
   );
-  it('the wait before a step’s next attempt is at least as long as Retry-After, up to an hour, and at least 10 s after an unanswered attempt', () => {
+  it('a step’s next attempt waits for Retry-After, up to an hour, and at least 10 s after an attempt without a reply', () => {
     expect(stepWaitMs('github', 1, { ...usual, retryAfterMs: 42_000 })).toBe(42_000);
     expect(stepWaitMs('github', 1, { ...usual, retryAfterMs: 86_400_000 })).toBe(3_600_000);
     expect(stepWaitMs('github', 1, { ...usual, unanswered: true })).toBe(unsettledMs);
@@ -129,7 +129,7 @@ describe('isFinal', () => {
     [{ permanent: true }, true],
     // The next execution retries the step after the service is connected again.
     [{ unauthorized: true, permanent: false }, true],
-  ])('a refusal with %j ends the attempts of a step: %s', (refusal, expected) => {
+  ])('a step is given up after a refusal with the properties %j: %s', (refusal, expected) => {
     expect(isFinal(refusal)).toBe(expected);
   });
 });
@@ -141,7 +141,7 @@ describe('the text of a task in other services', () => {
     priority: 'high' as const,
     due_date: '2026-12-24',
   };
-  it('the text of an issue names the task and those of its fields that issues of the service do not have', () => {
+  it('the text of an issue contains the task’s id and the task fields for which the service has no field', () => {
     expect(issueText(told, { fields: true })).toBe('Priority high · Due 2026-12-24 · Task task_1');
     expect(issueText({ ...told, description: 'A *list*', assignee: '@ada [x](y)' }, { fields: false })).toBe(
       'A *list*\n\nAssigned to ada  x (y) · Task task_1',

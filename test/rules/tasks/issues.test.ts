@@ -14,7 +14,7 @@ const ago = (ms: number): Date => new Date(now.getTime() - ms);
 const facts: IssueFacts = { title: 'Call the bank', text: 'Soon.', priority: 2, due: null, status: 'pending' };
 
 describe('differing', () => {
-  it('every field is sent for an issue of which nothing is known', () => {
+  it('all fields of a task are sent to an issue whose values are not known yet', () => {
     expect(differing(facts, undefined, now)).toEqual({ news: facts, held: false });
   });
 
@@ -26,13 +26,13 @@ describe('differing', () => {
     });
   });
 
-  it('the known value of an issue’s field is sent again when a different value was sent and got no reply', () => {
+  it('a task’s value is sent to the issue again when a different value was sent later and got no reply', () => {
     const known = { ...facts, sending: { status: 'completed' as const, due: '2026-03-02' } };
     expect(differing(facts, known, now)).toEqual({ news: { due: null, status: 'pending' }, held: false });
     expect(differing({ ...facts, status: 'completed' }, known, now).news).toEqual({ due: null, status: 'completed' });
   });
 
-  it('a field that was changed in the issue is not sent to the issue until the change is written into the task or given up', () => {
+  it('a field changed in the issue is not sent to the issue while the change is being written into the task', () => {
     const known = { ...facts, coming: { status: 'in_progress' as const } };
     const wanted = { ...facts, title: 'Write to the bank' };
     const title = { title: 'Write to the bank' };
@@ -52,7 +52,7 @@ describe('differing', () => {
 describe('noteOf', () => {
   const lost = { ...facts, sending: { status: 'completed' as const, title: 'Sent' } };
 
-  it('when another value is sent to an issue, an earlier sent value without a reply is stored as the value that the issue has', () => {
+  it('a sent value without a reply is stored as the issue’s value when another value is sent', () => {
     const known = { ...lost, ...noteOf({ status: 'pending' }, lost) };
     expect(known).toEqual({ ...facts, status: 'completed', sending: { status: 'pending' } });
     expect(changeByGithub({ title: facts.title, state: 'closed' }, known).moves).toBe(false);
@@ -73,7 +73,7 @@ describe('changeByLinear', () => {
     expect(changeByLinear({ title: 'Call the bank' }, known).names).toEqual(['title']);
   });
 
-  it('a Linear event with known or in-flight values changes nothing', () => {
+  it('a Linear event changes nothing in the task when its values are known or still being sent to Linear', () => {
     const known = { ...facts, sending: { priority: 1 } };
     expect(changeByLinear({ title: 'Call the bank', priority: 1, dueDate: null }, known).names).toEqual([]);
   });

@@ -40,7 +40,7 @@ describe('checkLinking', () => {
     [{ session_id: 'mtg_1', source_quote: 'I will.' }, undefined, true],
     [{ session_id: 'mtg_1', source_quote: 'I will.' }, 'mtg_2', false],
     [{ session_id: 'mtg_1', source_quote: 'I will.' }, null, false],
-  ] as const)('the task %j may be linked to meeting %s: %s', (task, asked, allowed) => {
+  ] as const)('the task %j may change its meeting to %s: %s', (task, asked, allowed) => {
     const check = () => checkLinking(task, asked);
     if (allowed) expect(check).not.toThrow();
     else expect(check).toThrow(expect.objectContaining({ code: 'CONFLICT' }));
@@ -48,7 +48,7 @@ describe('checkLinking', () => {
 });
 
 describe('outdatesReview', () => {
-  it('a change of the task’s content outdates its review, and a change of its status does not', () => {
+  it('a task’s review is outdated by a change of the title, and not by a change of the status', () => {
     expect(outdatesReview(['status', 'title'])).toBe(true);
     expect(outdatesReview(['status', 'email_execution_enabled'])).toBe(false);
   });

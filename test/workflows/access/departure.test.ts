@@ -1,14 +1,10 @@
-/**
- * Tests the workflow of a departed member: grants and tasks end at once, and the workflow repeats this five minutes
- * later.
- */
 import { expect, it } from '@jest/globals';
 import { stories } from '../story.ts';
 import { memberDeparted } from '../../../workflows/access/departure.ts';
 
 const { tell, now } = stories();
 
-it('a member who leaves loses access grants and tasks at once, and five minutes later also those that requests still running have added meanwhile', async () => {
+it('a departed member loses access grants and tasks at once, and five minutes later those added meanwhile', async () => {
   const begun = await now();
   const at: number[] = [];
   const { calls } = await tell(memberDeparted, [{ orgId: 'org_1', userId: 'usr_1', leftAt: '2030-01-01' }], {

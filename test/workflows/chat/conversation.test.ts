@@ -27,7 +27,7 @@ describe('conversation', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(60_000);
   });
 
-  it('the conversation workflow processes messages that arrive during its activity once, together, and never concurrently', async () => {
+  it('the conversation workflow processes messages that arrive during its activity together, and never concurrently', async () => {
     const [first, go] = [gate(), gate()];
     let [running, most] = [0, 0];
     const attendTo = async () => {

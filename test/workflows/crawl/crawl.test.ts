@@ -56,7 +56,7 @@ describe('crawlSite', () => {
     expect(endings).toEqual([{ ending: 'limit_reached', error: 'No room.' }]);
   });
 
-  it('the crawl workflow waits a minute for an unavailable site, and fails when it is unavailable for the fifth time', async () => {
+  it('the crawl workflow waits a minute for an unavailable site, and fails when the site is unavailable for the fifth time', async () => {
     const { activities, endings } = scripted(Array.from({ length: 5 }, () => progress('waiting', 'robots.txt: 503')));
     const { calls, skippedMs, result } = await tell(crawlSite, [ref], activities);
     expect([calls.length, result]).toEqual([6, 'failed']);
@@ -134,7 +134,7 @@ describe('crawlSite', () => {
     expect([calls.length, result]).toEqual([22, 'completed']);
   });
 
-  it('the crawl workflow stops its batch on cancellation and still finishes the crawl; a second cancellation is refused', async () => {
+  it('the crawl workflow stops its batch on cancellation, and still finishes the crawl', async () => {
     const { activities, endings } = scripted([]);
     let begun!: () => void;
     const batch = new Promise<void>((resolve) => (begun = resolve));

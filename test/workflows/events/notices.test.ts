@@ -8,14 +8,14 @@ const { tell } = stories();
 const minute = 60_000;
 
 describe('notices', () => {
-  it('the workflow that notifies members looks again when the next mail is due, and ends when no mail is left', async () => {
+  it('the workflow that notifies members runs again when the next mail is due, and ends when no mail is left', async () => {
     const outcomes = [5 * minute, undefined];
     const { calls, skippedMs } = await tell(notices, [ref], { tellMembers: async () => outcomes.shift() });
     expect(calls).toEqual(['tellMembers', 'tellMembers']);
     expect(skippedMs).toBeGreaterThanOrEqual(5 * minute);
   });
 
-  it('the workflow that notifies members runs its activity again for news that arrives while the activity runs', async () => {
+  it('the workflow that notifies members runs its activity again for events that arrive while the activity runs', async () => {
     let tells = 0;
     const started = Promise.withResolvers<{ signal(definition: typeof noticed): Promise<void> }>();
     const tellMembers = async () => {

@@ -49,7 +49,7 @@ describe('ticketEvents', () => {
     ]);
   });
 
-  it('the ticket events workflow runs delivery lines (one per destination) concurrently: one that waits for hours does not delay the others', async () => {
+  it('the ticket events workflow sends to its destinations concurrently, so that a waiting destination does not delay the others', async () => {
     const done: string[] = [];
     const left = new Map<string, LineLeft[]>([
       ['a', [waiting(5 * hour), { kind: 'done' }]],
@@ -72,7 +72,7 @@ describe('ticketEvents', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(5 * hour);
   });
 
-  it('while deliveries to one destination wait, the ticket events workflow plans the deliveries of new events, and does not send the waiting ones earlier', async () => {
+  it('while deliveries to a destination wait, the ticket events workflow plans new deliveries without sending the waiting ones earlier', async () => {
     const [planned, again] = [gate(), gate()];
     const carried: string[][] = [];
     let tries = 0;
@@ -103,7 +103,7 @@ describe('ticketEvents', () => {
     expect(tries).toBe(1);
   });
 
-  it('when a delivery is planned while others to the same destination are being sent, the ticket events workflow sends to that destination once more', async () => {
+  it('a delivery planned while others are sent to the same destination makes the ticket events workflow send there again', async () => {
     const [sending, planned] = [gate(), gate()];
     let [plans, sent] = [0, 0];
     await tell(
@@ -221,7 +221,7 @@ describe('ticketEvents', () => {
     expect(plans).toBe(2);
   });
 
-  it('the ticketEvents workflow shows operators the waiting deliveries and the commands that act on them, and at the end the deliveries that were given up', async () => {
+  it('the ticket events workflow shows operators the waiting deliveries, the commands for them, and finally the deliveries given up', async () => {
     let details = '';
     let last = '';
     const left: LineLeft[] = [waiting(hour), waiting(hour), { kind: 'done', failed: 'dlv_1' }];

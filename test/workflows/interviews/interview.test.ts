@@ -160,7 +160,7 @@ describe('interview', () => {
     expect(Math.abs(Date.parse(start!.at) - Date.parse(record.due))).toBeLessThan(minute);
   });
 
-  it('an interview returns to scheduled with the reason when no bot can join for 15 minutes, and does not start again by itself', async () => {
+  it('an interview for which no bot can join within 15 minutes returns to scheduled, and does not start again by itself', async () => {
     const dueAt = new Date((await now()) + dayMs).toISOString();
     const { record, activities } = world({ dueAt, deploy: [{ refused: 'bad_link' }] });
     record.state = { ...newState([], dueAt), status: 'scheduled' };
@@ -287,7 +287,7 @@ describe('interview', () => {
     expect(collected).toEqual(['bot_1', 'bot_1', 'bot_1']);
   });
 
-  it('the interview workflow evaluates what is stored when the service refuses every request for the transcript', async () => {
+  it('the interview workflow still evaluates an interview when the service refuses every request for the transcript', async () => {
     const { record, activities, dismissed } = world();
     record.state = { ...newState([], undefined), status: 'evaluating', bot: { kind: 'recall', id: 'bot_1' } };
     const begun = await now();
@@ -336,7 +336,7 @@ describe('interview', () => {
     };
   };
 
-  it('an interview is not cancelled as a no-show while the service refuses every request for the bot’s state, and continues when the bot is found in the call', async () => {
+  it('an interview is not cancelled as a no-show while the service refuses every request for the bot’s state', async () => {
     const { record, activities } = world();
     record.state = await waitingFor(11 * minute);
     const away = refusing();
@@ -349,7 +349,7 @@ describe('interview', () => {
     expect(moves(record.history)[0]).toEqual(['bot_deployed', 'in_progress', 'join', 'bot']);
   });
 
-  it('an interview returns to scheduled, and its bot is dismissed, when the service has refused every request for the bot’s state for four hours', async () => {
+  it('after four hours of refused requests for the bot’s state, an interview returns to scheduled, and its bot is dismissed', async () => {
     const { record, activities, dismissed } = world();
     record.state = await waitingFor(220 * minute);
     const away = refusing();
@@ -361,7 +361,7 @@ describe('interview', () => {
     expect(dismissed).toEqual(['bot_1']);
   });
 
-  it('an interview stays in progress when its bot is lost, until another one is sent; both transcripts are collected', async () => {
+  it('an interview stays in progress when its bot is lost, and the transcripts of both bots are collected', async () => {
     const { record, activities, dismissed, collected } = world({
       deploy: [outside('bot_1'), { refused: 'service' }, outside('bot_2')],
       looks: [{ phase: 'recording' }, { phase: 'failed', reason: 'service' }, { phase: 'recording' }],
@@ -487,7 +487,7 @@ describe('interview', () => {
     },
   );
 
-  it('the interview workflow refuses what its state does not allow, with the reason from the transition table', async () => {
+  it('the interview workflow refuses an operation that its state does not allow, with the reason from the transition table', async () => {
     const { activities } = world();
     await tell(interview, [ref], activities, async (handle) => {
       const refused = await ask(handle, 'end').catch((error: unknown) => error);
@@ -501,7 +501,7 @@ describe('interview', () => {
     });
   });
 
-  it('the interview workflow stores no score when the interview is cancelled during scoring, and refuses the request for the score', async () => {
+  it('the interview workflow stores no score when the interview is cancelled during scoring', async () => {
     let release!: () => void;
     const held = new Promise<void>((resolve) => (release = resolve));
     let begun = false;
@@ -538,7 +538,7 @@ describe('interview', () => {
     });
   });
 
-  it('an interview whose bot is in the call at the no-show deadline continues, although no poll before the deadline has found the bot there', async () => {
+  it('an interview continues when its bot is in the call at the no-show deadline, although no poll has found the bot yet', async () => {
     const waiting = { phase: 'waiting' } as const;
     const looks: BotState[] = [waiting, waiting, waiting, { phase: 'recording' }];
     const { record, activities } = world({ deploy: [outside('bot_1')], looks });
@@ -553,7 +553,7 @@ describe('interview', () => {
     });
   });
 
-  it('when an interview is deleted, its workflow makes the bot leave, and deletes the interview’s data again once all running requests have ended', async () => {
+  it('the workflow of a deleted interview makes the bot leave, and deletes the data again after all running requests', async () => {
     const { record, activities, dismissed } = world({ deploy: [outside('bot_1')] });
     const { calls, skippedMs } = await tell(interview, [ref], activities, async (handle) => {
       await ask(handle, 'start');

@@ -62,7 +62,7 @@ describe('taskExecution', () => {
     expect(calls).toHaveLength(10);
   });
 
-  it('the task execution workflow shows operators the waiting steps and where to read the reason, and at the end the steps that were given up', async () => {
+  it('the task execution workflow shows operators the waiting steps, and finally the steps that were given up', async () => {
     const gate = Promise.withResolvers<void>();
     let details = '';
     let last = '';

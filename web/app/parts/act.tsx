@@ -1,4 +1,3 @@
-/** A button that performs an action. */
 type Given = {
   name: string;
   /** What the action is about, where several buttons have the same name. Only screen readers announce this text. */

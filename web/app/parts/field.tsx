@@ -42,8 +42,7 @@ type Typed = Given &
   };
 
 export function Text({ label, hint, of, type = 'text', change, ...more }: Typed) {
-  // The types of preact accept only one known input type at a time, not several. So the compiler is told that it is
-  // `text`.
+  // preact's types do not accept a union of input types, so the compiler is told that the type is `text`.
   const kind = type as 'text';
   const typed = ({ currentTarget }: { currentTarget: { value: string } }) => void change?.(currentTarget.value);
   return (
@@ -54,8 +53,8 @@ export function Text({ label, hint, of, type = 'text', change, ...more }: Typed)
 }
 
 /**
- * The properties that the fields of a form share, by a field's name. The label is the text of this name in `words`. The
- * hint is the text `<name>_hint`, if there is one. The first value is the one in `values`.
+ * Returns a function that makes the properties of a field from its name. The label is the text of this name in `words`,
+ * the hint is the text `<name>_hint`, if there is one, and the initial value is the one in `values`.
  */
 export function fieldsOf<N extends string>(
   words: { readonly [Name in N]: unknown },

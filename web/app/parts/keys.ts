@@ -7,8 +7,8 @@ import { useLayoutEffect } from 'preact/hooks';
 import { createStore } from '../../live/store.ts';
 
 /**
- * A function for each key, such as `j`, `Escape` or `Control+k`. A function that returns false did not use the key, so
- * the browser does with the key what it usually does.
+ * A function for each key, such as `j`, `Escape` or `Control+k`. When the function returns false, the browser handles
+ * the key.
  */
 export type Keys = Readonly<Record<string, (event: KeyboardEvent) => unknown>>;
 

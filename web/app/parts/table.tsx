@@ -6,7 +6,6 @@ type Given = {
   /** The head of the last column, if this column contains buttons. Only screen readers announce it. */
   acts?: string;
   caption?: string;
-  /** The rows. */
   children: ComponentChildren;
 };
 

@@ -1,4 +1,4 @@
-/** The parts of an address of the page: `/app/{screen}/{id}?{filters}`. Pure. */
+/** The parts of an address of the page: `/app/{screen}/{id}?{filters}`. */
 
 export const screens = ['inbox', 'knowledge', 'tools', 'deliveries', 'settings', 'start'] as const;
 export type Screen = (typeof screens)[number];

@@ -1,4 +1,4 @@
-/** The hours of a day as a person writes them: `09:00-12:00, 13:00-17:30`. Pure. */
+/** The hours of a day as a person writes them: `09:00-12:00, 13:00-17:30`. */
 
 export type Span = { from: string; until: string };
 

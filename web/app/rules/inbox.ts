@@ -1,4 +1,4 @@
-/** The views of the inbox: which conversations belong to them, and in which order. Pure. */
+/** The views of the inbox: which conversations belong to them, and in which order. */
 import type { InboxConversation } from '../../../api/chat/contract/inbox.ts';
 
 export const boxes = ['waiting', 'mine', 'unassigned', 'snoozed', 'resolved', 'all'] as const;
@@ -53,7 +53,7 @@ export function fits(one: InboxConversation, view: View, me: string): boolean {
   );
 }
 
-/** In the view `waiting`, the longest waiting conversations come first; in other views, those with newest activity. */
+/** In the view `waiting`, the longest waiting conversations come first; in all other views, the last active ones. */
 export function order({ box }: View): (one: InboxConversation, other: InboxConversation) => number {
   const at = (one: InboxConversation) => one.last_message_at ?? one.created_at;
   return box === 'waiting'

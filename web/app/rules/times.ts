@@ -1,4 +1,4 @@
-/** Times as a person reads them. Pure. */
+/** Times as a person reads them. */
 
 const units = [
   ['day', 86_400_000],

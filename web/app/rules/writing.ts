@@ -1,4 +1,4 @@
-/** Rules for what is typed into the box of a conversation. Pure. */
+/** Rules for the text in the box of a conversation. */
 
 export type Insert = { from: number; to: number; word: string };
 
@@ -17,8 +17,8 @@ export function replaced(body: string, { from, to }: Insert, text: string): { bo
 }
 
 /**
- * The ids of the members whose names follow an `@` in a note. A name may begin with another name, so the longest names
- * are looked for first, and what was found is not searched again.
+ * The ids of the members whose names follow an `@` in a note. A name may begin with another name, so longer names are
+ * searched first, and each found name is removed from the searched text.
  */
 export function mentionsIn(body: string, members: readonly { user_id: string; name: string }[]): string[] {
   const names = [...new Set(members.map(({ name }) => name))].filter((name) => name !== '');

@@ -44,8 +44,8 @@ export function App() {
 
 function Open({ screen }: { screen: Screen }) {
   const Found = loaded.value[screen];
-  // What a screen holds, such as a new key or an answer, belongs to one organization and mode, so a change of either
-  // shows the screen anew. The state of the inbox is kept outside of its screen.
+  // The state of a screen, such as a new key or an answer, belongs to one organization and mode. So a change of either
+  // creates the screen anew. The inbox keeps its state outside of its screen.
   if (Found) return <Found key={screen === 'inbox' ? screen : `${screen} ${orgId.value} ${mode.value}`} />;
   if (screen !== 'inbox')
     void attempt(async () => {

@@ -158,7 +158,7 @@ onFrame('welcome', () => {
 document.addEventListener('visibilitychange', () => {
   if (due) void refresh().then(() => view());
 });
-/** Repeats what the member does every 30 s, because the server forgets it after a minute. */
+/** Every 30 s, repeats what the member does, because the server forgets it after a minute. */
 setInterval(() => view(), 30_000);
 
 export function type(body: string, convId = openId.value): void {
@@ -170,10 +170,10 @@ export function typeNote(body: string, convId = openId.value): void {
   noteDrafts.value = new Map(noteDrafts.value).set(convId, body);
 }
 
-/** The texts one below the other, without empty ones. */
+/** Joins texts with blank lines between them, without empty texts. */
 const joined = (...texts: readonly string[]): string => texts.filter((text) => text.trim()).join('\n\n');
 
-/** Adds a text after the reply that was typed already. */
+/** Appends a text to the typed reply. */
 const add = (body: string, convId: string): void => type(joined((drafts.value.get(convId) ?? '').trim(), body), convId);
 
 /** Sends the typed reply. The reply waits in `outgoing` while the server cannot be reached. */

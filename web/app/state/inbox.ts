@@ -12,7 +12,7 @@ const pageSize = 100;
 
 const entries = signal<ReadonlyMap<string, InboxConversation>>(new Map());
 /**
- * How far the list of the current view has been read. `view`: what `sought` returns for it. `cursor`: the next page;
+ * How far the list of the current view has been read. `view`: identifies the list (`sought`). `cursor`: the next page;
  * null when all pages have been read.
  */
 const next = signal<{ view: string; cursor: string | null; count: number; busy: boolean } | undefined>();

@@ -25,7 +25,7 @@ export type Viewing = { conv_id: string; user_id: string; doing: 'reading' | 'wr
 
 const listeners = new Map<string, ((frame: never) => void)[]>();
 let open: Link | undefined;
-/** The time of the last change that was received; the next connection resumes there. */
+/** The time of the last received change, from which the next connection resumes. */
 let since: string | undefined;
 
 /** Calls `listener` for each frame of a type. */
@@ -35,7 +35,7 @@ export function onFrame<K extends keyof Frames>(type: K, listener: (frame: Frame
 
 export const tell = (frame: Record<string, unknown>): boolean => open?.send(frame) ?? false;
 
-/** Connects to the chosen organization and mode. `anew`: true when one of them has changed; then nothing is resumed. */
+/** Connects to the chosen organization and mode. `anew`: one of them has changed, so nothing is resumed. */
 export function connect({ anew }: { anew: boolean }): void {
   open?.close();
   if (anew) since = undefined;
@@ -52,9 +52,9 @@ export function connect({ anew }: { anew: boolean }): void {
       else link.value = state;
     },
     unreadable: () => undefined,
-    // The server closes the socket when this page has named a conversation that does not exist. The next socket names
-    // only a conversation that can be read. If the organization itself is missing, `address` throws `Unreachable`, and
-    // the link ends.
+    // The page always connects again. The server closes the socket when this page named a conversation that does not
+    // exist, and the next socket names only a conversation that can be read. If the organization itself is missing,
+    // `address` throws `Unreachable`, and the link ends.
     missing: () => true,
   });
 }
@@ -63,7 +63,7 @@ async function address(): Promise<string> {
   try {
     const { ws_url } = await call(openLive, { params: { orgId: orgId.value } });
     const url = new URL(ws_url);
-    // The page may be open under another host name than the public one.
+    // The page may be open under another host name than the public one, so the socket uses the page's own.
     url.host = location.host;
     url.protocol = location.protocol.replace('http', 'ws');
     url.searchParams.set('mode', mode.value);

@@ -70,8 +70,8 @@ export function chooseMode(to: Mode): void {
 }
 
 async function take(login: { user: User; organizations: Membership[] }): Promise<void> {
-  // When another person has signed in by the dialog over the page, the page is loaded again, because its data belong to
-  // the person before.
+  // When another person signs in with the dialog over the page, the page is loaded again, because its data belong to
+  // the previous person.
   if (user.value && user.value.userId !== login.user.userId) location.assign('/app');
   organizations.value = login.organizations;
   await readMode();

@@ -1,4 +1,3 @@
-/** The texts of the page in German. */
 import { brands, type Texts } from './en.ts';
 
 export const de: Texts = {
@@ -298,7 +297,7 @@ export const de: Texts = {
     sound: 'Ein Ton',
     mail: 'Mail für das, was ungelesen bleibt',
     mail_after_minutes: 'Minuten bis zur Mail, während ich da bin',
-    quiet: 'Ruhezeit: kein Ton und keine Mail',
+    quiet: 'Ruhezeit: kein Ton, keine Browser-Benachrichtigung, keine Mail',
     from: 'Von',
     until: 'Bis',
     timezone: 'Zeitzone',

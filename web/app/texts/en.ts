@@ -313,7 +313,7 @@ export const en = {
     sound: 'A sound',
     mail: 'Mail for what stays unread',
     mail_after_minutes: 'Minutes until it is mailed while I am here',
-    quiet: 'Quiet hours: no sound and no mail',
+    quiet: 'Quiet hours: no sound, browser notification or mail',
     from: 'From',
     until: 'Until',
     timezone: 'Time zone',

@@ -1,4 +1,3 @@
-/** The texts of the page in Spanish. */
 import { brands, type Texts } from './en.ts';
 
 export const es: Texts = {
@@ -297,7 +296,7 @@ export const es: Texts = {
     sound: 'Un sonido',
     mail: 'Correo para lo que queda sin leer',
     mail_after_minutes: 'Minutos hasta el correo mientras estoy presente',
-    quiet: 'Horas de silencio: ni sonido ni correo',
+    quiet: 'Horas de silencio: ni sonido, ni notificación del navegador, ni correo',
     from: 'Desde',
     until: 'Hasta',
     timezone: 'Zona horaria',

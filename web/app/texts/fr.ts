@@ -1,4 +1,3 @@
-/** The texts of the page in French. */
 import { brands, type Texts } from './en.ts';
 
 export const fr: Texts = {
@@ -298,7 +297,7 @@ export const fr: Texts = {
     sound: 'Un son',
     mail: 'Un e-mail pour ce qui reste non lu',
     mail_after_minutes: 'Minutes avant l’e-mail, quand je suis présent',
-    quiet: 'Heures calmes : ni son ni e-mail',
+    quiet: 'Heures calmes : ni son, ni notification du navigateur, ni e-mail',
     from: 'De',
     until: 'À',
     timezone: 'Fuseau horaire',

@@ -25,7 +25,7 @@ function isWithin(item: Element, names: RegExp): boolean {
   return false;
 }
 
-/** The number of characters on buttons that are direct children of an element or of its lists. */
+/** The number of characters on buttons that are children or grandchildren of an element. */
 function onButtons(item: Element): number {
   const near = elements(item).flatMap((child) => (child.name === 'button' ? [child] : elements(child)));
   return near.reduce((sum, { name, characters }) => sum + (name === 'button' ? characters : 0), 0);

@@ -109,7 +109,8 @@ const element = (name: string, attributes: Element['attributes'], parent: Elemen
 });
 
 /**
- * Parses `html`. Malformed HTML never throws. @throws `Unreadable('too_deep')` far beyond the depth that browsers show.
+ * Parses `html`. Malformed HTML never throws. @throws `Unreadable('too_deep')` when elements are nested deeper than
+ * `maxParserDepth`.
  */
 export function parseTree(html: string): Tree {
   const tree: Tree = {
@@ -129,8 +130,8 @@ export function parseTree(html: string): Tree {
   const opened = new Set<string>();
   let depth = 0;
   /**
-   * Counts the open elements that are not in the tree. `muted`: an element named in `silent` or a hidden element below
-   * the maximum depth, and all elements inside it. `over`: other elements below the maximum depth.
+   * Counts the open elements that are not in the tree. `muted`: an element named in `silent` or a hidden element deeper
+   * than `maxTreeDepth`, and all elements inside it. `over`: other elements deeper than `maxTreeDepth`.
    */
   let muted = 0;
   let mutedBy: string | undefined;

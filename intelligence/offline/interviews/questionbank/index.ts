@@ -1,4 +1,3 @@
-/** The question templates by language. */
 import type { Bank } from './bank.ts';
 import { de } from './de.ts';
 import { en } from './en.ts';

@@ -22,7 +22,7 @@ export type Own = {
   notFoundAgain: string;
   /** The sentence when the search or the model failed after all retries. */
   outOfOrder: string;
-  /** The sentence when a member has to approve an action; sent while the approval is awaited. */
+  /** The sentence while a member's approval of an action is awaited. */
   memberAsked: string;
   /** The sentence when an action succeeded and its tool returned no text. */
   actionDone: string;
@@ -37,7 +37,7 @@ export type Own = {
   signInFirst: string;
   /** The sentence when only a person may do what the customer asked for. */
   personOnly: string;
-  /** The sentence when a tool fits the question, but arguments are missing; a list of them follows. */
+  /** The sentence when a tool fits the question, but arguments are missing. A list of the missing arguments follows. */
   needsMore: string;
   /** The sentence when an organization has used up the answers that test mode allows in a minute. */
   overTestLimit: string;

@@ -1,4 +1,3 @@
-/** The word lists of all languages of the agent. */
 import { de } from './de.ts';
 import { en } from './en.ts';
 import { es } from './es.ts';

@@ -7,7 +7,7 @@ export type Words = {
   functionWords: readonly string[];
   /**
    * Further words that customers often write, which identify the language. A word that also occurs in messages of
-   * another of these languages is left out, because it would not tell the two languages apart.
+   * another of these languages is left out, because the word would not tell the two languages apart.
    */
   telling: readonly string[];
   /** Patterns of words that begin a question. */

@@ -14,7 +14,6 @@ type Given = {
   action: string;
   /** The message that is shown after success. */
   done?: string;
-  /** The fields. */
   children: ComponentChildren;
   /** Shown beside the submit button. */
   beside?: ComponentChildren;

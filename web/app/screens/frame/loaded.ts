@@ -60,8 +60,8 @@ export function useLoaded<T>(read: Read<T>, given: readonly (string | undefined)
 }
 
 /**
- * A function that calls `act`, except while its earlier call is pending. Otherwise, each new read would abort the read
- * before it, and reads that are repeated faster than the server answers would never show anything.
+ * Returns a function that calls `act` unless its earlier call is pending. Each new read aborts the read before it, so
+ * reads that are repeated faster than the server answers would never show anything.
  */
 export function oneAtATime(act: () => Promise<void>): () => void {
   let pending = false;

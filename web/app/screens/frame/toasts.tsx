@@ -1,4 +1,3 @@
-/** Short messages about what was done or what failed. */
 import { dismiss, toasts } from '../../state/toast.ts';
 import { texts } from '../../texts/texts.ts';
 

@@ -17,7 +17,7 @@ const moves: Record<Gap['status'], readonly Gap['status'][]> = {
 };
 
 /**
- * The id under which a gap is changed. A gap has an id for each of its wordings, and any of them stands for the gap.
+ * The id under which a gap is changed. A gap has an id for each of its wordings, and the server accepts any of them.
  */
 const idOf = ({ gap_ids }: Gap): string => gap_ids[0]!;
 

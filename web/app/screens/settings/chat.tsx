@@ -12,7 +12,6 @@ import { fieldsOf, Text, textOf, Tick } from '../../parts/field.tsx';
 import { here, isAdmin, mode, orgId } from '../../state/session.ts';
 import { texts } from '../../texts/texts.ts';
 
-/** The script tag of the chat for a page. */
 const scriptTag = (key: string): string =>
   `<script src="${location.origin}/widget.js" data-key="${key}" async></script>`;
 

@@ -152,9 +152,9 @@ export function Server() {
 }
 
 /**
- * The approval of a tool with the definition that the member has seen. Another definition may have been discovered
- * meanwhile. Then the check before each call suspends the tool. The settings of an earlier approval stay, such as its
- * limits.
+ * The approval of a tool with the definition that the member has seen. If another definition has been discovered
+ * meanwhile, the check before the next call suspends the tool. Settings of an earlier approval, such as its limits,
+ * stay.
  */
 function approvalOf(
   { source_name, description, input_schema, output_schema }: Discovered,
