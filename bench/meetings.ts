@@ -125,7 +125,7 @@ function real(found: readonly Found<Real>[]): void {
 function summaries(meetings: readonly Meeting[]): void {
   const made = meetings.map((meeting) => ({
     meeting,
-    short: summarizeMeeting(saidIn(meeting), { members: membersOf(meeting), startedAt, zone }).short,
+    short: summarizeMeeting(saidIn(meeting), { members: membersOf(meeting), startedAt, zone }, 'short').summary,
   }));
   line('short: words, at most', String(shortWords), String(Math.max(...made.map(({ short }) => wordsIn(short)))));
   const scored = (name: string, asked: string, summaryOf: (one: (typeof made)[number]) => string): void => {

@@ -51,6 +51,8 @@ export type Described = {
   names?: Readonly<Record<string, string>>;
   /** Fields of the schemas that do not become options. */
   except?: readonly string[];
+  /** The route takes null as absent, so that no value can be removed, and the options refuse `none`. */
+  keepsValues?: true;
   /** Runs in place of sending the request. */
   runs?(session: Session, given: Given): Promise<void>;
   shown(ask: Ask<unknown>, given: Given, width: number): Promise<Printed>;
@@ -189,7 +191,8 @@ function addCommand(noun: Command, described: Noun['commands'][number], act: Act
   for (const field of fields.filter(({ name }) => name in args))
     made.addArgument(argumentOf({ ...field, help: args[field.name]! }));
   for (const field of fields.filter(({ name }) => !(name in args)))
-    for (const option of optionsOf(field, !does.head.startsWith('POST '))) made.addOption(option);
+    for (const option of optionsOf(field, !does.head.startsWith('POST '), described.keepsValues))
+      made.addOption(option);
   withExamples(
     made,
     examples.map((example) => (noun.parent ? `${noun.name()} ${example}` : example)),

@@ -91,14 +91,27 @@ export function argumentOf({ name, choices, required, ...field }: Field): Argume
   return choices ? argument.choices(choices) : argument.argParser((text: string) => valueOf(text, field));
 }
 
-/** The options of a field. Null is accepted only in a change, where it removes a value. */
-export function optionsOf({ option, choices, required, ...field }: Field, isChange: boolean): Option[] {
+/**
+ * The options of a field. Null is accepted only in a change, where it removes a value. `keepsValues`: in this change
+ * null removes nothing, so `none` is refused.
+ */
+export function optionsOf(
+  { option, choices, required, ...field }: Field,
+  isChange: boolean,
+  keepsValues = false,
+): Option[] {
   const { type, nullable } = field;
-  const help = [field.help, ...(nullable && isChange ? ['none removes it'] : [])].filter(Boolean).join('; ');
+  const isRemovable = nullable && isChange && !keepsValues;
+  const help = [field.help, ...(isRemovable ? ['none removes it'] : [])].filter(Boolean).join('; ');
   if (type === 'flag') return [new Option(`--${option}`, help), new Option(`--no-${option}`, 'the opposite')];
   const made = new Option(`--${option} <${placeholderOf(type, option)}>`, help).makeOptionMandatory(required);
-  if (choices) return [made.choices(nullable && isChange ? [...choices, 'none'] : choices)];
-  return [made.argParser((text: string) => valueOf(text, field))];
+  if (choices) return [made.choices(isRemovable ? [...choices, 'none'] : choices)];
+  const parse = (text: string): unknown => {
+    if (keepsValues && nullable && text === 'none')
+      throw new InvalidArgumentError('This value can be replaced, but not removed.');
+    return valueOf(text, field);
+  };
+  return [made.argParser(parse)];
 }
 
 function placeholderOf(type: Field['type'], option: string): string {

@@ -1,5 +1,5 @@
 /**
- * Every command starts here. This file runs before any package is installed, so it is plain JavaScript for Node 18 and
+ * Every command starts here. This file runs before any package is installed, so it is plain JavaScript for Node 20 and
  * newer that imports only node:* and files that do the same. It installs missing or outdated packages, then runs the
  * command's entry under Node 24.
  */

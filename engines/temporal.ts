@@ -108,7 +108,7 @@ async function fromSource(temporary: string, report: Report): Promise<void> {
   ).catch((error: unknown) => {
     throw new EngineError(
       `Temporal is not installed, its release could not be downloaded, and it could not be built: ${(error as Error).message} ` +
-        `Install Go 1.25 or newer, or the Temporal CLI ${version}, or set TEMPORAL_ADDRESS to a running server.`,
+        `Install Go 1.26 or newer, or the Temporal CLI ${version}, or set TEMPORAL_ADDRESS to a running server.`,
     );
   });
 }

@@ -160,9 +160,11 @@ export function createNoticeActivities(deps: NoticeDeps) {
     const topic = aboutConversation(conv_id);
     const assignee = to !== undefined && membersOf(org).includes(to) ? to : undefined;
     // The assignee may have left the organization meanwhile. Then the other members are notified, unless the notice
-    // concerned only the assignee.
+    // concerned only the assignee, or the customer wrote in a conversation that does not wait for a person.
     if (personal.includes(occasion.kind) && assignee === undefined) return;
-    const kind = occasion.kind === 'customer_replied' && !assignee ? 'conversation_escalated' : occasion.kind;
+    const repliedToNobody = occasion.kind === 'customer_replied' && assignee === undefined;
+    if (repliedToNobody && conversation.status !== 'escalated') return;
+    const kind = repliedToNobody ? 'conversation_escalated' : occasion.kind;
     const words = {
       conversation_escalated: () => escalatedWords(org.name, reason, conv_id),
       conversation_assigned: async () => assignedWords(org.name, by && (await findUser(by))?.name, conv_id),
@@ -215,6 +217,7 @@ export function createNoticeActivities(deps: NoticeDeps) {
     // If the call is not waiting for a member any more, nobody is notified.
     if (!org || call?.state !== 'waiting' || call.awaited !== 'member') return;
     const { conv_id, customer_id, mode, tool_name } = call;
+    const assigned = (await findConversation(orgId, conv_id))?.assigned_to;
     await tell(org, {
       key: `approval_waiting:${callId}`,
       kind: 'approval_waiting',
@@ -222,7 +225,8 @@ export function createNoticeActivities(deps: NoticeDeps) {
       said: approvalWords(org.name, titleOf(tool_name), conv_id, callId),
       subject: { topic: aboutConversation(conv_id), conv_id, approval_id: callId },
       about: [customer_id],
-      assignee: (await findConversation(orgId, conv_id))?.assigned_to,
+      // A member who has left stays the assignee, but is not notified any more. Then the other members are notified.
+      assignee: membersOf(org).find((userId) => userId === assigned),
     });
   }
 

@@ -2,8 +2,12 @@
 import type { Starter } from '../../providers/base/handled.ts';
 import type { User } from '../../models/access/user.ts';
 import { createDelivery, DeliveryModel, type Delivery, type NewDelivery } from '../../models/events/delivery.ts';
-import { nameOf } from '../../models/rules/access/mailbox.ts';
-import { slackLane, slackWebhookName, type NotificationPayload } from '../../models/rules/events/notification.ts';
+import {
+  memberLane,
+  slackLane,
+  slackWebhookName,
+  type NotificationPayload,
+} from '../../models/rules/events/notification.ts';
 
 /** A receiver (`lane`, `line`, `destination`), and the content that it gets (`payload`). */
 export type Made = Pick<NewDelivery, 'lane' | 'line' | 'destination' | 'payload'>;
@@ -16,10 +20,11 @@ export const toSlack = (line: string, text: string): Made => ({
   payload: { slack: { text } } satisfies NotificationPayload,
 });
 
-export const toMember = ({ _id, name, email }: User, mail: { subject: string; text: string }): Made => ({
-  lane: `mail:${_id}`,
+/** A mail to a member. Its receiver's address is read at the time of sending. */
+export const toMember = ({ _id, email }: User, mail: { subject: string; text: string }): Made => ({
+  lane: memberLane(_id),
   destination: email,
-  payload: { mail: { to: { name: nameOf(name), address: email }, ...mail } } satisfies NotificationPayload,
+  payload: { mail } satisfies NotificationPayload,
 });
 
 /**

@@ -31,18 +31,16 @@ type Stored = Invitation & { interview_id: string };
 export const invitationLetterOf: InvitationPort = async (delivery, { secrets, publicUrl }) => {
   const { _id, org_id, created_at, payload } = delivery;
   const { invitation } = payload as { invitation: Stored };
-  const { interview_id, sequence, email, at, meeting_url, over } = invitation;
+  const { interview_id, sequence, email, at, meeting_url, replaced, over } = invitation;
   const [record, org] = await Promise.all([findInterview(org_id, interview_id), findOrganization(org_id)]);
   if (!record || !org) return null;
   const isFirst = await wasNeverTold(org_id, invitation);
   if (over ? isFirst : (record.invited?.sequence ?? 0) > sequence) return null;
   if (!over && !isAhead(record.status) && !isRunning(record.status)) return null;
-  const placeOf = async (): Promise<string> => {
-    if (meeting_url !== undefined) return meeting_url;
-    const room = await prepareRoom(orderOf(record), secrets);
-    return `${publicUrl}/rooms/${tokensOf(room, secrets).candidate}`;
-  };
-  const link = over ? '' : await placeOf();
+  const room = over || meeting_url !== undefined ? undefined : await prepareRoom(orderOf(record), secrets);
+  // The candidate was replaced after this mail was stored, and the room's link is only for the new candidate.
+  if (room && room.replaced !== replaced) return null;
+  const link = room ? `${publicUrl}/rooms/${tokensOf(room, secrets).candidate}` : (meeting_url ?? '');
   const hidden = meeting_url ?? `${publicUrl}/rooms/${hiddenLink}`;
   const { name } = record.candidate;
   const about = { organization: org.name, role: record.role_title, name, isFirst };

@@ -7,12 +7,12 @@ import { defined } from '../../models/rules/base/defined.ts';
 /** The data of a task for other services, and the assignee's mail address. */
 export async function toldOf(task: Task): Promise<{ told: TaskTold; email: string | undefined }> {
   const user = await findAssignee(task);
-  const { title, description, due_date, priority, source_quote, assignee_email } = task;
+  const { title, description, due_date, due_day, priority, source_quote, assignee_email } = task;
   const told = {
     task_id: task._id,
     title,
     priority,
-    ...defined({ description, due_date, source_quote }),
+    ...defined({ description, due_date, due_day, source_quote }),
     ...(user ? { assignee: user.name } : {}),
   };
   return { told, email: readAddress(assignee_email ?? user?.email) };

@@ -7,10 +7,10 @@ import { retrieveDeps, type Found, type Question } from './find.ts';
 import { retrieve, type Retrieval } from './retrieve.ts';
 import { vectorsName } from '../../clients/embedding/vectors.ts';
 import { isIncomplete, wakeEmbedding } from '../../models/knowledge/embedding.ts';
-import { findGroup, recordGap, type Asked, type QuestionVector } from '../../models/knowledge/gap.ts';
+import { findGroup, newGroup, recordGap, type Asked, type QuestionVector } from '../../models/knowledge/gap.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 import { defined } from '../../models/rules/base/defined.ts';
-import { gapGroup, gapReason } from '../../models/rules/knowledge/gap.ts';
+import { gapReason } from '../../models/rules/knowledge/gap.ts';
 import type { Passage } from '../../models/rules/knowledge/retrieval.ts';
 
 /** The number of passages shown with a gap. */
@@ -37,7 +37,7 @@ export async function noteGap(
   const known = meaning && (await findGroup(orgId, mode, meaning));
   const question = {
     question: query,
-    group: known ?? gapGroup(stems, query),
+    group: known ?? newGroup(stems, query),
     why: gapReason(retrieval.judged.length, anywhere),
     near: nearestIn(retrieval),
     meaning,

@@ -27,6 +27,7 @@ import { findUser, listUsers, UserModel } from '../../models/access/user.ts';
 import { takeState } from '../../models/base/onetimestate.ts';
 import { isIdOf } from '../../models/base/ids.ts';
 import { findConversation, type Conversation } from '../../models/chat/conversation.ts';
+import { hasErasedSince } from '../../models/chat/erasure.ts';
 import { listInboxOf } from '../../models/chat/inbox.ts';
 import { memberPresence, userOfPresence } from '../../models/live/presence.ts';
 import { isStaffStream, tellStaff, type StaffFrame } from '../../models/live/staff.ts';
@@ -44,7 +45,10 @@ const socketsPerMember = 20;
  * page.
  */
 const gatherMs = 150;
-/** If more conversations than this changed while a page was disconnected, the page is told to load the inbox again. */
+/**
+ * If more conversations than this changed while a page was disconnected, the page is told to load the inbox again
+ * (`reload`).
+ */
 const maxResumed = 200;
 /** Clocks of processes may differ by this much, in ms. */
 const skewMs = 5_000;
@@ -248,14 +252,18 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
 
   /**
    * Sends a socket the conversations that changed since `since`. It missed these changes because it was not open yet,
-   * or because this process missed frames.
+   * or because this process missed frames. If a customer was erased meanwhile, the page gets `reload` instead, because
+   * the deleted conversations are not among those that changed.
    */
   async function resume(staff: Staff, since: Date): Promise<void> {
     const { orgId, userId, modes: of, socket } = staff;
     const at = resumesAt(staff, stamp());
     const from = new Date(since.getTime() - skewMs);
-    const found = await listInboxOf(orgId, of, { since: from, limit: maxResumed + 1 });
-    if (found.length > maxResumed) return socket!.tell('reload');
+    const [found, hasErased] = await Promise.all([
+      listInboxOf(orgId, of, { since: from, limit: maxResumed + 1 }),
+      hasErasedSince(orgId, from),
+    ]);
+    if (hasErased || found.length > maxResumed) return socket!.tell('reload');
     for (const conversation of await entriesOf(orgId, found, userId))
       socket!.tell('conversation', { at, conversation });
   }

@@ -37,15 +37,27 @@ export function bytesReader(limit: number): Reader<Buffer> {
   };
 }
 
-/** This decoder drops a byte order mark. */
-const utf8 = new TextDecoder();
+/**
+ * This decoder drops a byte order mark, and throws on bytes that are not UTF-8. Otherwise a text in another encoding
+ * would be stored with replacement characters.
+ */
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function textOf(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new Problem('MALFORMED_JSON', { message: 'The body is not in UTF-8, as JSON has to be.' });
+  }
+}
 
 /** Parses bytes as JSON; no bytes give an empty object. @throws Problem `MALFORMED_JSON`, `VALIDATION`. */
 export function jsonOf(bytes: Buffer): unknown {
   if (bytes.length === 0) return {};
+  const text = textOf(bytes);
   let value: unknown;
   try {
-    value = JSON.parse(utf8.decode(bytes));
+    value = JSON.parse(text);
   } catch (error) {
     throw new Problem('MALFORMED_JSON', { message: `The body is not valid JSON: ${(error as Error).message}` });
   }

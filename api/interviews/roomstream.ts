@@ -17,8 +17,8 @@ import { Problem } from '../../models/rules/base/errors.ts';
 import { noticeOf, type RoomRole } from '../../models/rules/interviews/room.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
-/** The most sockets (tabs of all participants) of one room in one process. */
-const socketsPerRoom = 20;
+/** The most sockets (tabs) with one link in one process. A room has a link for each role. */
+const socketsPerLink = 10;
 /** A history frame contains at most this many of the last messages. */
 const historyLength = 400;
 
@@ -86,7 +86,8 @@ export function createRoomStreams(ctx: Context, metrics: SocketMetrics): StreamK
       endedBy: 'ended_at',
       ended: roomOver,
       of: ({ roomId }) => roomId,
-      maxSockets: socketsPerRoom,
+      maxSockets: socketsPerLink,
+      share: ({ role }) => role,
       endedAmong,
     },
     async admit({ params, address }) {

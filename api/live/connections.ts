@@ -47,16 +47,18 @@ export function createConnections({ maxSockets, socketsPerAddress }: Pick<Config
     },
 
     /**
-     * Registers a socket under its client's credential. @throws Problem RATE_LIMITED when the credential has too many
-     * sockets.
+     * Registers a socket under its client's credential. @throws Problem RATE_LIMITED when the client's share of the
+     * credential has too many sockets.
      */
     identify<C>(socket: LiveSocket<C>, client: C): void {
       const { credentials } = socket.kind!;
       const sockets = ofKind(socket.kind);
       const siblings = sockets.get(credentials.of(client));
-      if (siblings && siblings.length >= credentials.maxSockets) {
+      const share = credentials.share?.(client);
+      const rivals = siblings?.filter((one) => credentials.share?.(one.client as C) === share);
+      if (rivals && rivals.length >= credentials.maxSockets) {
         throw new Problem('RATE_LIMITED', {
-          message: `At most ${credentials.maxSockets} sockets may be open with one login or session; close one.`,
+          message: `At most ${credentials.maxSockets} sockets may be open with one login, session or link; close one.`,
         });
       }
       socket.client = client;

@@ -59,8 +59,13 @@ export type StreamKind<C, F extends { type: string } = { type: string }> = {
   credentials: WatchedRecords & {
     ended(): Problem;
     of(client: C): string;
-    /** The most sockets that one credential may have in a process. */
+    /** The most sockets that one credential, or one share of it, may have in a process. */
     maxSockets: number;
+    /**
+     * Names the client's share of a credential that several people have. So one of them cannot take the sockets of the
+     * others. Without this function, all clients of a credential have one share.
+     */
+    share?(client: C): string;
     /** Which of the given credentials have ended. Called after the change stream was down. */
     endedAmong(ids: readonly string[]): Promise<string[]>;
   };

@@ -9,7 +9,7 @@ import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import { watchChanges, type Changes, type WatchedRecords } from '../../models/live/changes.ts';
 import { openChannels } from '../../models/live/channels.ts';
-import { framesAfter, lastSeqs, type Frame, type Stream } from '../../models/live/frame.ts';
+import { framesAfter, nextFrames, type Frame, type Stream } from '../../models/live/frame.ts';
 
 export type Follower = Stream & {
   /** The sequence number of the last frame that was sent to the follower; the tail increases it. */
@@ -60,7 +60,7 @@ const retryMs = { first: 100, last: 5_000 };
  * unreachable. A process that is killed right after it appended a frame does not publish it.
  */
 const rereadMs = { works: 10_000, away: 2_000 };
-/** The number of streams that one query of `reread` covers. */
+/** The number of followers that one query of `reread` covers. */
 const rereadBatch = 1_000;
 
 /** A follower's state. `behind`: the log may have frames that were not sent to the follower. */
@@ -148,10 +148,10 @@ export function startTail<F extends Follower>({ log, watched, ended, heard, miss
 
   /** Finds followers that lack frames, with few queries for all of them. */
   async function reread(): Promise<void> {
-    const streams = [...followed.values()].flatMap(([place]) => place?.follower ?? []);
-    for (let from = 0; from < streams.length; from += rereadBatch) {
-      const last = await lastSeqs(streams.slice(from, from + rereadBatch));
-      for (const [stream, seq] of last)
+    const followers = [...followed.values()].flat().map(({ follower }) => follower);
+    for (let from = 0; from < followers.length; from += rereadBatch) {
+      const next = await nextFrames(followers.slice(from, from + rereadBatch));
+      for (const { stream, seq } of next)
         for (const place of followed.get(stream) ?? []) if (place.follower.seq < seq) void readOn(place);
     }
   }

@@ -138,13 +138,27 @@ function settled({ grant_type, token_url, client_id, client_secret, scopes }: Gi
   };
 }
 
-/** The approved tools from a request's list. A field that a tool leaves out keeps its approved or discovered value. */
+/**
+ * Whether a request repeats the definition that was approved. A tool without an output schema has none in its
+ * definition.
+ */
+const isRepeated = ({ source_name: name, description, input_schema, output_schema }: GivenTool, pin?: string) =>
+  description !== undefined &&
+  input_schema !== undefined &&
+  pin === pinOf({ name, description, input_schema, output_schema });
+
+/**
+ * The approved tools from a request's list. A field that a tool leaves out keeps its approved or discovered value. A
+ * tool that was approved without an output schema, and is sent back unchanged, gets no discovered one: nobody has
+ * approved that.
+ */
 async function approvedTools(server: ToolServer, before: ToolServer | null, given: readonly GivenTool[]) {
   const seen = (await lastDiscovery(server._id, before?.connection ?? 0))?.tools ?? [];
   const known = new Map<string, ListedTool>([
     ...(before?.tools ?? []).map((tool) => [tool.source_name, listedOf(tool)] as const),
     ...seen.map((tool) => [tool.name, tool] as const),
   ]);
+  const pins = new Map((before?.tools ?? []).map(({ source_name, pin }) => [source_name, pin] as const));
   const details: Detail[] = [];
   const names = new Set<string>();
   const sources = new Set<string>();
@@ -154,7 +168,8 @@ async function approvedTools(server: ToolServer, before: ToolServer | null, give
     const seenTool = known.get(one.source_name);
     const description = one.description ?? seenTool?.description;
     const input_schema = one.input_schema ?? seenTool?.input_schema;
-    const output_schema = one.output_schema ?? seenTool?.output_schema;
+    const isUnchanged = isRepeated(one, pins.get(one.source_name));
+    const output_schema = isUnchanged ? one.output_schema : (one.output_schema ?? seenTool?.output_schema);
     const tier = one.risk_tier ?? one.risk;
     if (tier === undefined) at('risk_tier', 'is required');
     if (description === undefined) at('description', 'is required, unless the tool was discovered before');

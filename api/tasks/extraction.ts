@@ -74,7 +74,7 @@ async function store(tasks: readonly FoundTask[], { meeting, org, said }: From, 
   const segments = new Map(said.map((segment) => [segment.id, segment.text]));
   const times = new Map<string, number>();
   const created: Changed[] = [];
-  for (const { segment, quote, title, context, assignee, priority, due } of tasks) {
+  for (const { segment, quote, title, context, assignee, priority, due, dueDay } of tasks) {
     const place = JSON.stringify([segment, sentenceOf(quote, segments.get(segment) ?? '')]);
     const nth = times.get(place) ?? 0;
     times.set(place, nth + 1);
@@ -89,7 +89,7 @@ async function store(tasks: readonly FoundTask[], { meeting, org, said }: From, 
         source_key: sourceKey(meeting._id, org._id, place, nth),
         email_execution_enabled: false,
         created_by: meeting.org_id,
-        ...defined({ description: context, due_date: due }),
+        ...defined({ description: context, due_date: due, due_day: dueDay }),
         ...(assignee === undefined
           ? {}
           : 'userId' in assignee

@@ -10,7 +10,7 @@ import * as contract from '../../api/crawl/contract/crawl.ts';
 
 /** The interval of polling a watched crawl's status, in ms. */
 const pollMs = 1_000;
-/** Maximum number of left-out pages in the text output; --json has all. */
+/** Maximum number of left-out pages in the text output; --json has up to 200. */
 const shownProblems = 20;
 
 export const crawl = noun({

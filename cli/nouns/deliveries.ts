@@ -45,7 +45,7 @@ export const deliveries = noun({
       examples: ['recover 2030-01-31T00:00:00Z'],
       does: contract.recoverDeliveries,
       args: { since: 'a time with its zone, like 2030-01-31T00:00:00Z' },
-      lines: ({ recovered }) => [`${recovered} deliveries are sent again`],
+      lines: ({ recovered }) => [`sent again: ${recovered}`],
     }),
     command({
       name: 'test',

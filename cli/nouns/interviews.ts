@@ -94,6 +94,7 @@ export const interviews = noun({
       examples: [`update ${example} --scheduled-at 2030-01-31T09:30:00Z`],
       does: contract.updateInterview,
       names,
+      keepsValues: true,
     }),
     steps({
       name: 'resume',

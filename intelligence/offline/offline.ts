@@ -12,8 +12,7 @@ import { answerFromSources } from './knowledge/answer.ts';
 import { readMessage } from './language/reading.ts';
 import { chooseByRules } from './mcp/choose.ts';
 import { titleOf, utterancesOf } from './meetings/digest.ts';
-import { summarizeMeeting } from './meetings/summary.ts';
-import { findTasks } from './meetings/tasks.ts';
+import { readTranscript } from './meetings/thread.ts';
 import { findingsOf } from './review.ts';
 import type { Intelligence } from '../intelligence.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
@@ -39,15 +38,20 @@ export function createOffline(deps: { embedding: Pick<Embedding, 'model' | 'loca
       const concludes = concluded(scored, 'undecided', answersOf(interviewed));
       return { ...concludes, generated_by: 'rules', confidence: 'low' };
     },
-    titleMeeting: async ({ said }) => titleOf(utterancesOf(said)),
-    async summarizeMeeting({ mode, said, ...meeting }) {
-      const { [mode]: summary, key_points, action_items } = summarizeMeeting(said, meeting);
-      return { summary, key_points: key_points[mode], action_items, ...by };
-    },
-    findTasks: async ({ said, ...meeting }) => ({ ...findTasks(said, meeting), ...by }),
+    titleMeeting: async ({ said }) => titleOf(utterancesOf(beginning(said))),
+    summarizeMeeting: async (ask) => ({ ...(await readTranscript('summarizeMeeting', ask)), ...by }),
+    findTasks: async (ask) => ({ ...(await readTranscript('findTasks', ask)), ...by }),
     reviewTask: async ({ task, today }) => ({ ...findingsOf(task, today), ...by }),
     asksModel: false,
   };
+}
+
+/** A title is made from at most this many characters of a transcript, which take some 20 ms. */
+const titleCharacters = 50_000;
+
+function beginning<Spoken extends { text: string }>(said: readonly Spoken[]): Spoken[] {
+  let left = titleCharacters;
+  return said.filter(({ text }) => (left -= text.length) >= 0);
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   checkRemoval,
   checkRoleChange,
   hasRole,
+  maxLeft,
   maxMembers,
   roles,
   type Role,
@@ -39,6 +40,11 @@ export const OrganizationModel = defineModel(
     name: string,
     environment: oneOf(environments),
     members: list(member),
+    /**
+     * The user ids of those who left by their own act, the latest last. They become members again only by accepting an
+     * invitation.
+     */
+    left: optional(list(string)),
     /** The tags that the team uses, in the order in which the team's lists show them. */
     tags: optional(list(tag)),
     /** When the team answers; absent: at any time. */
@@ -119,35 +125,52 @@ export async function setEnvironment(orgId: string, environment: Environment): P
 async function changeMembers(
   orgId: string,
   actorId: string,
-  decide: (members: Member[], actor: Member) => { update: mongo.UpdateFilter<Organization>; member: Member },
+  decide: (
+    members: Member[],
+    actor: Member,
+    organization: Organization,
+  ) => { update: mongo.UpdateFilter<Organization>; member: Member },
 ): Promise<Member> {
   for (;;) {
-    const members = (await findOrganization(orgId))?.members ?? [];
+    const organization = await findOrganization(orgId);
+    const members = organization?.members ?? [];
     const actor = members.find(({ user_id }) => user_id === actorId);
-    if (!actor) throw noSuch('organization');
-    const { update, member } = decide(members, actor);
+    if (!organization || !actor) throw noSuch('organization');
+    const { update, member } = decide(members, actor, organization);
     const { matchedCount } = await collectionOf(OrganizationModel).updateOne({ _id: orgId, members }, update);
     if (matchedCount === 1) return member;
   }
 }
 
+/** Whether a user left the organization by their own act. */
+export const hasLeft = ({ left = [] }: Organization, userId: string): boolean => left.includes(userId);
+
 /**
- * Adds a member on behalf of `actorId`.
- * @throws Problem MISSING_ROLE, ALREADY_MEMBER, CONFLICT (full), NOT_FOUND.
+ * Adds a member on behalf of `actorId`. `consents`: whether the person has accepted an invitation.
+ * @throws Problem MISSING_ROLE, ALREADY_MEMBER, NOT_FOUND, CONFLICT (full, or the person left and does not consent).
  */
-export const addMember = (orgId: string, actorId: string, member: Member): Promise<Member> =>
-  changeMembers(orgId, actorId, (members, actor) => {
+export const addMember = (
+  orgId: string,
+  actorId: string,
+  member: Member,
+  { consents = false }: { consents?: boolean } = {},
+): Promise<Member> =>
+  changeMembers(orgId, actorId, (members, actor, organization) => {
+    const { user_id: userId } = member;
     checkAdding(actor.role, member.role);
-    if (members.some(({ user_id }) => user_id === member.user_id)) throw new Problem('ALREADY_MEMBER');
+    if (members.some(({ user_id }) => user_id === userId)) throw new Problem('ALREADY_MEMBER');
     if (members.length >= maxMembers)
       throw new Problem('CONFLICT', { message: `An organization may have ${maxMembers} members.` });
-    return { update: { $push: { members: member } }, member };
+    if (!consents && hasLeft(organization, userId))
+      throw new Problem('CONFLICT', { message: 'This person has left the organization; invite them.' });
+    return { update: { $push: { members: member }, $pull: { left: userId } }, member };
   });
 
 const ownersAmong = (members: readonly Member[]): number => members.filter(({ role }) => role === 'owner').length;
 
 /**
- * Removes a member on behalf of `actorId`, who may be the same person.
+ * Removes a member on behalf of `actorId`, who may be the same person. The same write records that a person left by
+ * their own act.
  * @throws Problem MISSING_ROLE, LAST_OWNER, NOT_FOUND.
  */
 export const removeMember = (orgId: string, actorId: string, userId: string): Promise<Member> =>
@@ -155,7 +178,8 @@ export const removeMember = (orgId: string, actorId: string, userId: string): Pr
     const member = members.find(({ user_id }) => user_id === userId);
     if (!member) throw noSuch('member');
     checkRemoval({ id: actorId, role: actor.role }, { id: userId, role: member.role }, ownersAmong(members));
-    return { update: { $pull: { members: { user_id: userId } } }, member };
+    const left = actorId === userId ? { $push: { left: { $each: [userId], $slice: -maxLeft } } } : {};
+    return { update: { $pull: { members: { user_id: userId } }, ...left }, member };
   });
 
 /**

@@ -56,7 +56,7 @@ export const ErasureModel = defineModel(
     verified_at: optional(date),
     pending: pendingField,
   },
-  [pendingIndex],
+  [pendingIndex, { fields: { org_id: 1, erased_at: 1 } }, { fields: { org_id: 1, verified_at: 1 } }],
 );
 export type Erasure = RecordOf<typeof ErasureModel>;
 
@@ -68,6 +68,21 @@ export async function createErasure(erasure: Erasure): Promise<boolean> {
 }
 
 export const findErasure = finderOf(ErasureModel);
+
+/**
+ * Whether erasures may have deleted conversations of the organization since this time. An erasure deletes conversations
+ * until it is `erased`, and again before it is `verified`.
+ */
+export async function hasErasedSince(orgId: string, since: Date): Promise<boolean> {
+  const found = await collectionOf(ErasureModel).findOne(
+    {
+      org_id: orgId,
+      $or: [{ erased_at: { $exists: false } }, { erased_at: { $gte: since } }, { verified_at: { $gte: since } }],
+    },
+    { projection: { _id: 1 } },
+  );
+  return found !== null;
+}
 
 /**
  * Removes the customer's identifying fields and sessions. Within a second, this closes the customer's sockets and

@@ -3,7 +3,7 @@
  * indexes on the records themselves. So a stored text is found at once, and an erased text is not found any more.
  */
 import type mongoose from 'mongoose';
-import { ConversationModel } from './conversation.ts';
+import { ConversationModel, type Note } from './conversation.ts';
 import { CustomerModel } from './customer.ts';
 import { MessageModel } from './message.ts';
 import { collectionOf } from '../base/define.ts';
@@ -14,7 +14,7 @@ import { hasAllWords, type SearchPlace } from '../rules/chat/search.ts';
 
 /** The time limit of a query, in ms. */
 const maxMs = 3_000;
-/** The maximum number of conversations that a query reads. */
+/** The maximum number of the customers' conversations that a search reads, the newest first. */
 const maxConversations = 500;
 /**
  * The maximum number of customers whose conversations are looked up. When more customers match, the ones who were seen
@@ -36,11 +36,12 @@ export type Search = { orgId: string; modes: readonly Mode[]; words: readonly st
 const phrases = (words: readonly string[]) => ({ $text: { $search: words.map((word) => `"${word}"`).join(' ') } });
 
 /**
- * The hits, in no particular order: the newest `limit` messages, the notes, and the conversations of customers.
+ * The hits, in no particular order: the newest `limit` messages, the newest `limit` notes, and the conversations of
+ * customers.
  * @throws Problem VALIDATION when the words are too common
  */
 export async function searchInbox(search: Search, limit: number): Promise<Found[]> {
-  const found = await Promise.all([inMessages(search, limit), inNotes(search), ofCustomers(search)]).catch(
+  const found = await Promise.all([inMessages(search, limit), inNotes(search, limit), ofCustomers(search)]).catch(
     (error: unknown) => {
       if ((error as { codeName?: string }).codeName !== 'MaxTimeMSExpired') throw error;
       throw invalid(['query', 'q'], 'is found too often; add a word, or name a time by `from` and `until`');
@@ -60,18 +61,36 @@ async function inMessages({ orgId, modes, words, from, until }: Search, limit: n
   return messages.map(({ _id: id, conv_id, at, body: text }) => ({ conv_id, place: 'message', id, at, text }));
 }
 
-async function inNotes({ orgId, modes, words, from, until }: Search): Promise<Found[]> {
-  const conversations = await collectionOf(ConversationModel)
-    .find({ org_id: orgId, mode: { $in: [...modes] }, ...phrases(words) })
-    .project<{ _id: string; notes?: { note_id: string; body: string; at: Date }[] }>({ notes: 1 })
-    .limit(maxConversations)
-    .maxTimeMS(maxMs)
-    .toArray();
-  return conversations.flatMap(({ _id: conv_id, notes = [] }) =>
-    notes
-      .filter(({ at, body }) => at >= from && at <= until && hasAllWords(body, words))
-      .map(({ note_id: id, body: text, at }) => ({ conv_id, place: 'note' as const, id, at, text })),
+/**
+ * The index finds conversations whose notes contain the words together, so each note is checked for all words, the
+ * newest first.
+ */
+async function inNotes({ orgId, modes, words, from, until }: Search, limit: number): Promise<Found[]> {
+  const period = { $gte: from, $lte: until };
+  const notes = collectionOf(ConversationModel).aggregate<{ _id: string; notes: Note }>(
+    [
+      {
+        $match: {
+          org_id: orgId,
+          mode: { $in: [...modes] },
+          notes: { $elemMatch: { at: period } },
+          ...phrases(words),
+        },
+      },
+      { $project: { notes: 1 } },
+      { $unwind: '$notes' },
+      { $match: { 'notes.at': period } },
+      { $sort: { 'notes.at': -1, 'notes.note_id': -1 } },
+    ],
+    { maxTimeMS: maxMs },
   );
+  const found: Found[] = [];
+  for await (const { _id: conv_id, notes: note } of notes) {
+    const { note_id: id, body: text, at } = note;
+    if (hasAllWords(text, words)) found.push({ conv_id, place: 'note', id, at, text });
+    if (found.length === limit) break;
+  }
+  return found;
 }
 
 /** The conversations of customers with this name, address or id. */

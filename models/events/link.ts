@@ -24,6 +24,11 @@ export const LinkModel = defineModel(
     provider: oneOf(integrationProviders),
     /** The issue's id, or `<team>:<channel>:<ts>` for a Slack thread. */
     external: string,
+    /**
+     * The id of Linear's workspace in which the issue is. A link without it counts as one of the connected workspace.
+     * The `external` of the other providers names the workspace or repository itself.
+     */
+    workspace: optional(string),
     kind: oneOf(linkKinds),
     /** The id of the linked ticket or task. */
     subject_id: string,
@@ -53,14 +58,23 @@ export async function findLink(provider: IntegrationProvider, external: string):
   return readLink(idOf(provider, external));
 }
 
-/** The newest link of a ticket or task at one provider. */
+/**
+ * The newest link of a ticket or task at one provider. `workspace`: leaves out the links whose `workspace` is another
+ * one.
+ */
 export async function findLinkOf(
   orgId: string,
   provider: IntegrationProvider,
   subjectId: string,
+  workspace?: string,
 ): Promise<Link | null> {
   const [newest] = await collectionOf(LinkModel)
-    .find({ org_id: orgId, provider, subject_id: subjectId })
+    .find({
+      org_id: orgId,
+      provider,
+      subject_id: subjectId,
+      ...(workspace === undefined ? {} : { $or: [{ workspace }, { workspace: { $exists: false } }] }),
+    })
     .sort({ created_at: -1 })
     .limit(1)
     .toArray();

@@ -1,7 +1,7 @@
 /**
  * Limits for mails to people outside, who are neither members nor customers who wrote first: unsubscribed addresses,
- * and counts per day. Addresses are stored as keyed hashes, which do not reveal the addresses, because these records
- * are kept longer than the mails.
+ * and counts per day. Mails about tasks to members are limited in the same way. Addresses are stored as keyed hashes,
+ * which do not reveal the addresses, because these records are kept longer than the mails.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { takeDaily } from '../chat/allowance.ts';
@@ -9,7 +9,12 @@ import { collectionOf, defineModel } from '../base/define.ts';
 import { date, string } from '../rules/base/fields.ts';
 import type { SecretBox } from '../base/secretbox.ts';
 import type { Delivery } from './delivery.ts';
-import { outsideToOnePerDay, type ObjectionScope, type OutsideRefusal } from '../rules/events/outsidemail.ts';
+import {
+  outsideToOnePerDay,
+  taskMailsToMemberPerDay,
+  type ObjectionScope,
+  type OutsideRefusal,
+} from '../rules/events/outsidemail.ts';
 
 /** Unsubscribed addresses. They never expire, so that nobody has to unsubscribe twice. */
 const ObjectionModel = defineModel('MailObjection', 'mail_objections', {
@@ -19,6 +24,8 @@ const ObjectionModel = defineModel('MailObjection', 'mail_objections', {
 });
 
 const everybody = '*';
+/** The end of a token that may stop the mails of all organizations. */
+const reachesAll = '.all';
 type Keys = Pick<SecretBox, 'macs'>;
 const macsOf = ({ macs }: Keys, text: string): string[] =>
   macs('mails to people outside', text).map((mac) => mac.toString('base64url').slice(0, 22));
@@ -28,30 +35,46 @@ const macsOf = ({ macs }: Keys, text: string): string[] =>
  */
 const hashesOf = (keys: Keys, address: string): string[] => macsOf(keys, `address\0${address.toLowerCase()}`);
 const hashOf = (keys: Keys, address: string): string => hashesOf(keys, address)[0]!;
-const signaturesOf = (keys: Keys, orgId: string, hash: string): string[] =>
-  macsOf(keys, `objection\0${orgId}\0${hash}`);
+/** `end`: the end of the token, which is empty unless the token may stop the mails of all organizations. */
+const signaturesOf = (keys: Keys, orgId: string, hash: string, end: string): string[] =>
+  macsOf(keys, `objection\0${orgId}\0${hash}${end}`);
 
-/** The token in a mail's unsubscribe link. It allows its bearer to unsubscribe this one address, and nothing else. */
-export function objectionToken(keys: Keys, orgId: string, address: string): string {
+/**
+ * The token in a mail's unsubscribe link. It allows its bearer to unsubscribe this one address, and nothing else.
+ * `reach`: what the token may stop at most. A token that may stop the mails of all organizations ends with `.all`, by
+ * which the page to unsubscribe knows it; the signature covers that end.
+ */
+export function objectionToken(keys: Keys, orgId: string, address: string, reach: ObjectionScope): string {
   const hash = hashOf(keys, address);
-  return `${orgId}.${hash}.${signaturesOf(keys, orgId, hash)[0]!}`;
+  const end = reach === 'all' ? reachesAll : '';
+  return `${orgId}.${hash}.${signaturesOf(keys, orgId, hash, end)[0]!}${end}`;
 }
 
-/** Unsubscribes the address in a token. Returns false for a token with an invalid signature. */
-export async function objectToMails(keys: Keys, token: string, scope: ObjectionScope, now: Date): Promise<boolean> {
+/**
+ * Unsubscribes the address in a token. Returns what is stopped: with the scope `all` only the organization, when the
+ * token may not stop more. Undefined for a token with an invalid signature.
+ */
+export async function objectToMails(
+  keys: Keys,
+  token: string,
+  scope: ObjectionScope,
+  now: Date,
+): Promise<ObjectionScope | undefined> {
+  const end = token.endsWith(reachesAll) ? reachesAll : '';
   const [orgId = '', hash = '', signature = ''] = token.split('.');
   const given = Buffer.from(signature);
-  const isOurs = signaturesOf(keys, orgId, hash).some((one) => {
+  const isOurs = signaturesOf(keys, orgId, hash, end).some((one) => {
     const expected = Buffer.from(one);
     return given.length === expected.length && timingSafeEqual(given, expected);
   });
-  if (!isOurs) return false;
+  if (!isOurs) return undefined;
+  const stopped = end === reachesAll ? scope : 'organization';
   await collectionOf(ObjectionModel).updateOne(
-    { _id: `${scope === 'all' ? everybody : orgId}:${hash}` },
+    { _id: `${stopped === 'all' ? everybody : orgId}:${hash}` },
     { $setOnInsert: { created_at: now } },
     { upsert: true },
   );
-  return true;
+  return stopped;
 }
 
 /** Whether the address has unsubscribed from this organization or from all organizations. */
@@ -86,18 +109,22 @@ const take = (of: string, { orgId, use }: AddressedMail, limit: number, now: Dat
 
 /**
  * Counts a mail against a daily limit of its address only; returns the reason when the mail must not be sent.
- * `counter`: `reply` for a reply to an address that a visitor gave; otherwise `address`. Replies have a counter of
- * their own, because otherwise any visitor could use up the mails that organizations may send to an address.
+ * `counter`: `reply` for a reply to an address that a visitor gave; `member` for a mail about a task to a member;
+ * otherwise `address`. Replies have a counter of their own, because otherwise any visitor could use up the mails that
+ * organizations may send to an address. Mails to members are counted for each organization.
  */
 export async function admitToAddress(
-  counter: 'address' | 'reply',
+  counter: 'address' | 'reply' | 'member',
   mail: AddressedMail,
   keys: Keys,
   now: Date,
 ): Promise<'objected' | 'address' | undefined> {
   const { orgId, address } = mail;
   if (await hasObjected(keys, orgId, address)) return 'objected';
-  const taken = await take(`${counter}:${hashOf(keys, address)}`, mail, outsideToOnePerDay, now);
+  const hash = hashOf(keys, address);
+  const taken = await (counter === 'member'
+    ? take(`member:${orgId}:${hash}`, mail, taskMailsToMemberPerDay, now)
+    : take(`${counter}:${hash}`, mail, outsideToOnePerDay, now));
   return taken ? undefined : 'address';
 }
 

@@ -5,7 +5,7 @@
  */
 import type { mongo } from 'mongoose';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
-import { date, mixed, number, oneOf, optional, string } from '../rules/base/fields.ts';
+import { date, flag, mixed, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { grouped } from '../base/grouped.ts';
 import { renewalTurns } from '../base/lease.ts';
 import { sealedRecords } from '../base/reseal.ts';
@@ -42,6 +42,11 @@ export const IntegrationModel = defineModel(
      */
     events_of: optional(string),
     events_since: optional(date),
+    /**
+     * Whether the provider said that the credentials belong to somebody with rights of their own at `events_of`.
+     * Everybody may read a public repository, so a stranger can connect it, too.
+     */
+    insider: flag,
     /**
      * Increments with each new connection, so that a provider that refuses older credentials does not mark a newer
      * connection as broken.
@@ -151,7 +156,8 @@ const maxNamed = 50;
 
 /**
  * The connections with a signing secret of their own that belong to `workspace` or have this `events_of` (the source of
- * the events, such as a team); at most `maxNamed`.
+ * the events, such as a team); at most `maxNamed`. Insiders come first, so that no number of strangers displaces them;
+ * then the oldest connections.
  */
 export async function listOwn(
   provider: IntegrationProvider,
@@ -164,6 +170,7 @@ export async function listOwn(
   if (either.length === 0) return [];
   return collectionOf(IntegrationModel)
     .find({ provider, ...signing, $or: either })
+    .sort({ insider: -1, events_since: 1 })
     .limit(maxNamed)
     .toArray();
 }
@@ -178,7 +185,7 @@ export async function listSigning(provider: IntegrationProvider, limit: number):
 }
 
 export type Connected = Pick<Integration, 'account' | 'settings' | 'sealed'> &
-  Partial<Pick<Integration, 'workspace' | 'sealed_signing' | 'events_of'>>;
+  Partial<Pick<Integration, 'workspace' | 'sealed_signing' | 'events_of' | 'insider'>>;
 
 /** Stores a connection; without `sealed` the stored credentials are kept. */
 export async function connectIntegration(
@@ -191,7 +198,7 @@ export async function connectIntegration(
   // An organization that connects the same event source again keeps `events_since`, because the organization with the
   // earliest `events_since` gets the events.
   const since = standing?.events_of === connected.events_of ? (standing?.events_since ?? now) : now;
-  const optional = { workspace: undefined, sealed_signing: undefined, events_of: undefined };
+  const optional = { workspace: undefined, sealed_signing: undefined, events_of: undefined, insider: undefined };
   const asks = { events_since: connected.events_of === undefined ? undefined : since };
   const entries = Object.entries({ ...optional, ...connected, ...asks });
   // MongoDB itself repeats the upsert when another request creates the record at the same time.
@@ -257,6 +264,7 @@ export async function disconnectIntegration(
         sealed_signing: '',
         events_of: '',
         events_since: '',
+        insider: '',
         workspace: '',
         broken_at: '',
         broken_reason: '',

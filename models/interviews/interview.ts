@@ -80,6 +80,11 @@ export const InterviewModel = defineModel(
     decision: optional(mixed<{ decision: Decision; notes: string | null; decided_by: string; decided_at: Date }>()),
     /** The last mail to the candidate about the interview's time. */
     invited: optional(mixed<Invitation>()),
+    /**
+     * How often another address has replaced the candidate's; absent: never. Each replacement makes the candidate's
+     * link into the room invalid, because the earlier candidate may have it.
+     */
+    replaced: optional(number),
     created_at: date,
     updated_at: date,
     /** True once the removal is decided; some of the interview's data may still be stored. */
@@ -149,8 +154,9 @@ type ConfigChange = { [F in keyof InterviewConfig]?: InterviewConfig[F] | undefi
 };
 
 /**
- * Changes the configuration of an interview that has not started; null when there is no such interview, or its state
- * does not allow a change. `intent`: the intent to signal the interview's workflow.
+ * Changes the configuration of an interview that has not started; null when there is no such interview, its state does
+ * not allow a change, or another request changed the candidate's address meanwhile. `intent`: the intent to signal the
+ * interview's workflow.
  */
 export async function configureInterview(
   orgId: string,
@@ -159,12 +165,18 @@ export async function configureInterview(
   now: Date,
   intent?: Intent,
 ): Promise<Interview | null> {
-  return change(
-    orgId,
-    interviewId,
-    { $set: { ...defined(config), updated_at: now }, ...(intent ? { $push: { pending: intent } } : {}) },
-    { ...standing, status: { $in: [...operations.update.from] } },
-  );
+  const write = (only: object, counted: object = {}) =>
+    change(
+      orgId,
+      interviewId,
+      { $set: { ...defined(config), updated_at: now }, ...(intent ? { $push: { pending: intent } } : {}), ...counted },
+      { ...standing, status: { $in: [...operations.update.from] }, ...only },
+    );
+  const email = config['candidate.email'];
+  if (email === undefined) return write({});
+  // One update stores the new address and counts the replacement, so that the new address never has the old link.
+  const another = await write({ 'candidate.email': { $exists: true, $ne: email } }, { $inc: { replaced: 1 } });
+  return another ?? write({ 'candidate.email': { $in: [email, null] } });
 }
 
 /** Stores the last mail to the candidate, unless a mail with the same or a higher sequence number is stored. */
@@ -322,6 +334,7 @@ export const orderOf = ({
   role_title,
   candidate,
   questions,
+  replaced,
 }: Interview): RoomOrder => ({
   _id,
   org_id,
@@ -330,7 +343,7 @@ export const orderOf = ({
   language,
   role_title,
   questions,
-  ...defined({ candidate_name: candidate.name }),
+  ...defined({ candidate_name: candidate.name, replaced }),
 });
 
 /** Stores that the resume was read, or the error. After an error, a resume that was read earlier stays in use. */

@@ -41,6 +41,8 @@ export const RoomModel = defineModel(
     candidate_name: optional(string),
     questions: list(mixed<Question>()),
     passes: list(mixed<Pass>()),
+    /** How many candidates of the interview had been replaced when the candidate's pass was made; absent: none. */
+    replaced: optional(number),
     /** When the room opened; before that, its links exist, but nobody may enter. */
     opened_at: optional(date),
     /** When the candidate agreed to the recording; nothing is recorded before. */
@@ -91,7 +93,7 @@ export const roomSeals = sealedRecords(RoomModel, ({ _id, passes }) =>
 
 export type RoomOrder = Pick<
   Room,
-  '_id' | 'org_id' | 'mode' | 'interview_mode' | 'language' | 'role_title' | 'candidate_name' | 'questions'
+  '_id' | 'org_id' | 'mode' | 'interview_mode' | 'language' | 'role_title' | 'candidate_name' | 'questions' | 'replaced'
 >;
 
 /** Opens the room of an interview, with a link for each role. Idempotent. */
@@ -106,20 +108,36 @@ export async function openRoom(order: RoomOrder, box: SecretBox, now: Date): Pro
   return (await findRoom(_id))!;
 }
 
-/** Creates the room with its links before it opens. Idempotent. */
+/**
+ * Creates the room with its links before it opens. If the candidate was replaced after that, the room gets a new link
+ * for the candidate, unless it is open. Idempotent; an outdated order changes nothing.
+ */
 export async function prepareRoom(order: RoomOrder, { seal }: SecretBox): Promise<Room> {
-  const passes = roomRoles.map((role): Pass => {
+  const passOf = (role: RoomRole): Pass => {
     const token = randomBytes(24).toString('base64url');
     return { role, hash: hashOf(token), sealed: seal(token, passPlace(order._id, role)) };
-  });
+  };
+  const passes = roomRoles.map((role) => passOf(role));
   const { _id, ...fields } = order;
   const begun = { open: 0, answers: [], asked: [], size: { messages: 0, characters: 0 } };
-  const opened = await rooms().findOneAndUpdate(
+  const prepared = await rooms().findOneAndUpdate(
     { _id },
     { $setOnInsert: defined({ ...fields, ...begun, passes }) as Partial<Room> },
     { upsert: true, returnDocument: 'after' },
   );
-  return opened!;
+  const { replaced = 0 } = order;
+  if ((prepared!.replaced ?? 0) >= replaced) return prepared!;
+  // The earlier candidate may still have the old link, which must not let that person in.
+  await rooms().updateOne(
+    {
+      ...standing(_id),
+      opened_at: { $exists: false },
+      replaced: { $not: { $gte: replaced } },
+      'passes.role': 'candidate',
+    },
+    { $set: { 'passes.$': passOf('candidate'), replaced } },
+  );
+  return (await findRoom(_id)) ?? prepared!;
 }
 
 export const findRoom = (roomId: string): Promise<Room | null> => rooms().findOne({ _id: roomId });

@@ -19,7 +19,14 @@ import {
   string,
   type ValueOf,
 } from '../rules/base/fields.ts';
-import { gapReasons, gapStatuses, sameQuestions, type GapReason, type GapStatus } from '../rules/knowledge/gap.ts';
+import {
+  gapGroup,
+  gapReasons,
+  gapStatuses,
+  sameQuestions,
+  type GapReason,
+  type GapStatus,
+} from '../rules/knowledge/gap.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { defined } from '../rules/base/defined.ts';
 import { keptSeconds } from '../rules/base/retention.ts';
@@ -51,6 +58,7 @@ const GapModel = defineModel(
     _id: string,
     org_id: string,
     mode: oneOf(modes),
+    /** A hash (`newGroup`), or the group of a similar question. */
     group: string,
     question: string,
     /** How often the question was asked, by customers and API keys. */
@@ -105,6 +113,12 @@ export type Asked = {
   waiting?: Gap['waiting'] | undefined;
 };
 
+/**
+ * The group of a question that is not similar to a known one. Other customers' questions may join the group and then
+ * store it, too. A hash contains no words, so the words of this question are deleted with the customers who asked it.
+ */
+export const newGroup = (stems: readonly string[], question: string): string => hashOf(gapGroup(stems, question));
+
 /** The group of the most similar known question, by embeddings; undefined when none is similar enough. */
 export async function findGroup(
   orgId: string,
@@ -134,8 +148,8 @@ const vectorsAtOnce = 100;
 
 const writeVector = (vector: Float32Array): Buffer => Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
 
-/** Ids are random, so a hash cannot be traced back without knowing the id. */
-const hashOf = (id: string): string => createHash('sha256').update(id).digest('base64url').slice(0, 22);
+/** Ids are random, so a hash of an id cannot be traced back without knowing the id. */
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22);
 
 /** The record of a new question, and the fields that are updated when it is asked again. */
 function freshGap(orgId: string, mode: Mode, asked: Asked) {

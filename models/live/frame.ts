@@ -43,6 +43,7 @@ export const FrameModel = defineModel(
 export type Frame = RecordOf<typeof FrameModel>;
 export type Stream = { readonly orgId: string; readonly stream: string };
 const inside = ({ orgId, stream }: Stream) => ({ org_id: orgId, stream });
+const idOf = (stream: string, seq: number): string => `${stream}:${seq}`;
 
 /** The number and key of a stream's last frame; the number is 0 when it has none. */
 export type LastFrame = Pick<Frame, 'seq' | 'key'>;
@@ -54,17 +55,21 @@ export async function lastFrame(stream: Stream): Promise<LastFrame> {
 /** The number of a stream's last frame; 0 when it has none. */
 export const lastSeq = async (stream: Stream): Promise<number> => (await lastFrame(stream)).seq;
 
-/** The numbers of the last frames of these streams, by `stream`; streams without frames are left out. */
-export async function lastSeqs(streams: readonly Stream[]): Promise<Map<string, number>> {
-  const orgIds = [...new Set(streams.map(({ orgId }) => orgId))];
-  const last = await collectionOf(FrameModel)
-    .aggregate<{ _id: string; seq: number }>([
-      { $match: { org_id: { $in: orgIds }, stream: { $in: streams.map(({ stream }) => stream) } } },
-      { $sort: { org_id: 1, stream: 1, seq: -1 } },
-      { $group: { _id: '$stream', seq: { $first: '$seq' } } },
-    ])
+/** The place of a frame: its stream and number. */
+type FramePlace = Pick<Frame, 'stream' | 'seq'>;
+/**
+ * The places of the frames that directly follow these places; a place that no frame follows directly is left out. The
+ * query reads at most one frame for each place, and finds every stream that goes on, because numbers have no gaps. An
+ * expired transient frame leaves a gap, but only days after it was appended, when followers are long past it.
+ */
+export async function nextFrames(places: readonly (Stream & FramePlace)[]): Promise<FramePlace[]> {
+  const orgIds = [...new Set(places.map(({ orgId }) => orgId))];
+  const ids = places.map(({ stream, seq }) => idOf(stream, seq + 1));
+  // Without the hint, MongoDB may read all frames of the organizations.
+  const options = { projection: { _id: 0, stream: 1, seq: 1 }, hint: { _id: 1 } } as const;
+  return collectionOf(FrameModel)
+    .find<FramePlace>({ org_id: { $in: orgIds }, _id: { $in: ids } }, options)
     .toArray();
-  return new Map(last.map(({ _id, seq }) => [_id, seq]));
 }
 
 /** A stream's frames after this number, in order. */
@@ -136,7 +141,7 @@ export function frameWriter(
   function frameOf({ type, body = {}, key, transient = false }: NewFrame, seq: number): Frame {
     const at = clock();
     return {
-      _id: `${stream}:${seq}`,
+      _id: idOf(stream, seq),
       org_id: orgId,
       stream,
       seq,

@@ -72,6 +72,8 @@ export const TaskModel = defineModel(
     completed_at: optional(date),
     /** The verbatim quotation, for a task that was extracted from a transcript. */
     source_quote: optional(string),
+    /** The day of a due date with an hour that was said in a meeting, in the meeting's time zone. */
+    due_day: optional(string),
     /** The idempotency key of an extracted task, unique within its organization. */
     source_key: optional(string),
     review_status: oneOf(reviewStatuses),
@@ -121,7 +123,7 @@ const standing = (orgId: string, taskId: string) => ({ _id: taskId, org_id: orgI
 export type Changed = { task: Task; events: TaskEvent[]; intents: Intent[] };
 
 export type NewTask = Omit<TaskDetails, 'status'> &
-  Pick<Task, 'org_id' | 'mode' | 'created_by' | 'source_quote' | 'source_key'>;
+  Pick<Task, 'org_id' | 'mode' | 'created_by' | 'source_quote' | 'source_key' | 'due_day'>;
 
 /** Stores a new task. Throws a duplicate key error when the task was extracted before. */
 export async function createTask(given: NewTask, cause: Cause): Promise<Changed> {
@@ -282,6 +284,7 @@ export async function removeTask(orgId: string, taskId: string, cause: Cause): P
         source_quote: '',
         task_type: '',
         due_date: '',
+        due_day: '',
         steps: '',
       },
       $inc: { rev: 1 },
@@ -311,12 +314,16 @@ function differing(before: Task, asked: TaskChange): TaskChange {
   );
 }
 
-/** The task after a change, including derived fields: the time of completion, and the reset of an outdated review. */
+/**
+ * The task after a change, including derived fields: the time of completion, the removal of an outdated `due_day`, and
+ * the reset of an outdated review.
+ */
 function completed(before: Task, asked: TaskChange, now: Date) {
   const fields: Record<string, unknown> = { ...asked };
   if (asked.status && asked.status !== before.status) {
     fields['completed_at'] = asked.status === 'completed' ? now : null;
   }
+  if (asked.due_date !== undefined) fields['due_day'] = null;
   if (asked.review_status === undefined && outdatesReview(Object.keys(asked))) fields['review_status'] = 'not_reviewed';
   const set = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   const unset = Object.keys(fields).filter((field) => fields[field] === null);

@@ -1,7 +1,7 @@
 /** Marks a connection as broken when the provider refuses its credential, and notifies the members once. */
 import type { Logger } from 'pino';
 import { notifyMembers } from '../../models/access/notification.ts';
-import { breakIntegration, type Integration } from '../../models/integrations/integration.ts';
+import { breakIntegration, findIntegration, type Integration } from '../../models/integrations/integration.ts';
 import { providerNames } from '../../models/rules/integrations/integration.ts';
 
 /** `reason`: the provider's message. Nothing is marked when the refused credential has been replaced meanwhile. */
@@ -15,7 +15,9 @@ export async function breakConnection(
   const broke = await breakIntegration(integration, reason, now);
   if (broke) log.warn({ org_id: orgId, provider, reason }, 'a connection is broken');
   // The members are notified even when the connection was marked before, because that earlier attempt may have crashed
-  // before its notification. The idempotency key prevents a second notification.
+  // before its notification. The idempotency key prevents a second notification. A connection that was disconnected or
+  // connected again meanwhile is not broken, so nobody is notified.
+  if (!broke && !(await isBroken(integration))) return;
   await notifyMembers(
     orgId,
     {
@@ -27,4 +29,13 @@ export async function breakConnection(
     },
     now,
   );
+}
+
+async function isBroken({
+  org_id,
+  provider,
+  generation,
+}: Pick<Integration, 'org_id' | 'provider' | 'generation'>): Promise<boolean> {
+  const stored = await findIntegration(org_id, provider);
+  return stored?.generation === generation && stored.status === 'broken';
 }

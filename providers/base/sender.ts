@@ -35,6 +35,8 @@ export type Letter = {
    * key for the limits.
    */
   outside?: { organization: string; why: OutsideReason; account: string; use: string };
+  /** For a mail about a task to a member. `use`: the idempotency key for the limit. */
+  member?: { use: string };
   /** The sender's name when the server's address has none. */
   fromName?: string;
 };

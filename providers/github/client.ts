@@ -27,6 +27,9 @@ export type GithubRepository = {
   /** False when issues are turned off in the repository. */
   has_issues?: boolean;
   archived?: boolean;
+  private?: boolean;
+  /** The rights of the token's owner in the repository. GitHub does not send them for every kind of token. */
+  permissions?: Partial<Record<'admin' | 'maintain' | 'push' | 'triage' | 'pull', boolean>>;
 };
 export type GithubIssue = {
   id: number;

@@ -23,6 +23,16 @@ async function look(
   return { login: login ?? repository.owner.login, repository };
 }
 
+/**
+ * Whether the token belongs to somebody whom the repository's owner let in: the repository is private, or GitHub names
+ * a right that strangers do not have in a public one. A token without such a right is taken all the same, because
+ * GitHub names no rights for some tokens of apps.
+ */
+const isInsider = ({
+  private: hidden,
+  permissions: { admin, maintain, push, triage } = {},
+}: GithubRepository): boolean => [hidden, admin, maintain, push, triage].includes(true);
+
 export const githubConnector: Connector = {
   async connect(candidate, _standing, { github, secrets }, signal) {
     const { token, webhook_secret: secret } = candidate.credentials as Candidates;
@@ -33,6 +43,7 @@ export const githubConnector: Connector = {
       sealed: sealCredentials(candidate, { token } satisfies GithubCredentials, secrets),
       workspace: String(repository.id),
       events_of: githubExternal(repository.id),
+      ...(isInsider(repository) ? { insider: true } : {}),
       ...(secret === undefined ? {} : { sealed_signing: secrets.seal(secret, signingPlace(candidate)) }),
     };
   },

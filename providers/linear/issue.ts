@@ -31,6 +31,13 @@ export function idFrom(text: string): string {
 }
 
 /**
+ * The id that this system chooses for the issue of a ticket or task in a workspace. Ids of different workspaces differ,
+ * because a link is found by the issue's id alone.
+ */
+export const issueIdOf = (subjectId: string, integration: Pick<Integration, 'workspace'> | null): string =>
+  idFrom(`issue of ${subjectId} in ${integration?.workspace ?? ''}`);
+
+/**
  * Linear reports a missing issue as an error; this function returns null for that error. Any other error is thrown,
  * because it does not say whether the issue exists.
  */

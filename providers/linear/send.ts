@@ -5,7 +5,7 @@
  */
 import { connection, guarded } from '../base/connected.ts';
 import type { DeliverySender, SenderDeps } from '../base/sender.ts';
-import { found, idFrom, makeIssue, requestOf, teamOf } from './issue.ts';
+import { found, idFrom, issueIdOf, makeIssue, requestOf, teamOf } from './issue.ts';
 import { LinearError, documents, type LinearIssue } from './client.ts';
 import type { Delivery } from '../../models/events/delivery.ts';
 import { findIntegration, type Integration } from '../../models/integrations/integration.ts';
@@ -18,14 +18,15 @@ type Credentials = { api_key: string };
 /** The texts of an event, written once, before the first attempt. */
 type Payload = { title: string; description: string; comment: string };
 
-const issueIdOf = ({ subject }: Delivery): string => idFrom(`issue of ${subject.ticket_id}`);
 const commentIdOf = ({ event_id }: Delivery): string => idFrom(`comment on ${event_id}`);
 /** Whether the event creates the issue. The issue's description is then complete, so no comment is needed. */
 const isFirst = ({ event_type }: Delivery): boolean => event_type === 'ticket.created';
 
-const newIssue = (delivery: Delivery, { settings }: Integration, { title, description }: Payload) => ({
-  id: issueIdOf(delivery),
-  teamId: String(settings['team_id']),
+const newIssueId = ({ subject }: Delivery, integration: Integration): string =>
+  issueIdOf(subject.ticket_id!, integration);
+const newIssue = (delivery: Delivery, integration: Integration, { title, description }: Payload) => ({
+  id: newIssueId(delivery, integration),
+  teamId: String(integration.settings['team_id']),
   title,
   description,
 });
@@ -42,7 +43,11 @@ function requestFor(
     : {
         query: documents.comment,
         variables: {
-          input: { id: commentIdOf(delivery), issueId: link?.external ?? issueIdOf(delivery), body: payload.comment },
+          input: {
+            id: commentIdOf(delivery),
+            issueId: link?.external ?? newIssueId(delivery, integration),
+            body: payload.comment,
+          },
         },
       };
   return requestOf(deps.linear, made);
@@ -64,7 +69,8 @@ export const linear: DeliverySender = {
 
   async send(delivery, deps, signal) {
     const { integration, credentials } = await connection(delivery.org_id, 'linear', deps);
-    const link = await findLinkOf(delivery.org_id, 'linear', delivery.subject.ticket_id!);
+    // The connection reaches no issue in another workspace, so a ticket with an issue there gets a new issue.
+    const link = await findLinkOf(delivery.org_id, 'linear', delivery.subject.ticket_id!, integration.workspace);
     const request = requestFor(delivery, integration, link, deps);
     if (link?.removed_at)
       throw new DeliveryRefused('The issue of this ticket was removed.', { permanent: true, request });
@@ -110,7 +116,7 @@ function createIssue(call: Call): Promise<LinearIssue> {
   return makeIssue({ linear: deps.linear, key, input, mark: delivery.subject.ticket_id!, again, link, signal });
 }
 
-async function linkTo({ delivery, deps }: Call, external: string): Promise<string> {
+async function linkTo({ delivery, integration, deps }: Call, external: string): Promise<string> {
   const { org_id, mode, subject } = delivery;
   const { ticket_id, conv_id, customer_id } = subject;
   return createLink({
@@ -120,7 +126,7 @@ async function linkTo({ delivery, deps }: Call, external: string): Promise<strin
     external,
     kind: 'ticket',
     subject_id: ticket_id!,
-    ...defined({ conv_id, customer_id }),
+    ...defined({ workspace: integration.workspace, conv_id, customer_id }),
     created_at: deps.clock(),
   });
 }

@@ -5,37 +5,30 @@
 import { connection, guarded } from '../base/connected.ts';
 import type { StepCall, StepSender } from '../base/step.ts';
 import type { LinearCredentials } from './connect.ts';
-import { idFrom, makeIssue, requestOf, teamOf } from './issue.ts';
+import { issueIdOf, makeIssue, requestOf, teamOf } from './issue.ts';
 import { documents } from './client.ts';
-import { findIntegration } from '../../models/integrations/integration.ts';
+import { findIntegration, type Integration } from '../../models/integrations/integration.ts';
 import { createLink, noteIssue, noteState } from '../../models/events/link.ts';
+import { dueDay } from '../../models/rules/base/due.ts';
 import type { IssueFacts } from '../../models/rules/tasks/issues.ts';
-import {
-  dueDay,
-  issueText,
-  issueTitle,
-  linearPriority,
-  taskMark,
-  type TaskTold,
-} from '../../models/rules/tasks/tasktext.ts';
+import { issueText, issueTitle, linearPriority, taskMark, type TaskTold } from '../../models/rules/tasks/tasktext.ts';
 import type { Task } from '../../models/tasks/task.ts';
-
-const issueIdOf = (taskId: string): string => idFrom(`issue of ${taskId}`);
+import { defined } from '../../models/rules/base/defined.ts';
 
 /** The content that the issue must have. */
 export const linearFacts = (told: TaskTold, status: Task['status']): Required<IssueFacts> => ({
   title: issueTitle(told),
   text: issueText(told, { fields: false }),
   priority: linearPriority[told.priority],
-  due: dueDay(told.due_date) ?? null,
+  due: dueDay(told) ?? null,
   status,
 });
 
-function inputOf({ task, told }: StepCall, teamId: string) {
+function inputOf({ task, told }: StepCall, integration: Integration | null) {
   const { title, text, priority, due } = linearFacts(told, task.status);
   return {
-    id: issueIdOf(task._id),
-    teamId,
+    id: issueIdOf(task._id, integration),
+    teamId: String(integration?.settings['team_id']),
     title,
     description: text,
     priority,
@@ -48,7 +41,7 @@ export const linear: StepSender = {
 
   async preview(call, deps) {
     const integration = await findIntegration(call.task.org_id, 'linear');
-    const input = inputOf(call, String(integration?.settings['team_id']));
+    const input = inputOf(call, integration);
     return requestOf(deps.linear, { query: documents.createIssue, variables: { input } });
   },
 
@@ -61,6 +54,7 @@ export const linear: StepSender = {
         mode,
         provider: 'linear',
         external,
+        ...defined({ workspace: integration.workspace }),
         kind: 'task',
         subject_id: task._id,
         created_at: deps.clock(),
@@ -69,7 +63,7 @@ export const linear: StepSender = {
       const issue = await makeIssue({
         linear: deps.linear,
         key: (credentials as LinearCredentials).api_key,
-        input: inputOf(call, String(integration.settings['team_id'])),
+        input: inputOf(call, integration),
         mark: taskMark(task._id),
         again,
         link,

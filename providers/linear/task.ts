@@ -26,6 +26,8 @@ export const carryToLinear: Carry = async ({ link, known, task, told, deps, sign
   const { news, held } = differing(linearFacts(told, task.status), known, deps.clock());
   if (Object.keys(news).length === 0) return held;
   const { integration, credentials } = await connection(task.org_id, 'linear', deps);
+  // The connection reaches no issue in another workspace, so Linear would report the issue as not found.
+  if (link.workspace !== undefined && link.workspace !== integration.workspace) return false;
   const { api_key: key } = credentials as LinearCredentials;
   return guarded({ integration, deps, signal }, async () => {
     const issue = await found(deps.linear.issue(key, link.external, signal));

@@ -1,8 +1,9 @@
 /**
  * Handles mails to people outside the organization: adds a text that says who sends the mail and why, and limits how
- * many of these mails are sent. The rules are in models/rules/events/outsidemail.ts.
+ * many of these mails are sent. Mails about tasks to members are limited, too. The rules are in
+ * models/rules/events/outsidemail.ts.
  */
-import type { MailSettings, RouteOf } from './settings.ts';
+import type { MailSettings, MailVia, RouteOf } from './settings.ts';
 import { count } from '../../clients/base/meter.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import { findUser } from '../../models/access/user.ts';
@@ -23,13 +24,14 @@ import {
   objectionHeaders,
   outsideRefusals,
   outsideUnprovenPerDay,
+  reachOf,
   type OutsideReason,
 } from '../../models/rules/events/outsidemail.ts';
 import type { Language } from '../../models/rules/language/language.ts';
 
 type Deps = { mail: MailSettings; secrets: SecretBox; publicUrl: string; clock: () => Date };
-/** `language`: the language of the mail; English by default. */
-type About = { orgId: string; organization: string; why: OutsideReason; language?: Language };
+/** `via`: whose server sends the mail. `language`: the language of the mail; English by default. */
+type About = { orgId: string; organization: string; why: OutsideReason; via: MailVia; language?: Language };
 
 /**
  * Adds to a mail the text about its sender and reason, and the unsubscribe link. `shown`: the version that members see;
@@ -37,22 +39,25 @@ type About = { orgId: string; organization: string; why: OutsideReason; language
  */
 export function inFrame(
   mail: OutgoingMail,
-  { orgId, organization, why, language = 'en' }: About,
+  { orgId, organization, why, via, language = 'en' }: About,
   { secrets, publicUrl }: Deps,
   { shown }: { shown: boolean },
 ): OutgoingMail {
-  const token = shown ? hiddenLink : objectionToken(secrets, orgId, mail.to.address);
+  const reach = reachOf(via);
+  const token = shown ? hiddenLink : objectionToken(secrets, orgId, mail.to.address, reach);
   const link = linkOf(publicUrl, 'mail_stop', token);
   return {
     ...mail,
-    text: framed(mail.text, { organization, host: new URL(publicUrl).host, why, link, language }),
+    text: framed(mail.text, { organization, host: new URL(publicUrl).host, why, link, reach, language }),
     headers: { ...mail.headers, ...objectionHeaders(`${publicUrl}/v1/mail/objections/${token}`) },
   };
 }
 
+/** Whether the organization's own server sends. A server without a login does not count, as it may be anybody's. */
+const isOwnServer = ({ own, server }: RouteOf): boolean => !own && server.user !== undefined;
+
 /**
- * Counts the mail against the daily quotas. An organization's server is exempt from the quotas only if it requires a
- * login, because a server without a login may belong to anybody.
+ * Counts the mail against the daily quotas. The organization's own server is exempt from the quotas.
  * @throws DeliveryRefused when the mail must not be sent
  */
 export async function admit(
@@ -61,7 +66,7 @@ export async function admit(
   request: OutgoingRequest,
   { mail, secrets, clock }: Deps,
 ): Promise<void> {
-  const own = !route.own && route.server.user !== undefined;
+  const own = isOwnServer(route);
   const { outsidePerDay: organization } = mail;
   const proven = !own && ((await findUser(outside.account))?.email_verified ?? false);
   const account = proven ? organization : Math.min(organization, outsideUnprovenPerDay);
@@ -72,15 +77,29 @@ export async function admit(
 }
 
 /**
- * Counts a reply to an address that a visitor gave. Only the limits of the address apply, because no account of the
- * organization chose the address.
+ * Counts a mail about a task to a member. The organization's own server is exempt.
  * @throws DeliveryRefused when the mail must not be sent
  */
-export async function admitReply(
-  reply: AddressedMail,
+export async function admitToMember(
+  mail: AddressedMail,
+  route: RouteOf,
+  request: OutgoingRequest,
+  deps: Pick<Deps, 'secrets' | 'clock'>,
+): Promise<void> {
+  if (!isOwnServer(route)) await admitAddressed('member', mail, request, deps);
+}
+
+/**
+ * Counts a mail against the limits of its address only. That is all for a reply to an address that a visitor gave,
+ * because no account of the organization chose the address.
+ * @throws DeliveryRefused when the mail must not be sent
+ */
+export async function admitAddressed(
+  counter: 'reply' | 'member',
+  mail: AddressedMail,
   request: OutgoingRequest,
   { secrets, clock }: Pick<Deps, 'secrets' | 'clock'>,
 ): Promise<void> {
-  const refusal = await admitToAddress('reply', reply, secrets, clock());
+  const refusal = await admitToAddress(counter, mail, secrets, clock());
   if (refusal) throw new DeliveryRefused(outsideRefusals[refusal], { request, permanent: true });
 }

@@ -7,7 +7,7 @@
  */
 import type { DeliverySender, Letter, SenderDeps } from '../base/sender.ts';
 import { MailRefused } from './client.ts';
-import { admit, admitReply, inFrame } from './outside.ts';
+import { admit, admitAddressed, admitToMember, inFrame } from './outside.ts';
 import { routeOf, senderOf, type MailVia } from './settings.ts';
 import type { Delivery } from '../../models/events/delivery.ts';
 import { mailUse } from '../../models/events/outsidemail.ts';
@@ -95,7 +95,7 @@ export async function writeLetter(letter: Letter, { orgId, id, about, at }: Stam
       headers: automaticHeaders(about, false),
     };
     if (!outside) return mail;
-    return inFrame(mail, { orgId, ...outside, organization: outside.organization || domain }, deps, { shown });
+    return inFrame(mail, { orgId, ...outside, via, organization: outside.organization || domain }, deps, { shown });
   };
   return { orgId, letter, mail: made(false), request: requestOfMail(made(true)), via };
 }
@@ -103,10 +103,11 @@ export async function writeLetter(letter: Letter, { orgId, id, about, at }: Stam
 /** Sends a letter's mail. @throws DeliveryRefused */
 export async function sendLetter(written: WrittenLetter, deps: SenderDeps, signal: AbortSignal): Promise<Sent> {
   const { orgId, letter, mail, request, via } = written;
-  const { to, outside, prepare } = letter;
+  const { to, outside, member, prepare } = letter;
   // The mail must not go through another server that was configured after the mail was written.
   const route = await routeOf(deps, orgId, via);
   if (outside && route) await admit({ ...outside, orgId, address: to.address }, route, request, deps);
+  if (member && route) await admitToMember({ ...member, orgId, address: to.address }, route, request, deps);
   if (prepare && !(await prepare()))
     throw new DeliveryRefused('The account has changed meanwhile.', { request, permanent: true });
   return sendByMail(mail, { route, request, signal }, deps);
@@ -119,8 +120,8 @@ const payloadOf = (delivery: Delivery): MailPayload => delivery.payload as MailP
  * that no member can read it.
  */
 function mailOf(delivery: Delivery, deps: SenderDeps, options: { shown: boolean }): OutgoingMail {
-  const { mail, outside } = payloadOf(delivery);
-  return outside ? inFrame(mail, { orgId: delivery.org_id, ...outside, why: 'reply' }, deps, options) : mail;
+  const { mail, via, outside } = payloadOf(delivery);
+  return outside ? inFrame(mail, { orgId: delivery.org_id, ...outside, via, why: 'reply' }, deps, options) : mail;
 }
 
 export const email: DeliverySender = {
@@ -137,7 +138,12 @@ export const email: DeliverySender = {
     const request = requestOfMail(mailOf(delivery, deps, { shown: true }));
     const route = await routeOf(deps, orgId, via);
     if (outside && route)
-      await admitReply({ orgId, address: mail.to.address, use: mailUse(event_id, delivery) }, request, deps);
+      await admitAddressed(
+        'reply',
+        { orgId, address: mail.to.address, use: mailUse(event_id, delivery) },
+        request,
+        deps,
+      );
     return sendByMail(mail, { route, request, signal }, deps);
   },
 };

@@ -19,7 +19,9 @@ function writtenOf({ task, told, email, organization, ref }: StepCall, deps: Sen
     to: { name: isOutside ? '' : nameOf(told.assignee ?? ''), address: email },
     fromName: name,
     words: ({ from }) => taskMail(told, name || from.name || domainOf(from.address)),
-    ...(isOutside ? { outside: { organization: name, why: 'task' as const, account, use: id } } : {}),
+    ...(isOutside
+      ? { outside: { organization: name, why: 'task' as const, account, use: id } }
+      : { member: { use: id } }),
   };
   return writeLetter(letter, { orgId, id, about: _id, at: deps.clock() }, deps);
 }

@@ -121,7 +121,7 @@ describe('/account', () => {
 
   it('the account page lets a recipient stop mails without a login', async () => {
     const orgId = `org_${randomUUID()}`;
-    const token = objectionToken(box, orgId, 'ada@example.com');
+    const token = objectionToken(box, orgId, 'ada@example.com', 'all');
     const page = await open('mail_stop', token);
     await shows(page, 'Stop mails of everybody here');
     expect(await faultsOf(page)).toEqual([]);
@@ -131,6 +131,13 @@ describe('/account', () => {
     const [, hash] = token.split('.');
     const objections = db().collection<{ _id: string }>('mail_objections');
     expect(await objections.countDocuments({ _id: `${orgId}:${hash}` })).toBe(1);
+  });
+
+  it('the account page offers to stop one organization alone, when that organization’s own server sent the mail', async () => {
+    const token = objectionToken(box, `org_${randomUUID()}`, 'ada@example.com', 'organization');
+    const page = await open('mail_stop', token);
+    await shows(page, 'Stop mails of that organization');
+    expect(await page.evaluate('document.querySelectorAll("form").length')).toBe(1);
   });
 
   it('the account page lets an invited person join with an existing or a new account', async () => {

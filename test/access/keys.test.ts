@@ -105,6 +105,7 @@ describe('POST …/keys', () => {
     [{ expires_at: new Date(Date.now() - 1000).toISOString() }, ['body', 'expires_at']],
     [{ expires_at: 'tomorrow' }, ['body', 'expires_at']],
     [{ expires_at: 4102444800 }, ['body', 'expires_at']],
+    [{ expires_at: '9999-12-31T23:59:59-05:00' }, ['body', 'expires_at']],
     [{ token_hash: 'x' }, ['body', 'token_hash']],
   ])('creating a key refuses %j with 400 naming the field', async (body, where) => {
     const answer = await create(body);
@@ -145,6 +146,14 @@ describe('PATCH …/keys/{keyId}', () => {
     const { key } = (await create()).body.data;
     const { body } = await patch(key.key_id, { expires_at: '2099-01-01T01:00:00+01:00' });
     expect(body.data.key.expires_at).toBe('2099-01-01T00:00:00.000Z');
+  });
+
+  it('the list of keys shows a key that expires in the last second of the year 9999 in UTC', async () => {
+    const { key } = (await create({ expires_at: '9999-12-31T18:59:59-05:00' })).body.data;
+    expect(key.expires_at).toBe('9999-12-31T23:59:59.000Z');
+    expect((await patch(key.key_id, { expires_at: '9999-12-31T23:59:59-05:00' })).status).toBe(400);
+    const list = await api.request('GET', `${base()}/keys`, as());
+    expect([list.status, list.body.data]).toEqual([200, { keys: [key], cursor: null }]);
   });
 
   it.each([

@@ -5,7 +5,7 @@ import { modelsIn, proveAddresses, sharedDatabase } from '../kit/database.ts';
 import { system, type Reply, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { orgRoutes } from '../../api/access/routes/orgs.ts';
 import type { Context } from '../../api/context.ts';
-import { findOrganization } from '../../models/access/organization.ts';
+import { addMember, findOrganization } from '../../models/access/organization.ts';
 import type { Role } from '../../models/rules/access/roles.ts';
 
 const api = system();
@@ -198,6 +198,25 @@ describe('POST /orgs/{orgId}/members', () => {
     const again = await add(org, org.owner, user.email, 'owner');
     expect([again.status, again.body.code]).toEqual([409, 'ALREADY_MEMBER']);
     expect((await membersOf(org)).count).toBe(2);
+  });
+
+  it('a user who left joins again only through an invitation, and a user whom an admin removed is added again', async () => {
+    const org = await api.newOrg();
+    const [leaving, removed] = [await provenUser(), await provenUser()];
+    for (const { email } of [leaving, removed]) expect((await add(org, org.owner, email, 'member')).status).toBe(201);
+    expect((await remove(org, leaving, leaving.userId)).status).toBe(200);
+    expect((await remove(org, org.owner, removed.userId)).status).toBe(200);
+    expect((await add(org, org.owner, removed.email, 'member')).status).toBe(201);
+    const invited = await add(org, org.owner, leaving.email, 'member');
+    expect([invited.status, invited.body.data.invitation]).toMatchObject([202, { email: leaving.email }]);
+    expect((await membersOf(org)).count).toBe(2);
+    // A request that began before the user left does not add the user either.
+    const entry = { user_id: leaving.userId, role: 'member' as const, joined_at: new Date() };
+    await expect(addMember(org.orgId, org.owner.userId, entry)).rejects.toMatchObject({ code: 'CONFLICT' });
+    expect((await accept(tokenOf(invited), leaving)).status).toBe(200);
+    // Whoever has joined again is like any other member.
+    expect((await remove(org, org.owner, leaving.userId)).status).toBe(200);
+    expect((await add(org, org.owner, leaving.email, 'member')).status).toBe(201);
   });
 
   it('a user is added once when several requests add them at the same time', async () => {

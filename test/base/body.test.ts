@@ -142,6 +142,17 @@ describe('JSON', () => {
     expect([reply.status, reply.body]).toEqual([status, expect.objectContaining(problem)]);
   });
 
+  it.each(['latin1', 'utf16le'] as const)(
+    'a JSON body in the encoding %s is refused with 400, with a message that names UTF-8',
+    async (encoding) => {
+      const { status, body } = await post('/json', Buffer.from('{"name":"Jörg ÿ"}', encoding), json);
+      expect([status, body]).toEqual([
+        400,
+        expect.objectContaining({ code: 'MALFORMED_JSON', error: expect.stringMatching(/UTF-8/) }),
+      ]);
+    },
+  );
+
   it.each(['gzip', 'br', 'x-unknown'])('a JSON body compressed with %s is refused with 415', async (encoding) => {
     const { status, body } = await post('/json', '{}', { ...json, 'content-encoding': encoding });
     expect([status, body.error]).toEqual([415, expect.stringMatching(/uncompressed/)]);

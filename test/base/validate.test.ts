@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { check } from '../../api/http/faults.ts';
 import { parse } from '../../api/http/validate.ts';
 import * as chat from '../../api/chat/contract/chat.ts';
-import { orNull, pageQuery, timestamp } from '../../api/base/contract/common.ts';
+import { moment, orNull, pageQuery, timestamp } from '../../api/base/contract/common.ts';
 import type { Route } from '../../api/http/route.ts';
 import { routeGroups } from '../../api/routes.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
@@ -56,6 +56,19 @@ describe('a field that does not fit its schema', () => {
     ['one of some constants', z.literal([1, true]), 'x', 'must be one of 1, true'],
     ['an address', z.url(), 'x', 'must be an address, such as https://www.example.com'],
     ['a time', z.iso.datetime(), 'x', 'must be a date and time with its zone, such as 2030-01-31T09:30:00Z'],
+    ['a text in place of a time', moment, 'x', 'must be a date and time with its zone, such as 2030-01-31T09:30:00Z'],
+    [
+      'a time after the year 9999 in UTC',
+      moment,
+      '9999-12-31T23:59:59-05:00',
+      'must lie between the years 0000 and 9999 in UTC',
+    ],
+    [
+      'a time before the year 0000 in UTC',
+      moment,
+      '0000-01-01T00:00:00+05:00',
+      'must lie between the years 0000 and 9999 in UTC',
+    ],
     ['a day', z.iso.date(), 'x', 'must be a date, such as 2030-01-31'],
     ['a pattern', z.string().regex(/^\d+$/), 'x', 'does not have the form that this field takes'],
     ['a format that has no words of its own', z.ulid(), 'x', 'does not have the form that this field takes'],

@@ -10,6 +10,7 @@ import { createStaffStreams } from '../../api/chat/staffstream.ts';
 import type { Context } from '../../api/context.ts';
 import { createMetrics } from '../../api/http/metrics.ts';
 import type { StreamSocket } from '../../api/live/stream.ts';
+import { createErasure, settleErasure } from '../../models/chat/erasure.ts';
 import { everyRecord } from '../../models/base/define.ts';
 import { newId } from '../../models/base/ids.ts';
 import { frameWriter } from '../../models/live/frame.ts';
@@ -210,6 +211,43 @@ describe('the socket of a member', () => {
     await late.frame('reload');
     // Changes that happen meanwhile may come, too.
     expect(late.all('conversation').length).toBeLessThan(10);
+  });
+
+  it('a member who reconnects after a customer was erased is told to reload the inbox, at each step of the erasure', async () => {
+    const org = await api.newOrg();
+    const at = new Date();
+    const minutes = (count: number) => new Date(at.getTime() + count * 60_000);
+    const customerId = newId('customer');
+    /** What a page is told that was connected until this time. */
+    const resumed = async (since: Date): Promise<string[]> => {
+      const told: string[] = [];
+      const { streams, socket } = streamsWith((type) => void told.push(type));
+      const page = pageOf(org, org.owner, since);
+      await streams.open(socket, page, request);
+      streams.came!(page);
+      await until(async () => page.since === undefined, 'what was missed to be sent');
+      streams.left!(page);
+      await streams.close!();
+      return told;
+    };
+    expect(await resumed(minutes(-1))).toEqual(['welcome']);
+    await createErasure({
+      _id: customerId,
+      org_id: org.orgId,
+      mode: 'test',
+      status: 'erasing',
+      conv_ids: [],
+      found: { conversations: 0, messages: 0, frames: 0, sessions: 0, gaps: 0 },
+      requested_by: org.owner.userId,
+      requested_at: at,
+    });
+    expect(await resumed(minutes(1))).toEqual(['welcome', 'reload']);
+    await settleErasure(org.orgId, customerId, 'erased', at);
+    expect(await resumed(minutes(-1))).toEqual(['welcome', 'reload']);
+    expect(await resumed(minutes(1))).toEqual(['welcome']);
+    await settleErasure(org.orgId, customerId, 'verified', minutes(15));
+    expect(await resumed(minutes(1))).toEqual(['welcome', 'reload']);
+    expect(await resumed(minutes(16))).toEqual(['welcome']);
   });
 
   it('a reconnecting page whose missed changes cannot be read is disconnected, and later resumes from the same time', async () => {

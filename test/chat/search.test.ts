@@ -92,6 +92,55 @@ describe('GET /support/search/orgs/{orgId}', () => {
     expect(await hits('quetzal')).toEqual([]);
   });
 
+  it('a search finds the notes of any number of conversations, newest first, each once over all pages, and of a period', async () => {
+    const { org, search, hits } = await fresh();
+    const begin = Date.now() - 3_600_000;
+    // In each conversation, the older of the two notes does not have the word.
+    const notes = Array.from({ length: 510 }, (_, n) => ({
+      note_id: newId('note'),
+      author: org.owner.userId,
+      body: `Heffalump ${n}`,
+      mentions: [],
+      at: new Date(begin + n * 1_000),
+    }));
+    await db()
+      .collection<{ _id: string }>('conversations')
+      .insertMany(
+        notes.map((note) => ({
+          _id: newId('conversation'),
+          org_id: org.orgId,
+          mode: 'test',
+          customer_id: newId('customer'),
+          ordinal: 1,
+          status: 'open',
+          version: 0,
+          status_version: 0,
+          shown_version: 0,
+          unread: 0,
+          reads: 0,
+          position: 0,
+          misses: 0,
+          answered: false,
+          preview: '',
+          events: [],
+          notes: [{ ...note, note_id: newId('note'), body: 'Older.', at: new Date(begin - 1_000) }, note],
+          created_at: note.at,
+          updated_at: note.at,
+        })),
+      );
+    const seen: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const { body } = await search('heffalump', `&limit=100${cursor && `&cursor=${cursor}`}`);
+      seen.push(...(body.hits as Hit[]).map(({ excerpt }) => excerpt));
+      cursor = body.cursor as string | null;
+    }
+    expect(seen).toEqual(notes.map(({ body }) => body).toReversed());
+    const newest = notes.at(-1)!;
+    const found = await hits('heffalump', `&from=${newest.at.toISOString()}`);
+    expect(found.map(({ excerpt }) => excerpt)).toEqual([newest.body]);
+  });
+
   it('search hits come newest first, each once over all pages, and can be limited to a period', async () => {
     const { say, hits, search } = await fresh();
     const convIds: string[] = [];

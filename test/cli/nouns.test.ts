@@ -97,6 +97,13 @@ describe('the help of each command', () => {
       expect(help).toContain(words);
   });
 
+  it('the help offers to remove a due date of a task, and no value of an interview', async () => {
+    const help = async (noun: string) => (await cli([noun, 'update', '--help'])).stdout.replaceAll(/\s+/g, ' ');
+    expect(await help('tasks')).toContain('none removes it');
+    expect(await help('interviews')).toContain('--scheduled-at');
+    expect(await help('interviews')).not.toContain('none removes it');
+  });
+
   it('every command has help', async () => {
     const leaves = async (path: string[]): Promise<string[]> => {
       const { stdout } = await cli([...path, '--help']);
@@ -119,6 +126,11 @@ describe('arguments of commands', () => {
     ['a missing option', ['integrations', 'connect', 'github', '--token', 'a'], 'required option'],
     ['an identifier that is a path', ['tasks', 'show', '../x'], 'not an identifier'],
     ['an unknown service', ['integrations', 'test', 'fax'], 'Allowed choices'],
+    [
+      '`none` for a value that cannot be removed',
+      ['interviews', 'update', 'int_1', '--scheduled-at', 'none'],
+      'can be replaced, but not removed',
+    ],
   ])('wrong usage ends with exit code 2: %s', async (_, args, sentence) => {
     expect(await cli(args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) });
   });
@@ -246,7 +258,7 @@ describe('with a key', () => {
       );
       expect(await say(['deliveries', 'redeliver', delivery.delivery_id])).toContain('is sent again');
       await until(async () => receiver.received.length === 2, 'the event again');
-      expect(await say(['deliveries', 'recover', '2026-01-01T00:00:00Z'])).toBe('0 deliveries are sent again\n');
+      expect(await say(['deliveries', 'recover', '2026-01-01T00:00:00Z'])).toBe('sent again: 0\n');
       await json(['deliveries', 'test']);
       expect((await json(['deliveries', 'list', '--limit', '1'])).deliveries).toHaveLength(1);
     } finally {

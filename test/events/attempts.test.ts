@@ -13,24 +13,39 @@ import { hang, status, type Receiver } from '../kit/receiver.ts';
 import { receiversOfTest } from '../kit/receivers.ts';
 import { inFlightPerDestination } from '../../activities/events/deliver.ts';
 import { notification } from '../../activities/events/senders/notification.ts';
+import { toMember } from '../../activities/events/telling.ts';
 import type { Deployment } from '../../cli/operator/deployment.ts';
 import { retry } from '../../cli/operator/workflows.ts';
 import { MailRefused } from '../../providers/mail/client.ts';
+import { inFrame } from '../../providers/mail/outside.ts';
 import { email } from '../../providers/mail/send.ts';
+import type { MailSettings } from '../../providers/mail/settings.ts';
 import { webhook } from '../../providers/webhook/send.ts';
 import { replaceInvitation } from '../../models/access/invitation.ts';
-import { createOrganization, newOrganization } from '../../models/access/organization.ts';
+import { addMember, createOrganization, newOrganization, removeMember } from '../../models/access/organization.ts';
 import { NotificationModel } from '../../models/access/notification.ts';
+import { createUser, UserModel } from '../../models/access/user.ts';
 import { newId } from '../../models/base/ids.ts';
 import { actOn } from '../../models/chat/act.ts';
 import { carrierOf, createDelivery, redeliver, type NewDelivery } from '../../models/events/delivery.ts';
 import { enableDestination, listDestinations } from '../../models/events/destination.ts';
-import { admitOutsideMail, objectionToken, objectToMails } from '../../models/events/outsidemail.ts';
+import {
+  admitOutsideMail,
+  admitToAddress,
+  hasObjected,
+  objectionToken,
+  objectToMails,
+} from '../../models/events/outsidemail.ts';
 import { saveOrgWebhook, slackWebhookPlace } from '../../models/events/orgwebhook.ts';
 import { tryNowSignal } from '../../models/rules/chat/work.ts';
 import { ticketLine } from '../../models/rules/events/delivery.ts';
 import type { OutgoingMail } from '../../models/rules/events/mailout.ts';
-import { outsideRefusals, outsideToOnePerDay, outsideUnprovenPerDay } from '../../models/rules/events/outsidemail.ts';
+import {
+  outsideRefusals,
+  outsideToOnePerDay,
+  outsideUnprovenPerDay,
+  taskMailsToMemberPerDay,
+} from '../../models/rules/events/outsidemail.ts';
 import { everyRecord } from '../../models/base/define.ts';
 import { introduced } from '../../workflows/base/introduced.ts';
 
@@ -381,23 +396,92 @@ describe('an attempt that another attempt has overtaken', () => {
   });
 });
 
-describe('a mail to somebody outside the organization', () => {
-  /** Stores a mail's delivery. `send` makes its next attempt, and `redelivered` first asks for another one. */
-  async function stored(fresh: Omit<NewDelivery, 'mode' | 'subject' | 'about'>) {
-    const { delivery } = await createDelivery({ ...fresh, mode: 'live', subject: {}, about: [] }, clock());
-    const { _id, org_id } = delivery;
-    const send = async () => {
-      await sendSome(org_id, _id);
-      return (await deliveries(org_id)).find((one) => one._id === _id)!;
-    };
-    const redelivered = async () => {
-      await redeliver(org_id, _id, clock());
-      return send();
-    };
-    return { send, redelivered };
-  }
-  const takenFor = (address: string) => mailServer.taken.filter(({ to }) => to.address === address);
+/** Stores a mail's delivery. `send` makes its next attempt, and `redelivered` first asks for another one. */
+async function stored(fresh: Omit<NewDelivery, 'mode' | 'subject' | 'about'>) {
+  const { delivery } = await createDelivery({ ...fresh, mode: 'live', subject: {}, about: [] }, clock());
+  const { _id, org_id } = delivery;
+  const send = async () => {
+    await sendSome(org_id, _id);
+    return (await deliveries(org_id)).find((one) => one._id === _id)!;
+  };
+  const redelivered = async () => {
+    await redeliver(org_id, _id, clock());
+    return send();
+  };
+  return { send, redelivered };
+}
+const takenFor = (address: string) => mailServer.taken.filter(({ to }) => to.address === address);
 
+describe('a mail to a member', () => {
+  /** A member of a new organization. `mailAbout` stores a mail to the member about an event. */
+  async function withMember() {
+    const [org_id, owner, _id] = [newId('org'), newId('user'), newId('user')];
+    await createOrganization(newOrganization(org_id, 'Example', owner, clock()));
+    const user = {
+      _id,
+      email: `${randomUUID()}@in.example`,
+      email_verified: true,
+      name: 'Ada',
+      identities: [],
+      epoch: 0,
+      created_at: clock(),
+    };
+    await createUser(user);
+    await addMember(org_id, owner, { user_id: _id, role: 'member', joined_at: clock() });
+    const mailAbout = (event_type: string) =>
+      stored({
+        org_id,
+        kind: 'notification',
+        event_id: newId('event'),
+        event_type,
+        ...toMember(user, { subject: 'News', text: 'Call the bank.' }),
+      });
+    return { org_id, owner, _id, address: user.email, mailAbout };
+  }
+
+  it('a mail that waited or is sent again goes to the member’s present address, and to nobody once the member has left', async () => {
+    const { org_id, owner, _id, address: former, mailAbout } = await withMember();
+    const present = `${randomUUID()}@in.example`;
+    const { send, redelivered } = await mailAbout('task_assigned');
+    mailServer.busyFor = 1;
+    expect((await send()).status).toBe('retrying');
+    await UserModel.updateOne({ _id }, { $set: { email: present } });
+    expect((await redelivered()).status).toBe('delivered');
+    expect([takenFor(former).length, takenFor(present).length]).toEqual([0, 1]);
+    await removeMember(org_id, owner, _id);
+    expect((await redelivered()).status).toBe('suppressed');
+    expect(takenFor(present)).toHaveLength(1);
+  });
+
+  it('a member gets at most a hundred mails about tasks a day from one organization, and is still told of customers', async () => {
+    const { org_id, address, mailAbout } = await withMember();
+    for (let mails = 1; mails < taskMailsToMemberPerDay; mails++) {
+      const mail = { orgId: org_id, address, use: newId('event') };
+      expect(await admitToAddress('member', mail, secrets, clock())).toBeUndefined();
+    }
+    const last = await mailAbout('task_assigned');
+    mailServer.busyFor = 1;
+    expect((await last.send()).status).toBe('retrying');
+    expect((await last.redelivered()).status).toBe('delivered');
+    const refused = { status: 'failed', error: outsideRefusals.address };
+    expect(await (await mailAbout('task_created')).send()).toMatchObject(refused);
+    expect((await (await mailAbout('customer_replied')).send()).status).toBe('delivered');
+    expect(takenFor(address)).toHaveLength(2);
+    // Another organization's mails have a count of their own.
+    const elsewhere = { orgId: newId('org'), address, use: newId('event') };
+    expect(await admitToAddress('member', elsewhere, secrets, clock())).toBeUndefined();
+  });
+
+  it('a member whose address has objected to mails gets none about tasks', async () => {
+    const { org_id, address, mailAbout } = await withMember();
+    await objectToMails(secrets, objectionToken(secrets, org_id, address, 'all'), 'organization', clock());
+    const refused = { status: 'failed', error: outsideRefusals.objected };
+    expect(await (await mailAbout('task_assigned')).send()).toMatchObject(refused);
+    expect(takenFor(address)).toEqual([]);
+  });
+});
+
+describe('a mail to somebody outside the organization', () => {
   it('each redelivery of an invitation counts towards its inviter’s mail limit, and further attempts at the same mail do not', async () => {
     const [org_id, inviter, address] = [newId('org'), newId('user'), `${randomUUID()}@out.example`];
     await createOrganization(newOrganization(org_id, 'Example', inviter, clock()));
@@ -461,7 +545,7 @@ describe('a mail to somebody outside the organization', () => {
   it('a mailed reply to an address that a visitor gave contains an unsubscribe link, whose secret is masked for members', async () => {
     const [orgId, address] = [newId('org'), `${randomUUID()}@out.example`];
     const { request } = await (await replyTo(orgId, address)).send();
-    const token = objectionToken(secrets, orgId, address);
+    const token = objectionToken(secrets, orgId, address, 'all');
     const [sent] = takenFor(address);
     const host = 'http://127.0.0.1:3000';
     for (const [form, end] of [
@@ -478,6 +562,30 @@ describe('a mail to somebody outside the organization', () => {
       });
     }
     expect(JSON.stringify(await deliveries(orgId))).not.toContain(token);
+  });
+
+  it('the unsubscribe link of a mail stops all organizations only when the deployment’s server sent the mail', async () => {
+    const publicUrl = 'https://host.example';
+    const deps = { mail: {} as MailSettings, secrets, publicUrl, clock };
+    for (const [via, reach] of [
+      ['organization', 'organization'],
+      ['deployment', 'all'],
+    ] as const) {
+      const [orgId, address] = [newId('org'), `${randomUUID()}@out.example`];
+      const mail = { to: { name: '', address }, text: 'Come.', headers: {} } as OutgoingMail;
+      const about = { orgId, organization: 'Bank', why: 'invitation', via } as const;
+      const { text, headers } = inFrame(mail, about, deps, { shown: false });
+      const token = /#mail_stop=([\w.-]+)$/m.exec(text)![1]!;
+      expect(headers['List-Unsubscribe']).toBe(`<${publicUrl}/v1/mail/objections/${token}>`);
+      expect(text.includes('or of anybody')).toBe(reach === 'all');
+      expect(token.endsWith('.all')).toBe(reach === 'all');
+      // The signature covers how far the link reaches.
+      const changed = reach === 'all' ? token.replace(/\.all$/, '') : `${token}.all`;
+      expect(await objectToMails(secrets, changed, 'all', clock())).toBeUndefined();
+      expect(await objectToMails(secrets, token, 'all', clock())).toBe(reach);
+      expect(await hasObjected(secrets, orgId, address)).toBe(true);
+      expect(await hasObjected(secrets, newId('org'), address)).toBe(reach === 'all');
+    }
   });
 
   it('an address that a visitor gave gets at most ten replies a day from all organizations, redeliveries included', async () => {
@@ -499,7 +607,7 @@ describe('a mail to somebody outside the organization', () => {
     const { send, redelivered } = await replyTo(orgId, address);
     mailServer.busyFor = 1;
     expect((await send()).status).toBe('retrying');
-    await objectToMails(secrets, objectionToken(secrets, orgId, address), 'organization', clock());
+    await objectToMails(secrets, objectionToken(secrets, orgId, address, 'all'), 'organization', clock());
     for (let i = 0; i < 2; i++)
       expect(await redelivered()).toMatchObject({ status: 'failed', error: outsideRefusals.objected });
     expect(takenFor(address)).toEqual([]);

@@ -207,7 +207,7 @@ describe('a customer’s message to an assigned conversation', () => {
     await deliveries(org, all(6, 'suppressed'), '&kind=notification');
   });
 
-  it('a message in an assigned conversation notifies all members when the assignee has left', async () => {
+  it('a message in an assigned conversation notifies all members when the assignee has left and a person must answer', async () => {
     const org = await newOrg({ notify_on: [] });
     const bob = await joined(org);
     const ada = await customer(org);
@@ -215,6 +215,11 @@ describe('a customer’s message to an assigned conversation', () => {
     await assign(org, convId, bob, bob);
     const members = { user_id: bob.userId };
     await db().collection<Organization>('organizations').updateOne({ _id: org.orgId }, { $pull: { members } });
+    // The agent answers this message, so nobody is needed.
+    await ada.say('Hello again?');
+    await allTold(convId);
+    expect(await shown(org.owner)).toEqual([]);
+    await inbox(org, convId, '/reply', { body: 'One moment.' });
     await ada.say('Are you there?');
     expect(await kinds(org.owner, 1)).toEqual(['conversation_escalated']);
   });
@@ -367,6 +372,18 @@ describe('a tool call that waits for a member’s approval', () => {
     });
     const org = { ...shop.org, key: shop.key };
     await deliveries(org, all(2, 'suppressed'), '&kind=notification');
+  });
+
+  it('a tool call that waits for a member’s approval notifies all members when the conversation’s assignee has left', async () => {
+    const shop = await opened([{ tool: cancel, risk_tier: 'admin_approve' }]);
+    const { client } = await met(shop);
+    const { conv_id } = await client.frame('welcome');
+    const { modifiedCount } = await db()
+      .collection<{ _id: string }>('conversations')
+      .updateOne({ _id: conv_id }, { $set: { assigned_to: 'usr_who_left' } });
+    expect(modifiedCount).toBe(1);
+    client.say(please);
+    expect(await kinds(shop.org.owner, 1)).toEqual(['approval_waiting']);
   });
 });
 

@@ -90,6 +90,27 @@ describe('an interview room', () => {
     expect(await late.frame('error')).toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
+  it('when the candidate’s address is replaced, the candidate gets a new room link, and the old link lets nobody in', async () => {
+    const at = { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() };
+    const wrong = { role_title: 'Baker', questions, ...at, candidate_email: 'typo@candidate.example' };
+    const { interview_id: id, room } = (await mine.call('POST', '', wrong)).body.data as {
+      interview_id: string;
+      room: Links;
+    };
+    const put = async (body: object): Promise<Links> => (await mine.call('PUT', `/${id}`, body)).body.data.room;
+    // A change that keeps the address keeps the link.
+    expect(await put({ candidate_email: wrong.candidate_email, candidate_name: 'Ada' })).toEqual(room);
+    const replaced = await put({ candidate_email: 'right@candidate.example' });
+    expect(replaced.candidate_url).not.toBe(room.candidate_url);
+    expect(replaced.interviewer_url).toBe(room.interviewer_url);
+    expect((await mine.call('POST', `/${id}/start`)).body.data.room).toEqual(replaced);
+    const late = new Guest(room.candidate_url);
+    await late.connect(api.url);
+    expect(await late.frame('error')).toMatchObject({ code: 'UNAUTHENTICATED' });
+    const candidate = await enter(replaced.candidate_url);
+    expect(await candidate.frame('welcome')).toMatchObject({ role: 'candidate' });
+  });
+
   it('a wrong link to an interview room gets 404 with an HTML page', async () => {
     const reply = await fetch(`${api.url}/rooms/${'a'.repeat(32)}`);
     expect([reply.status, reply.headers.get('content-type')]).toEqual([404, expect.stringContaining('text/html')]);

@@ -43,9 +43,9 @@ const said = [
   'The launch is in May.',
   'I will call the printer tomorrow.',
 ].map((words, n) => ({ id: String(n), speaker: 'Ben', text: words, at: new Date(n), is_ai: false }));
-const ask = (mode: 'short' | 'long' = 'short', nonce = () => 'NONCE') => {
+const ask = (mode: 'short' | 'long' = 'short', nonce = () => 'NONCE', spoken = said) => {
   const told = (error: unknown) => void failures.push(error);
-  const meeting = { startedAt: new Date(0), said, members: [], zone: 'UTC' };
+  const meeting = { startedAt: new Date(0), said: spoken, members: [], zone: 'UTC' };
   return intelligenceAt(server.baseUrl, told, { nonce }).summarizeMeeting({ ...meeting, mode });
 };
 
@@ -87,6 +87,21 @@ describe('a summary written by a model', () => {
   it('a model’s long summary may have any number of sentences', async () => {
     server.script(reply(text(30)), found);
     expect(await ask('long')).toMatchObject({ summary: text(30), generated_by: 'model' });
+  });
+
+  it('a model summarizes a transcript that is too long for its search for tasks; rules find the tasks', async () => {
+    server.script(reply(text(5)));
+    const long = Array.from({ length: 30 }, (_, n) => ({
+      ...said[3]!,
+      id: String(n),
+      text: n === 0 ? said[3]!.text : `The shelf number ${n} ${'is rather dusty and '.repeat(450)}full.`,
+    }));
+    expect(await ask('short', undefined, long)).toMatchObject({
+      summary: text(5),
+      action_items: ['Ben: Call the printer (by 1970-01-02)'],
+      generated_by: 'model',
+    });
+    expect([server.requests.length, failures]).toEqual([1, []]);
   });
 
   it('a model that is asked for a summary gets the transcript as marked data, whose end mark no speaker can forge', async () => {

@@ -48,6 +48,7 @@ const testLimits = [
   'callbacks_per_minute=100000',
   'writes_per_minute=100000',
   'queries_per_minute=100000',
+  'digests_per_minute=100000',
   'sockets_per_address=10000',
   'connects_per_minute=100000',
   'address_connects_per_minute=100000',

@@ -15,13 +15,13 @@ import {
   findGroup,
   forgetGaps,
   listGaps,
+  newGroup,
   recordGap,
   setGapStatus,
   type Asked,
   type GapGroup,
 } from '../../models/knowledge/gap.ts';
 import { defined } from '../../models/rules/base/defined.ts';
-import { gapGroup } from '../../models/rules/knowledge/gap.ts';
 import { segmentFilter, type SegmentFilter } from '../../models/rules/knowledge/segments.ts';
 import { terms } from '../../models/rules/language/words.ts';
 import { everyRecord } from '../../models/base/define.ts';
@@ -40,7 +40,7 @@ async function missed(question: string, of = model): Promise<Asked> {
   const [vector] = await embedding.local!.sentences([question]);
   const meaning = { model: of, vector: vector! };
   const stems = terms(question).map(({ stem }) => stem);
-  const group = (await findGroup(orgId, 'test', meaning)) ?? gapGroup(stems, question);
+  const group = (await findGroup(orgId, 'test', meaning)) ?? newGroup(stems, question);
   return {
     question,
     group,
@@ -137,6 +137,27 @@ describe('unanswered questions', () => {
     expect(await gaps.findOne({ question }, everyRecord)).toMatchObject({ vector_model: model, count: 1 });
     await forgetGaps(orgId, customerId);
     expect(await gaps.findOne({ question }, everyRecord)).toBeNull();
+  });
+
+  it('the words of an unanswered question do not stay in the group of another customer’s question after the only customer who asked it is deleted', async () => {
+    const gaps = mongoose.connection.collection('gaps');
+    const orgOf = newId('org');
+    const ask = async (asked: Asked, customerId: string) => {
+      const messageId = newId('message');
+      await mongoose.connection
+        .collection<{ _id: string }>('messages')
+        .insertOne({ _id: messageId, org_id: orgOf } as { _id: string });
+      await recordCustomerGap(orgOf, 'test', asked, { customerId, messageId });
+    };
+    const [ada, bob] = [newId('customer'), newId('customer')];
+    const first = await missed('Does Ada Example own a yellow submarine?');
+    await ask(first, ada);
+    const group = await findGroup(orgOf, 'test', first.meaning!);
+    await ask({ ...first, question: 'Who sells boats?', group: group! }, bob);
+    await forgetGaps(orgOf, ada);
+    const [other, ...more] = await gaps.find({ org_id: orgOf, mode: 'test' }).toArray();
+    expect([other!['question'], more]).toEqual(['Who sells boats?', []]);
+    expect(other!['group']).not.toMatch(/yellow|submarin/i);
   });
 });
 

@@ -21,7 +21,7 @@ import type { Config } from '../../config.ts';
 import { startRedis, type RedisServer } from '../../engines/redis.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { connectRedis, disconnectRedis, redis } from '../../models/base/redis.ts';
-import { frameWriter, lastSeq } from '../../models/live/frame.ts';
+import { frameWriter, lastSeq, nextFrames } from '../../models/live/frame.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { until } from '../kit/harness.ts';
 import { listening } from '../kit/listening.ts';
@@ -176,6 +176,31 @@ describe('a socket', () => {
   });
 });
 
+describe('a credential that several people share', () => {
+  it('a person whose share of a credential has its most sockets cannot keep the others of that credential out', () => {
+    type Person = Display & { role: string };
+    const kind = {
+      ...wallStreams,
+      credentials: { ...boardStreams.credentials, share: ({ role }: Person) => role },
+    } as unknown as StreamKind<Person>;
+    const connections = createConnections(config);
+    const come = (role: string) => {
+      const socket = { kind, stream: '', network: '192.0.2.1' } as unknown as LiveSocket<Person>;
+      connections.identify(socket, { badge: 'shared', role });
+      return socket;
+    };
+    const guests = [come('guest'), come('guest')];
+    expect(() => come('guest')).toThrow('At most 2 sockets');
+    const host = come('host');
+    connections.remove(guests[0]!);
+    come('guest');
+    expect(() => come('guest')).toThrow('At most 2 sockets');
+    // The sockets of all shares end with their credential.
+    expect(connections.of(kind, 'shared')).toContain(host);
+    expect(connections.of(kind, 'shared')).toHaveLength(3);
+  });
+});
+
 describe('a change stream that was down', () => {
   it('once a broken change stream is back, sockets of streams that were removed meanwhile are closed, even after a failed search', async () => {
     const refused: string[] = [];
@@ -296,6 +321,30 @@ describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
       return numbers === undefined ? 1 : Number(numbers[1]);
     }
   });
+
+  if (over === 'MongoDB')
+    it('the search for streams that go on reads one frame of each, however many frames the streams have', async () => {
+      const orgId = 'org_long';
+      for (const stream of ['long', 'read']) {
+        const writer = frameWriter({ orgId, stream, keptUntil: () => ({}) }, () => new Date());
+        await writer.appendAll(Array.from({ length: 300 }, () => ({ type: 'line' })));
+      }
+      const places = [
+        { orgId, stream: 'long', seq: 100 },
+        { orgId, stream: 'read', seq: 300 },
+        { orgId, stream: 'empty', seq: 0 },
+      ];
+      const db = mongoose.connection.db!;
+      await db.command({ profile: 2 });
+      const next = await nextFrames(places);
+      await db.command({ profile: 0 });
+      expect(next).toEqual([{ stream: 'long', seq: 101 }]);
+      const profiled = await db.collection('system.profile').find().toArray();
+      const searches = profiled.filter((one) => one['op'] === 'query' && one['ns'] === `${db.databaseName}.frames`);
+      expect(searches.map((one) => one['docsExamined'])).toEqual([1]);
+      // The index has one entry for each place, and the search may look at the entry behind it.
+      expect(searches[0]!['keysExamined']).toBeLessThanOrEqual(2 * places.length);
+    });
 
   describe('refusals of a stream', () => {
     it.each([

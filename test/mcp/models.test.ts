@@ -6,7 +6,7 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { CallDeps } from '../../activities/chat/toolcall/deps.ts';
-import { checkPin } from '../../activities/chat/toolcall/policy.ts';
+import { checkPin, limit } from '../../activities/chat/toolcall/policy.ts';
 import { createConnections, type ConnectionDeps } from '../../activities/mcp/connection.ts';
 import type { Context } from '../../api/context.ts';
 import { mcpRoutes } from '../../api/mcp/routes/mcp.ts';
@@ -280,32 +280,32 @@ describe('the audit log', () => {
   });
 });
 
-describe('a tool call', () => {
-  const stored = async (fields: Partial<ToolCall> = {}): Promise<ToolCall> => {
-    const call: ToolCall = {
-      _id: newId('toolCall'),
-      org_id: orgId,
-      mode: 'test',
-      conv_id: 'conv_1',
-      customer_id: 'cus_1',
-      message_id: randomUUID(),
-      ordinal: 1,
-      tool_name: 'cancel_order',
-      risk_tier: 'admin_approve',
-      auth_scope: 'public',
-      pin: 'p',
-      arguments: '{}',
-      arguments_sha256: sha256('{}'),
-      state: 'waiting',
-      awaited: 'member',
-      ask_until: new Date(now.getTime() + 1_000),
-      held_back: 0,
-      created_at: now,
-      ...fields,
-    };
-    return (await createToolCall(call))!;
+const stored = async (fields: Partial<ToolCall> = {}): Promise<ToolCall> => {
+  const call: ToolCall = {
+    _id: newId('toolCall'),
+    org_id: orgId,
+    mode: 'test',
+    conv_id: 'conv_1',
+    customer_id: 'cus_1',
+    message_id: randomUUID(),
+    ordinal: 1,
+    tool_name: 'cancel_order',
+    risk_tier: 'admin_approve',
+    auth_scope: 'public',
+    pin: 'p',
+    arguments: '{}',
+    arguments_sha256: sha256('{}'),
+    state: 'waiting',
+    awaited: 'member',
+    ask_until: new Date(now.getTime() + 1_000),
+    held_back: 0,
+    created_at: now,
+    ...fields,
   };
+  return (await createToolCall(call))!;
+};
 
+describe('a tool call', () => {
   it('a tool call is stored once per message and call number', async () => {
     const message_id = randomUUID();
     const all = await Promise.all(
@@ -375,6 +375,30 @@ describe('the rate limit of tool calls', () => {
         .toSorted(),
     ).toEqual([1, 2, 3, 4]);
     expect(await takeCall(orgId, 5, new Date(now.getTime() + 55_000))).toEqual({ left: 4, endMs: 60_000 });
+  });
+
+  it('tool calls that the rate limit holds back resume at different moments, even after their first wait', async () => {
+    const call = await stored();
+    const deps = { clock: () => now } as unknown as CallDeps;
+    const server = serverWith({ rate_limit_per_min: 0 });
+    const waits = await Promise.all(times(12, () => limit(deps, call, server, {} as ApprovedTool)));
+    expect(new Set(waits).size).toBeGreaterThan(1);
+    // The minute ends in 55 seconds.
+    for (const wait of waits) {
+      expect(wait).toBeGreaterThanOrEqual(55_000);
+      expect(wait).toBeLessThan(60_000);
+    }
+  });
+
+  it('a tool call that its tool’s own limit holds back uses nothing of the limit that all tools share', async () => {
+    const call = await stored();
+    const deps = { clock: () => now } as unknown as CallDeps;
+    const server = serverWith({ rate_limit_per_min: 3 });
+    const ask = (tool: Partial<ApprovedTool>) => limit(deps, call, server, tool as ApprovedTool);
+    const limited = await Promise.all(times(6, () => ask({ tool_name: 'cancel_order', rate_limit_per_min: 1 })));
+    expect(tally(limited.map((wait) => wait === undefined))).toBe(1);
+    const others = await Promise.all(times(4, () => ask({ tool_name: 'list_orders' })));
+    expect(tally(others.map((wait) => wait === undefined))).toBe(2);
   });
 });
 

@@ -266,6 +266,29 @@ describe('POST /support/mcp/orgs/{orgId}/discover', () => {
     await own.close();
   });
 
+  it('an output schema that the server has added is approved only with its tool, not when the list is sent back', async () => {
+    const other = { name: 'opening', description: 'Says when the shop is open.', inputSchema: { type: 'object' } };
+    const own = await startTestMcp(structuredClone(status), other);
+    const { put, discover, get } = await organization();
+    await put({ endpoint_url: own.url });
+    await discover();
+    const terms = { risk_tier: 'read_public', auth_scope: 'public' };
+    await put({ approved_tools: [{ source_name: 'orderStatus', ...terms }] });
+    const outputSchema = { type: 'object', properties: { place: { type: 'string' } } };
+    own.tools = [{ ...structuredClone(status), outputSchema }, other];
+    const first = async () => (await discover()).body.tools[0];
+    expect(await first()).toMatchObject({ source_name: 'orderStatus', status: 'changed' });
+    const shown = (await get()).body.server.approved_tools;
+    const reply = await put({ approved_tools: [...shown, { source_name: 'opening', ...terms }] });
+    expect(reply.body.server.approved_tools).toEqual([shown[0], expect.objectContaining({ source_name: 'opening' })]);
+    expect(await first()).toMatchObject({ source_name: 'orderStatus', status: 'changed' });
+    // A tool that is approved by its name gets the discovered definition.
+    const anew = await put({ approved_tools: [{ source_name: 'orderStatus', ...terms }] });
+    expect(anew.body.server.approved_tools).toMatchObject([{ output_schema: outputSchema }]);
+    expect(await first()).toMatchObject({ source_name: 'orderStatus', status: 'approved' });
+    await own.close();
+  });
+
   it('discovering tools gets 409 without a tool server, and 502 without the server’s own text when the server fails', async () => {
     const { discover, put, audit } = await organization();
     expect((await discover()).status).toBe(409);

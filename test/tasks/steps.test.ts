@@ -2,6 +2,7 @@
  * Steps of task executions that change at the same moment as their task, and whom an execution reaches: the models on a
  * real database.
  */
+import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
 import { modelsIn } from '../kit/database.ts';
 import { toldOf } from '../../activities/tasks/told.ts';
@@ -9,8 +10,15 @@ import { executableOf } from '../../api/tasks/execution.ts';
 import { createOrganization, newOrganization } from '../../models/access/organization.ts';
 import { createUser } from '../../models/access/user.ts';
 import { newId } from '../../models/base/ids.ts';
+import { createSecretBox } from '../../models/base/secretbox.ts';
+import { admitToAddress } from '../../models/events/outsidemail.ts';
 import { beginExecution, claimStep, endExecution, settleStep, stepOf } from '../../models/tasks/execution.ts';
-import { createTask, findTask, type Cause } from '../../models/tasks/task.ts';
+import { changeTask, createTask, findTask, type Cause, type TaskChange } from '../../models/tasks/task.ts';
+import { dueDay } from '../../models/rules/base/due.ts';
+import { outsideRefusals, taskMailsToMemberPerDay } from '../../models/rules/events/outsidemail.ts';
+import type { SenderDeps } from '../../providers/base/sender.ts';
+import type { StepCall } from '../../providers/base/step.ts';
+import { email as mailStep } from '../../providers/mail/step.ts';
 
 modelsIn('steps');
 
@@ -72,4 +80,55 @@ it('the execution of a task uses the assignee’s name and account address only 
     email: 'eve@out.example',
     mailable: true,
   });
+});
+
+it('the execution of a task mails a member at most a hundred times a day, and counts all attempts of an execution once', async () => {
+  const secrets = createSecretBox([randomBytes(32)]);
+  const taken: string[] = [];
+  const deps = {
+    secrets,
+    clock: () => now,
+    publicUrl: 'http://127.0.0.1:3000',
+    mail: {
+      server: { secure: false, host: '127.0.0.1', port: 25 },
+      from: { name: 'Bank', address: 'support@bank.example' },
+      replyDomain: undefined,
+      outsidePerDay: 100,
+    },
+    mailer: {
+      send: async (_route, { to }) => {
+        taken.push(to.address);
+        return { status: 250, reply: '250 OK' };
+      },
+      check: async () => undefined,
+    },
+  } as Partial<SenderDeps> as SenderDeps;
+  const address = `${randomUUID()}@in.example`;
+  for (let mails = 1; mails < taskMailsToMemberPerDay; mails += 1)
+    expect(await admitToAddress('member', { orgId, address, use: newId('event') }, secrets, now)).toBeUndefined();
+  const fields = { title: 'Send it', priority: 'medium', email_execution_enabled: true } as const;
+  const { task } = await createTask({ ...fields, org_id: orgId, mode: 'live', created_by: member }, cause);
+  const { told } = await toldOf(task);
+  const mailTo = (executionId: string) => {
+    const ref = { orgId, taskId: task._id, executionId, integration: 'email' } as const;
+    const call = { ref, task, told, email: address, organization: 'Bank', mode: 'live', again: false } as StepCall;
+    return mailStep.send(call, deps, new AbortController().signal);
+  };
+  await mailTo('exec_1');
+  await mailTo('exec_1');
+  await expect(mailTo('exec_2')).rejects.toThrow(outsideRefusals.address);
+  expect(taken).toEqual([address, address]);
+});
+
+it('a task from a meeting in Los Angeles is executed with the due day there, until its due date changes', async () => {
+  const fields = { title: 'Send it', priority: 'medium', email_execution_enabled: false } as const;
+  const due = { due_date: '2026-12-05T01:00:00.000Z', due_day: '2026-12-04' };
+  const { task } = await createTask({ ...fields, ...due, org_id: orgId, mode: 'test', created_by: member }, cause);
+  const dayAfter = async (change: TaskChange) => {
+    const changed = await changeTask(orgId, task._id, cause, () => change);
+    return dueDay((await toldOf(changed!.task)).told);
+  };
+  expect(await dayAfter({ title: 'Send it at once', due_date: due.due_date })).toBe('2026-12-04');
+  expect(await dayAfter({ due_date: '2026-12-06T01:00:00.000Z' })).toBe('2026-12-06');
+  expect((await findTask(orgId, task._id))!.due_day).toBeUndefined();
 });

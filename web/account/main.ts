@@ -144,7 +144,10 @@ if (purpose === 'password_reset') {
     'No more mails',
     make('p', {}, 'Somebody wrote to you through this system without you having asked for it.'),
     form('Stop mails of that organization', [], stop('organization'), 'That organization can mail you no more.'),
-    form('Stop mails of everybody here', [], stop('all'), 'Nobody here can mail you unasked any more.'),
+    // The link of a mail that an organization's own server sent stops that organization alone.
+    ...(token.endsWith('.all')
+      ? [form('Stop mails of everybody here', [], stop('all'), 'Nobody here can mail you unasked any more.')]
+      : []),
   );
 } else {
   show('Your account', make('p', {}, 'Open the link of a mail to come here.'));

@@ -31,13 +31,19 @@ const { dismissBot } = proxyActivities<InterviewActivities>({
   scheduleToCloseTimeout: '1 day',
 });
 
-/** Waits for the time at which the interview starts automatically, if there is one, and starts it then. */
+/**
+ * Waits for the time at which the interview starts automatically, if there is one, and starts it then. If that time is
+ * long past, for example after an outage, the candidate has gone, and a start would end as the candidate's no-show. The
+ * same holds for a room, which waits only ten minutes. So the interview stays as it is, and a member starts it or sets
+ * another time.
+ */
 export async function wait(run: Run): Promise<void> {
   const { status, dueAt, startedFor } = run.state();
   const due = status === 'scheduled' && dueAt !== undefined && dueAt !== startedFor ? Date.parse(dueAt) : Infinity;
   if (await run.until(due, 'the time of its start')) return;
   run.note({ startedFor: dueAt! });
-  begin(run, 'clock');
+  if (now() - due > interviewTimes.joinWindow) run.note({ failure: 'late' satisfies BotReason });
+  else begin(run, 'clock');
   await run.store();
 }
 
@@ -123,12 +129,13 @@ export async function join(run: Run): Promise<void> {
 }
 
 /**
- * Ends the interview as a no-show, because nobody has joined in time. Before that, the bot is checked once more,
- * because a report may have been lost while no worker was running. A bot whose service does not answer may be in the
+ * Ends the interview as a no-show, because nobody has joined in time. Before that, the room is read or the bot is
+ * checked once more, because a signal may be missing after an outage. A bot whose service does not answer may be in the
  * call with people. So the bot is checked again for up to `interviewTimes.maximumLength`. After that, the bot counts as
  * failed.
  */
 async function giveUpOnPeople(run: Run, giveUp: number): Promise<void> {
+  if (run.state().bot?.kind === 'room') await heedRoom(run);
   const met = await look(run);
   if (run.state().status !== 'bot_deployed' || run.isRemoved()) return;
   if (met && isIn(met)) return judge(run, met, giveUp);

@@ -53,7 +53,11 @@ export async function limit(
 ): Promise<number | 'over' | undefined> {
   const now = deps.clock();
   const limits: [string, number][] = [[call.org_id, server.rate_limit_per_min]];
-  if (tool.rate_limit_per_min !== undefined) limits.push([`${call.org_id}:${tool.tool_name}`, tool.rate_limit_per_min]);
+  // The tool's own limit is counted first, so that a call which it holds back uses nothing of the server's limit. A call
+  // that the server's limit holds back need not be given back to the tool's: both limits count the same minutes, and no
+  // call passes the server's limit in this minute any more.
+  if (tool.rate_limit_per_min !== undefined)
+    limits.unshift([`${call.org_id}:${tool.tool_name}`, tool.rate_limit_per_min]);
   for (const [name, most] of limits) {
     const { waitMs: wait } = await takeCall(name, most, now);
     if (wait === undefined) continue;
@@ -62,8 +66,8 @@ export async function limit(
       return 'over';
     }
     await countHeldBack(call.org_id, call._id);
-    // From the second wait on, a random delay spreads the calls that waited for the same minute.
-    return wait + Math.floor(Math.random() * 5_000) * call.held_back;
+    // The random delay spreads the calls that waited for the same minute, and spreads them further with each wait.
+    return wait + Math.floor(Math.random() * 5_000) * (call.held_back + 1);
   }
   return undefined;
 }

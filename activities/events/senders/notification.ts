@@ -7,9 +7,14 @@ import type { DeliverySender, Letter, SenderDeps } from '../../../providers/base
 import { sendToSlackWebhook, slackWebhookPost } from '../../../providers/slack/webhook.ts';
 import { letterOf } from '../accountletter.ts';
 import { hasNoServer } from '../../../providers/mail/settings.ts';
+import { isGone } from '../../../models/access/departure.ts';
+import { findUser } from '../../../models/access/user.ts';
 import type { Delivery } from '../../../models/events/delivery.ts';
+import { mailUse } from '../../../models/events/outsidemail.ts';
+import { nameOf } from '../../../models/rules/access/mailbox.ts';
+import { isAboutTask } from '../../../models/rules/events/announcement.ts';
 import { DeliveryRefused } from '../../../models/rules/events/delivery.ts';
-import type { NotificationPayload } from '../../../models/rules/events/notification.ts';
+import { memberOfLane, type NotificationPayload } from '../../../models/rules/events/notification.ts';
 
 type ByMail = Exclude<NotificationPayload, { slack: unknown }>;
 
@@ -17,13 +22,23 @@ const payloadOf = (delivery: Delivery): NotificationPayload => delivery.payload 
 
 /** The letter of a delivery; null when nobody is to get it. */
 async function letterIn(delivery: Delivery, payload: ByMail, deps: SenderDeps): Promise<Letter | null> {
-  if ('mail' in payload) {
-    const { to, ...words } = payload.mail;
-    return { to, words: () => words };
-  }
+  if ('mail' in payload) return letterToMember(delivery, payload.mail);
   if ('invitation' in payload) return (await deps.invitations?.(delivery, deps)) ?? null;
   const { secrets, publicUrl, clock } = deps;
   return letterOf(delivery, payload.account, { secrets, publicUrl, now: clock() });
+}
+
+/**
+ * The mail to a member, at the present address of the member's account; null for a user who has left the organization.
+ * A mail may wait for days, or be sent again much later.
+ */
+async function letterToMember(delivery: Delivery, words: { subject: string; text: string }): Promise<Letter | null> {
+  const { _id, org_id, lane, event_type } = delivery;
+  const userId = memberOfLane(lane);
+  const user = (await isGone(org_id, userId)) ? null : await findUser(userId);
+  if (!user) return null;
+  const letter = { to: { name: nameOf(user.name), address: user.email }, words: () => words };
+  return isAboutTask(event_type) ? { ...letter, member: { use: mailUse(_id, delivery) } } : letter;
 }
 
 /** Writes the mail of a delivery; null when nobody is to get it. */

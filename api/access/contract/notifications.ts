@@ -47,12 +47,9 @@ export const notices = z
     mail_after_minutes: z.number().int().min(0).max(maxMailAfterMinutes).meta({
       description: 'How long it may be unread while you are here; while you are not, it is mailed at once.',
     }),
-    quiet_hours: z
-      .strictObject({ from: time, until: time, timezone })
-      .nullable()
-      .meta({
-        description: 'Hours without a sound, a browser notification or a mail; mails go out at their end. Null: none.',
-      }),
+    quiet_hours: z.strictObject({ from: time, until: time, timezone }).nullable().meta({
+      description: 'Hours without a sound, a browser notification or a mail; mails go out at their end. Null: none.',
+    }),
   })
   .meta({ id: 'Notices' });
 const noticesBody = notices.partial();

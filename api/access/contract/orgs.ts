@@ -48,9 +48,10 @@ const changeRoleBody = z.strictObject({ role });
 const memberReply = z.object({ member });
 const addedReply = z.object({
   member: member.optional().meta({ description: 'With 201: the account had a proven address, and belongs to it now.' }),
-  invitation: invitation
-    .optional()
-    .meta({ description: 'With 202: nobody has proven the address, or has an account of it, so it was invited.' }),
+  invitation: invitation.optional().meta({
+    description:
+      'With 202: nobody has proven the address, or has an account of it, or its owner has left the organization, so it was invited.',
+  }),
   link: invitationLink,
 });
 const removeMemberQuery = z.object({

@@ -31,7 +31,8 @@ import { Problem, sought } from '../../../models/rules/base/errors.ts';
  */
 async function join(ctx: Context, { _id, org_id, role, invited_by }: Invitation, user: User) {
   const now = ctx.clock();
-  await addMember(org_id, invited_by, { user_id: user._id, role, joined_at: now }).catch(async (error: unknown) => {
+  const entry = { user_id: user._id, role, joined_at: now };
+  await addMember(org_id, invited_by, entry, { consents: true }).catch(async (error: unknown) => {
     if (!(error instanceof Problem)) throw error;
     if (['MISSING_ROLE', 'NOT_FOUND'].includes(error.code)) {
       await refuseInvitation(_id);

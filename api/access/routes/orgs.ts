@@ -10,6 +10,7 @@ import {
   addMember,
   changeRole,
   createOrganization,
+  hasLeft,
   listOrganizationsOf,
   newOrganization,
   type Member,
@@ -91,7 +92,7 @@ export const orgRoutes = [
   }),
   route(contract.addMember, {
     summary:
-      'Add somebody whose account has a proven address; anybody else is invited (202). Only an owner makes an owner.',
+      'Add somebody whose account has a proven address; anybody else, and whoever left by themselves, is invited (202). Only an owner makes an owner.',
     auth: member('admin'),
     status: 201,
     otherStatuses: [202],
@@ -102,8 +103,9 @@ export const orgRoutes = [
       checkAdding(principal.role, body.role);
       const user = await findUserByEmail(normalizeEmail(body.email));
       // Anybody can register any address with a password, so an unverified address identifies nobody. The owner of such
-      // an address is invited instead of added.
-      if (!user?.email_verified) {
+      // an address is invited instead of added. So is a person who left by their own act, because otherwise nobody
+      // could refuse to belong to an organization.
+      if (!user?.email_verified || hasLeft(principal.org, user._id)) {
         const { invitation, ...rest } = await invite(ctx, principal, body);
         return withStatus(202, { invitation: viewInvitation(invitation, ctx.clock()), ...rest });
       }

@@ -10,8 +10,18 @@ export const timestamp = z
   .pipe(utc);
 /** A field of a reply that is null when the handler leaves it out. */
 export const orNull = <S extends z.ZodType>(schema: S) => schema.nullable().prefault(null);
+/**
+ * Whether the year has four digits in UTC, too; an offset can shift the first and the last day out of these years. A
+ * reply cannot show a time outside of them. A text that is no time passes, because its form is refused already.
+ */
+function hasShortYear(text: string): boolean {
+  const year = new Date(text).getUTCFullYear();
+  return !(year < 0 || year > 9999);
+}
 /** A time in a request: ISO 8601 with any offset. */
-export const moment = z.iso.datetime({ offset: true });
+export const moment = z.iso
+  .datetime({ offset: true })
+  .refine(hasShortYear, 'must lie between the years 0000 and 9999 in UTC');
 export const id = z.string().min(1).max(100);
 /** A redirect has a `Location` header and no body. */
 export const redirectReply = z.object({});

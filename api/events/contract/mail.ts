@@ -11,7 +11,9 @@ const objectionParams = z.object({
     .meta({ description: 'What stands at the end of the link in the mail.' }),
 });
 const stoppedReply = z.object({
-  stopped: z.enum(objectionScopes).meta({ description: 'Mails of the organization that wrote, or of anybody here.' }),
+  stopped: z
+    .enum(objectionScopes)
+    .meta({ description: 'What was stopped: mails of the organization that wrote, or of anybody here.' }),
 });
 
 export const seeMailObjection = operation('seeMailObjection', 'GET /mail/objections/{token}', {

@@ -19,7 +19,7 @@ export const mailRoutes = [
   }),
   route(contract.stopMails, {
     summary:
-      'Stop mails to the address that a mail went to: `List-Unsubscribe=One-Click` (RFC 8058), `scope=organization` or `scope=all`.',
+      'Stop mails to the address that a mail went to: `List-Unsubscribe=One-Click` (RFC 8058), `scope=organization` or `scope=all`. The link of a mail that the organization’s own server sent stops that organization, whatever is asked.',
     auth: open,
     async handle({ params: { token }, raw }, ctx) {
       const scope = readObjection(raw.toString('utf8'));
@@ -29,9 +29,10 @@ export const mailRoutes = [
           `must be a form that says List-Unsubscribe=One-Click, or one of scope=${objectionScopes.join(', scope=')}`,
         );
       }
-      if (!(await objectToMails(ctx.secrets, token, scope, ctx.clock())))
+      const stopped = await objectToMails(ctx.secrets, token, scope, ctx.clock());
+      if (!stopped)
         throw new Problem('NOT_FOUND', { message: 'This link is not one of ours; check that it was copied whole.' });
-      return { stopped: scope };
+      return { stopped };
     },
   }),
 ];

@@ -183,7 +183,7 @@ export const interviewRecord = z
     failure: z
       .object({ reason: z.string(), message: z.string() })
       .nullable()
-      .meta({ description: 'Why the bot could not join, or was lost.' }),
+      .meta({ description: 'Why the bot could not join, was not sent in time, or was lost.' }),
   })
   .meta({ id: 'Interview' });
 const interviewRemovedReply = z.object({ interview_id: id, deleted: z.literal(true) });

@@ -151,7 +151,7 @@ export const meetingRoutes = [
   route(contract.summarizeMeeting, {
     summary: 'The summary of the transcript, kept until the transcript grows.',
     auth: jwt,
-    limit: 'queries',
+    limit: 'digests',
     errors: ['NO_TRANSCRIPT'],
     async handle({ params: { id }, query, principal: { userId } }, ctx) {
       const mode = query.mode ?? 'short';

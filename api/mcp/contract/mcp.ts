@@ -130,7 +130,7 @@ export const serverBody = z.strictObject({
     .optional()
     .meta({
       description:
-        'Replaces the whole list, and approves each tool as it stands here. Of a description or schema that is left out, the one that was discovered last is approved.',
+        'Replaces the whole list, and approves each tool as it stands here. Of a description or schema that is left out, the one that was discovered last is approved; a tool that is sent back as it was approved stays as it is.',
     }),
 });
 

@@ -1,11 +1,13 @@
 /**
  * Has the model summarize a meeting. The action items of the summary are the tasks that the model finds in the meeting.
+ * In a transcript that is too long for that, rules find them.
  */
 import { z } from 'zod';
-import { tasksByModel } from './tasks.ts';
+import { isReadable, tasksByModel } from './tasks.ts';
 import type { Structured } from '../ai.ts';
 import type { MeetingAsk, MeetingSummary } from '../../intelligence.ts';
 import { tellingSentences, utterancesOf } from '../../offline/meetings/digest.ts';
+import { readTranscript } from '../../offline/meetings/thread.ts';
 import { actionItemOf } from '../../../models/rules/interviews/found.ts';
 import {
   shortSentences,
@@ -42,7 +44,9 @@ export async function meetingByModel(ai: Structured, { mode, ...recorded }: Meet
     shape,
     problemOf: (value) => summaryProblem(mode, value),
   });
-  const { tasks: found } = await tasksByModel(ai, recorded);
+  const { tasks: found } = await (isReadable(recorded.said)
+    ? tasksByModel(ai, recorded)
+    : readTranscript('findTasks', recorded));
   return { ...text, action_items: found.map(actionItemOf), generated_by: 'model' };
 }
 

@@ -8,6 +8,7 @@ import type { FoundTasks, TasksAsk } from '../../intelligence.ts';
 import { findDue } from '../../offline/meetings/due.ts';
 import { addressIn, someoneNamed } from '../../offline/meetings/people.ts';
 import { urgencyOf } from '../../offline/meetings/reading.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 import { priorities, usualPriority } from '../../../models/rules/base/priority.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 import { extractionBounds, type FoundTask } from '../../../models/rules/interviews/found.ts';
@@ -40,13 +41,18 @@ const task = `You list the tasks that people take on in a meeting, from its tran
 
 /** @throws Problem MODEL_FAILED, also when the transcript is too long for the model. */
 export async function tasksByModel(ai: Structured, recorded: TasksAsk): Promise<FoundTasks> {
-  const parts = partsOf(recorded.said.filter(({ is_ai }) => !is_ai));
+  const parts = partsOf(byPeople(recorded.said));
   if (parts.length === 0) return { tasks: [], possible: [], generated_by: 'extractive' };
   if (parts.length > maxParts)
     throw new Problem('MODEL_FAILED', { message: 'The transcript is too long for a model.' });
   const found = await Promise.all(parts.map(async (part) => pointOut(ai, part, recorded)));
   return { tasks: found.flat().slice(0, extractionBounds.tasks), possible: [], generated_by: 'model' };
 }
+
+const byPeople = (said: readonly Said[]): Said[] => said.filter(({ is_ai }) => !is_ai);
+
+/** Whether the model can read the whole transcript for tasks. */
+export const isReadable = (said: readonly Said[]): boolean => partsOf(byPeople(said)).length <= maxParts;
 
 /** Splits a transcript into parts, one per request to the model. No segment is split. */
 function partsOf(said: readonly Said[]): Said[][] {
@@ -116,7 +122,7 @@ function taskOf(pointed: Pointed, said: readonly Said[], { members, startedAt, z
     priority: pointed.priority ?? urgencyOf(pointed.quote) ?? usualPriority,
     ...(owner === null ? {} : { owner }),
     ...(assignee ? { assignee } : {}),
-    ...(due ? { due: due.due } : {}),
+    ...defined({ due: due?.due, dueDay: due?.dueDay }),
   };
 }
 

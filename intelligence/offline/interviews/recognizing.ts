@@ -12,15 +12,23 @@ export const subjectsOf = (text: string): string[] =>
     .map(({ stem }) => stem);
 
 /**
- * The id of the question with the largest share of its stems in the text; undefined when all shares are below `least`.
+ * Returns a function that finds the id of the question with the largest share of its stems in a text, or undefined when
+ * all shares are below `least`. The stems of the questions are made once.
  */
-function nearest(questions: readonly Question[], text: string, of: typeof stemsOf, least: number): string | undefined {
-  const said = new Set(of(text));
-  const shareOf = (stems: readonly string[]): number => stems.filter((stem) => said.has(stem)).length / stems.length;
-  return questions
-    .map(({ question_id, body }) => ({ question_id, share: shareOf(of(body)) }))
-    .filter(({ share }) => share >= least)
-    .toSorted((one, other) => other.share - one.share)[0]?.question_id;
+function finder(
+  questions: readonly Question[],
+  of: typeof stemsOf,
+  least: number,
+): (text: string) => string | undefined {
+  const known = questions.map(({ question_id, body }) => ({ question_id, stems: of(body) }));
+  return (text) => {
+    const said = new Set(of(text));
+    const shareOf = (stems: readonly string[]): number => stems.filter((stem) => said.has(stem)).length / stems.length;
+    return known
+      .map(({ question_id, stems }) => ({ question_id, share: shareOf(stems) }))
+      .filter(({ share }) => share >= least)
+      .toSorted((one, other) => other.share - one.share)[0]?.question_id;
+  };
 }
 
 /**
@@ -29,7 +37,7 @@ function nearest(questions: readonly Question[], text: string, of: typeof stemsO
  */
 export function recognizeQuestion({ questions, asked, text }: RecognizeAsk): string | undefined {
   const unasked = questions.filter(({ question_id }) => !asked.includes(question_id));
-  return nearest(unasked, text, subjectsOf, 0.5);
+  return finder(unasked, subjectsOf, 0.5)(text);
 }
 
 /**
@@ -40,6 +48,7 @@ export function answersOf(interviewed: Interviewed): Answered[] {
   const { questions, said } = interviewed;
   const byCandidate = isCandidate(interviewed);
   const answers = new Map<string, string[]>(questions.map(({ question_id }) => [question_id, []]));
+  const questionIn = finder(questions, stemsOf, 0.6);
   let open: string | undefined;
   for (const one of said) {
     if (byCandidate(one)) {
@@ -47,7 +56,7 @@ export function answersOf(interviewed: Interviewed): Answered[] {
       if (asked !== undefined) answers.get(asked)?.push(one.text);
       continue;
     }
-    open = one.question_id ?? nearest(questions, one.text, stemsOf, 0.6) ?? open;
+    open = one.question_id ?? questionIn(one.text) ?? open;
   }
   return questions.map(({ question_id, category, body }) => {
     const answer = answers.get(question_id)!.join('\n').trim();

@@ -29,7 +29,7 @@ export function reader(names: readonly string[]): (clause: string) => Commitment
   const known = patternsFor(names);
   return (clause) => {
     const text = clause.replaceAll('’', "'").replaceAll(/\s+/gu, ' ').trim();
-    const body = text.replace(leadIn, '').replace(/(?:\s*[.!])+$/u, '');
+    const body = text.replace(leadIn, '').replace(/(?<![\s.!])(?:\s*[.!])+$/u, '');
     if (already.test(body) || (supposed.test(body) && !askingIf.test(body))) return undefined;
     for (const pattern of known.patterns) {
       const match = pattern.at.exec(body);

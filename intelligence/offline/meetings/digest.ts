@@ -74,17 +74,20 @@ export function tellingSentences(
     for (let index = 1; index < left.length; index += 1) if (left[index]!.weight > left[best]!.weight) best = index;
     const [{ utterance }] = left.splice(best, 1) as [(typeof left)[number]];
     chosen.push(utterance);
-    for (const other of left) other.weight *= 1 - likeness(utterance, other.utterance);
+    const likeness = likenessTo(utterance);
+    for (const other of left) other.weight *= 1 - likeness(other.utterance);
   }
   return order === 'ranked' ? chosen : chosen.toSorted((a, b) => a.at - b.at);
 }
 
 /** The share of the shorter sentence's stems that the other sentence contains too. */
-function likeness(one: Utterance, other: Utterance): number {
-  const smaller = Math.min(one.stems.length, other.stems.length);
-  if (smaller === 0) return fold(one.text) === fold(other.text) ? 1 : 0;
+function likenessTo(one: Utterance): (other: Utterance) => number {
   const has = new Set(one.stems);
-  return other.stems.filter((stem) => has.has(stem)).length / smaller;
+  return (other) => {
+    const smaller = Math.min(one.stems.length, other.stems.length);
+    if (smaller === 0) return fold(one.text) === fold(other.text) ? 1 : 0;
+    return other.stems.filter((stem) => has.has(stem)).length / smaller;
+  };
 }
 
 /** Runs of consecutive subject words: `budget for marketing` gives `budget` and `marketing`. */

@@ -5,8 +5,11 @@
 import { DateTime } from 'luxon';
 import { findDate } from '../dates.ts';
 
-/** `text`: the words of the date, without the `by` before them. `due`: a day as `YYYY-MM-DD`, or a moment in UTC. */
-export type Due = { text: string; due: string };
+/**
+ * `text`: the words of the date, without the `by` before them. `due`: a day as `YYYY-MM-DD`, or a moment in UTC.
+ * `dueDay`: if `due` is a moment, its day in the time zone of the meeting.
+ */
+export type Due = { text: string; due: string; dueDay?: string };
 
 /** A day without an hour ends at this hour, so that `today`, said in the afternoon, is still in the future. */
 const lastHour = 23;
@@ -32,14 +35,16 @@ export function findDue(said: string, startedAt: Date, zone: string): Due | unde
   for (const match of text.matchAll(until)) {
     const found = readDue(text.slice(match.index + match[0].length), startedAt, zone);
     // The date must follow directly: `before the call on Monday` is not due on Monday.
-    if (found && found.at <= 'the '.length) return { text: found.text, due: found.due };
+    if (found && found.at <= 'the '.length) return found.date;
   }
   const found = readDue(text, startedAt, zone);
-  if (!found || elsewhere.test(text.slice(0, found.at))) return undefined;
-  return { text: found.text, due: found.due };
+  return !found || elsewhere.test(text.slice(0, found.at)) ? undefined : found.date;
 }
 
-function readDue(text: string, startedAt: Date, zone: string): (Due & { at: number }) | undefined {
+/** A due date, and where its words begin in the text. */
+type Placed = { date: Due; at: number };
+
+function readDue(text: string, startedAt: Date, zone: string): Placed | undefined {
   const ending = period.exec(text);
   if (ending && !/\bnot\s+$/iu.test(text.slice(0, ending.index))) {
     const [, whole, thisDay, thisPeriod, nextWeek, letters] = ending;
@@ -49,15 +54,19 @@ function readDue(text: string, startedAt: Date, zone: string): (Due & { at: numb
         ? nextWeek.toLowerCase().replace(/^.*next week$/u, 'next week')
         : (whole ?? thisPeriod ?? letters)!.toLowerCase();
     const due = lastDayOf(short[word] ?? word, DateTime.fromJSDate(startedAt, { zone }));
-    return { text: ending[0], due, at: ending.index };
+    return { date: { text: ending[0], due }, at: ending.index };
   }
   const day = dayOfMonth.exec(text);
   if (day) return readDay(day, DateTime.fromJSDate(startedAt, { zone }));
   const found = findDate(text, startedAt, zone, lastHour);
   // `In a minute` means at once, so it is no due date.
   if (!found || (found.timed && found.at.getTime() - startedAt.getTime() < 10 * 60_000)) return undefined;
-  const due = found.timed ? found.at.toISOString() : DateTime.fromJSDate(found.at, { zone }).toISODate()!;
-  return { text: found.text.replace(/[\s,;.]+$/u, ''), due, at: Math.max(0, text.indexOf(found.text)) };
+  const dueDay = DateTime.fromJSDate(found.at, { zone }).toISODate()!;
+  const date: Due = {
+    text: found.text.replace(/[\s,;.]+$/u, ''),
+    ...(found.timed ? { due: found.at.toISOString(), dueDay } : { due: dueDay }),
+  };
+  return { date, at: Math.max(0, text.indexOf(found.text)) };
 }
 
 const ordinals =
@@ -73,14 +82,14 @@ const dayOfMonth = new RegExp(
 );
 
 /** The next day with this number in its month; it may be today. */
-function readDay(match: RegExpExecArray, now: DateTime): (Due & { at: number }) | undefined {
+function readDay(match: RegExpExecArray, now: DateTime): Placed | undefined {
   const said = match[1]!.toLowerCase();
   const day = /^\d/u.test(said) ? Number.parseInt(said, 10) : ordinals.indexOf(said) + 1;
   const ahead = [0, 1, 2]
     .map((month) => now.startOf('month').plus({ months: month }))
     .map((month) => (day >= 1 && day <= month.daysInMonth! ? month.set({ day }) : undefined))
     .find((date) => date !== undefined && date >= now.startOf('day'));
-  return ahead && { text: match[0], due: ahead.toISODate()!, at: match.index };
+  return ahead && { date: { text: match[0], due: ahead.toISODate()! }, at: match.index };
 }
 
 /**

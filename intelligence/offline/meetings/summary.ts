@@ -12,16 +12,14 @@ import {
   shortSentences,
   shortWords,
   type SummaryMode,
+  type SummaryText,
 } from '../../../models/rules/interviews/summary.ts';
 import { participantsOf, type Said } from '../../../models/rules/interviews/transcript.ts';
 import { languageOfFirst } from '../../../models/rules/language/language.ts';
 import { sentences } from '../../../models/rules/language/sentences.ts';
 import { actionItemOf } from '../../../models/rules/interviews/found.ts';
 
-export type Summary = Record<SummaryMode, string> & {
-  key_points: Record<SummaryMode, string[]>;
-  action_items: string[];
-};
+export type Summary = SummaryText & { action_items: string[] };
 
 /**
  * A short summary of a long conversation has at most this many parts, topics per part and quotes. A quote has at most
@@ -45,14 +43,11 @@ const parts = { most: 8, sentences: 4, utterances: 12 } as const;
 const wordsIn = (text: string): number => text.split(/\s+/u).filter((word) => word !== '').length;
 
 /** `said`: the transcript, which has at least one segment. */
-export function summarizeMeeting(said: readonly Said[], meeting: Meeting): Summary {
+export function summarizeMeeting(said: readonly Said[], meeting: Meeting, mode: SummaryMode): Summary {
   const utterances = utterancesOf(said);
-  const points = (mode: SummaryMode): string[] =>
-    tellingSentences(utterances, maxKeyPoints[mode]).map(({ text }) => standing(text));
   return {
-    short: shortOf(utterances, said, meeting.startedAt),
-    long: longOf(utterances, said, meeting.startedAt),
-    key_points: { short: points('short'), long: points('long') },
+    summary: { short: shortOf, long: longOf }[mode](utterances, said, meeting.startedAt),
+    key_points: tellingSentences(utterances, maxKeyPoints[mode]).map(({ text }) => standing(text)),
     action_items: findTasks(said, meeting).tasks.map(actionItemOf),
   };
 }
@@ -60,7 +55,9 @@ export function summarizeMeeting(said: readonly Said[], meeting: Meeting): Summa
 /** Normalizes a quote to exactly one sentence, so that the number of sentences of a summary is known. */
 function standing(text: string): string {
   const line = text.replace(/\s+/gu, ' ').trim();
-  const closed = /[.!?…。！？][\p{Pe}\p{Pf}"']*$/u.test(line) ? line : `${line.replace(/[\s,;:–—-]+$/u, '')}.`;
+  const closed = /[.!?…。！？][\p{Pe}\p{Pf}"']*$/u.test(line)
+    ? line
+    : `${line.replace(/(?<![\s,;:–—-])[\s,;:–—-]+$/u, '')}.`;
   return closed.replace(/^\p{Ll}/u, (letter) => letter.toUpperCase());
 }
 
@@ -74,7 +71,8 @@ const greeting =
  * Whether a text is one sentence, both by `sentences` and by a split after each full stop, question and exclamation
  * mark.
  */
-const isOne = (text: string): boolean => sentences(text).length === 1 && text.split(/[.!?…]+["'”)]*\s+/u).length === 1;
+const isOne = (text: string): boolean =>
+  sentences(text).length === 1 && text.split(/(?<![.!?…])[.!?…]+["'”)]*\s+/u).length === 1;
 
 function shortOf(utterances: readonly Utterance[], said: readonly Said[], startedAt: Date): string {
   const whole = utterances

@@ -40,10 +40,9 @@ export function findTasks(said: readonly Said[], meeting: Meeting, firmness: Fir
         quote: unit.quote,
         title,
         ...(before !== undefined && hasPronoun(unit.deed) ? { context: before.slice(0, extractionBounds.quote) } : {}),
-        ...defined({ owner: unit.owner }),
+        ...defined({ owner: unit.owner, due: unit.due?.due, dueDay: unit.due?.dueDay }),
         ...(assignee ? { assignee } : {}),
         priority: unit.urgent ?? usualPriority,
-        ...(unit.due ? { due: unit.due.due } : {}),
       },
     ];
   });

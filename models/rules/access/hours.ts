@@ -78,16 +78,26 @@ export function isOpen(hours: Hours, at: Date): boolean {
 
 /**
  * The moment, in ms since 1970, at which a time zone has a local time. For a local time that a clock change skips, the
- * result is a moment near it.
+ * result is the moment of the change.
  */
 function momentOf(timezone: string, date: string, time: string): number {
   // The time is added in minutes, so that `24:00` gives the end of the day.
   const wall = Date.parse(`${date}T00:00:00Z`) + (Number(time.slice(0, 2)) * 60 + Number(time.slice(3))) * minuteMs;
+  const shownAt = (ms: number): number => {
+    const shown = localOf(timezone, ms);
+    return Date.parse(`${shown.date}T${shown.time}:00Z`);
+  };
   let moment = wall;
-  for (let again = 0; again < 2; again += 1) {
-    const shown = localOf(timezone, moment);
-    moment += wall - Date.parse(`${shown.date}T${shown.time}:00Z`);
+  // A local time that exists is found by at most two corrections, and the third round sees that it is found. Only for a
+  // skipped time does the loop end without a result.
+  for (let round = 0; round < 3; round += 1) {
+    const off = wall - shownAt(moment);
+    if (off === 0) return moment;
+    moment += off;
   }
+  // The clock change is the first moment that shows a later time than the skipped one.
+  while (shownAt(moment) < wall) moment += minuteMs;
+  while (shownAt(moment - minuteMs) > wall) moment -= minuteMs;
   return moment;
 }
 

@@ -9,6 +9,8 @@ export type Role = (typeof roles)[number];
  * organization needs another design.
  */
 export const maxMembers = 1000;
+/** How many of those who left an organization are remembered in its record. */
+export const maxLeft = 1000;
 
 /** Whether `role` includes the rights of `needed`: owner includes admin, and admin includes member. */
 export function hasRole(role: Role, needed: Role): boolean {

@@ -63,6 +63,7 @@ export const rates = {
     counts:
       'messages of embedded chats (publishable key) an address, over all its visitors; those of minted sessions do not count',
   },
+  digests: { points: 30, per: 'minute', counts: 'summaries of meetings and extractions of their tasks an account' },
   audit_checks: { points: 10, per: 'minute', counts: 'checks of the audit a credential' },
   exports: { points: 300, per: 'minute', counts: "pages of customers' exported data a member" },
 } as const satisfies Record<string, Rate>;

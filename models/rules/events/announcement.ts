@@ -12,6 +12,9 @@ export const announced = [
 ] as const;
 export type Announced = (typeof announced)[number];
 
+/** Whether an event is about a task, and not about a meeting, a customer or a delivery. */
+export const isAboutTask = (event: string): boolean => event.startsWith('task_');
+
 /** The events that an organization can select in `notify_on`. */
 export const notifyEvents = [...announced, ...supportNotices] as const;
 export type NotifyEvent = (typeof notifyEvents)[number];
@@ -104,7 +107,7 @@ function linesOf(told: Happening): string[] {
   };
   return [
     sentences[event](oneLine(told.title), cut),
-    ...(event.startsWith('task_') && due_date !== undefined ? [`Due ${due_date}.`] : []),
+    ...(isAboutTask(event) && due_date !== undefined ? [`Due ${due_date}.`] : []),
     ...(note === undefined ? [] : [oneLine(note, 500)]),
     ...links.slice(0, 10),
   ];

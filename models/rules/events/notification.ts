@@ -2,18 +2,23 @@
  * Notifications by mail and Slack: mails about accounts, mails and Slack messages to members, and mails to interview
  * candidates. Each is a delivery of the kind `notification`. Pure.
  */
-import type { Mailbox } from '../access/mailbox.ts';
 import type { AccountLetter, AccountMailKind } from '../access/accountmail.ts';
 
 /**
- * The content of a notification's delivery: a mail about an account, a mail to a candidate, any other mail, or a Slack
- * message.
+ * The content of a notification's delivery: a mail about an account, a mail to a candidate, a mail to a member, or a
+ * Slack message.
  */
 export type NotificationPayload =
   | { account: AccountLetter }
   | { invitation: object }
-  | { mail: { to: Mailbox; subject: string; text: string } }
+  | { mail: { subject: string; text: string } }
   | { slack: { text: string } };
+
+const memberLanes = 'mail:';
+/** The lane of mails to a member. */
+export const memberLane = (userId: string): string => `${memberLanes}${userId}`;
+/** The user id of the member whose lane this is. */
+export const memberOfLane = (lane: string): string => lane.slice(memberLanes.length);
 
 /** The lane of deliveries to the organization's Slack webhook. */
 export const slackLane = 'slack';

@@ -19,6 +19,7 @@ export const botReasons = {
   service: 'The service that sends bots failed.',
   refused: 'The service that sends bots refused the request.',
   gone: 'The service no longer knows the bot.',
+  late: 'It was more than 15 minutes too late for the interview to start by itself.',
   unknown: 'The bot could not stay in the call.',
 } as const;
 export type BotReason = keyof typeof botReasons;

@@ -1,4 +1,5 @@
 /** What is found in a transcript: tasks, and possible tasks, which a person must confirm. Types and bounds. Pure. */
+import { dueDay } from '../base/due.ts';
 import type { Priority } from '../base/priority.ts';
 
 /** A member, or a person outside the organization whose email address was said. */
@@ -17,7 +18,10 @@ export type FoundTask = {
   owner?: string;
   assignee?: Someone;
   priority: Priority;
+  /** A day as `YYYY-MM-DD`, or a moment in UTC. */
   due?: string;
+  /** If `due` is a moment: its day in the time zone of the meeting. */
+  dueDay?: string;
 };
 
 /** Why a sentence that sounds like a task is only a possible task. */
@@ -37,5 +41,8 @@ export type PossibleTask = { quote: string; speaker: string; reason: PossibleRea
 export const extractionBounds = { tasks: 200, quote: 1_000, title: 300, possible: 20 } as const;
 
 /** A task as a line of a summary: the assignee, the title and the due date. */
-export const actionItemOf = ({ owner, title, due }: Pick<FoundTask, 'owner' | 'title' | 'due'>): string =>
-  `${owner === undefined ? '' : `${owner}: `}${title}${due === undefined ? '' : ` (by ${due.slice(0, 10)})`}`;
+export function actionItemOf(task: Pick<FoundTask, 'owner' | 'title' | 'due' | 'dueDay'>): string {
+  const { owner, title } = task;
+  const day = dueDay({ due_date: task.due, due_day: task.dueDay });
+  return `${owner === undefined ? '' : `${owner}: `}${title}${day === undefined ? '' : ` (by ${day})`}`;
+}

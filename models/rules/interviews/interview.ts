@@ -120,8 +120,8 @@ export type InterviewState = {
   /** Whether the candidate is notified of the time by mail. */
   invites?: true;
   /**
-   * The `dueAt` at which the interview was started automatically. It is kept so that the interview starts only once at
-   * this time.
+   * The `dueAt` at which the interview was started automatically, or which was noticed too late for a start. It is kept
+   * so that the interview starts only once at this time.
    */
   startedFor?: string;
   /** The time of the bot's first attempt to join. */
@@ -146,7 +146,7 @@ export type InterviewState = {
   rejoin?: true;
   /** Whether phase 1 of the evaluation is done: the summary of questions and answers. */
   summarized?: true;
-  /** The reason why the bot could not join, or was lost. */
+  /** The reason why the bot could not join, was not sent, or was lost. */
   failure?: string;
 };
 

@@ -14,6 +14,8 @@ export type Invitation = {
   at: string;
   /** The URL of the external call; absent when the interview is in the platform's room. */
   meeting_url?: string;
+  /** How many candidates had been replaced when the mail was stored; absent: none, or its link is not of the room. */
+  replaced?: number;
   /** Whether the mail cancels the invitation of this address. */
   over?: true;
 };
@@ -29,6 +31,8 @@ type Planned = {
   history: readonly Pick<Move, 'operation' | 'from'>[];
   candidate: { email?: string };
   scheduled_at?: Date;
+  /** How often another address has replaced the candidate's. */
+  replaced?: number;
   /** The latest stored mail. */
   invited?: Invitation;
 };
@@ -52,8 +56,10 @@ export function nextInvitation(planned: Planned, elsewhere: string | undefined, 
   if (!isAhead(status) || email === undefined || !scheduled_at || scheduled_at <= now) return undefined;
   if (standing && standing.email !== email) return { ...standing, sequence, over: true };
   const at = scheduled_at.toISOString();
-  if (standing?.at === at && standing.meeting_url === elsewhere) return undefined;
-  return { sequence, email, at, ...defined({ meeting_url: elsewhere }) };
+  // An address that was replaced and then restored is still the same, but its link into the room is a new one.
+  const replaced = elsewhere === undefined ? planned.replaced : undefined;
+  if (standing?.at === at && standing.meeting_url === elsewhere && standing.replaced === replaced) return undefined;
+  return { sequence, email, at, ...defined({ meeting_url: elsewhere, replaced }) };
 }
 
 /** The duration in the candidate's calendar, in ms: a guess, because interviews have no planned duration. */

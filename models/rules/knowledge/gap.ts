@@ -39,8 +39,8 @@ export function sameQuestions(vector: Float32Array, known: ReadonlyMap<string, F
 }
 
 /**
- * The group key of a question that has no vector or is not near a known question (`sameQuestions`). Questions with the
- * same content words, in any order, get the same key.
+ * The text by which a question is grouped when it has no vector or is not near a known question (`sameQuestions`).
+ * Questions with the same content words, in any order, get the same text.
  */
 export function gapGroup(stems: readonly string[], question: string): string {
   return [...new Set(stems)].sort().join(' ') || question.trim().toLowerCase();

@@ -1,8 +1,9 @@
 /** Synchronization between a task and its issues in Linear and GitHub. Pure. */
 import { inboundTriedForMs } from '../events/inbound.ts';
+import { dueDay, type DueDate } from '../base/due.ts';
 import { priorities } from '../base/priority.ts';
 import { taskBounds, type TaskDetails, type TaskStatus } from './task.ts';
-import { dueDay, issueTitle, linearPriority } from './tasktext.ts';
+import { issueTitle, linearPriority } from './tasktext.ts';
 
 /**
  * The last known content of an issue, from values that were sent to the issue or received from it. Only values that
@@ -118,7 +119,7 @@ const knownThere = (known: IssueKnown | undefined): Partial<IssueFacts>[] => [kn
 
 /** The changed fields of a Linear issue, as an event reports them. */
 export type LinearDetails = { title?: string; priority?: number; dueDate?: string | null };
-type Written = Pick<TaskDetails, 'title' | 'priority' | 'due_date'>;
+type Written = Pick<TaskDetails, 'title' | 'priority'> & DueDate;
 
 /**
  * The change of a task that a change of its Linear issue causes. Values that were sent to the issue, or received
@@ -136,12 +137,12 @@ export function changeByLinear(details: LinearDetails, known: IssueKnown | undef
     ...(dueDate !== undefined && isNews('due', dueDate) ? { due: dueDate } : {}),
   };
   const names = Object.keys(facts).map((name) => (name === 'due' ? 'due_date' : name));
-  const changeOf = (task: Written): Partial<Omit<Written, 'due_date'>> & { due_date?: string | null } => ({
+  const changeOf = (task: Written): Partial<Omit<Written, keyof DueDate>> & { due_date?: string | null } => ({
     ...(facts.title === undefined || facts.title === issueTitle(task)
       ? {}
       : { title: facts.title.slice(0, taskBounds.title) }),
     ...('priority' in facts ? { priority: named! } : {}),
-    ...(facts.due === undefined || facts.due === (dueDay(task.due_date) ?? null) ? {} : { due_date: facts.due }),
+    ...(facts.due === undefined || facts.due === (dueDay(task) ?? null) ? {} : { due_date: facts.due }),
   });
   return { names, facts, changeOf };
 }

@@ -49,6 +49,15 @@ describe('findDue', () => {
   });
 });
 
+describe('a due date with an hour', () => {
+  it.each([
+    ['by Friday at 5 pm', 'America/Los_Angeles', '2026-11-21T01:00:00.000Z'],
+    ['by Friday at 8 am', 'Asia/Tokyo', '2026-11-19T23:00:00.000Z'],
+  ])('“%s”, said in a meeting in %s, means %s and is due on the Friday there', (text, zone, due) => {
+    expect(findDue(text, startedAt, zone)).toMatchObject({ due, dueDay: '2026-11-20' });
+  });
+});
+
 describe('relative dates', () => {
   it('a relative date is computed in the time zone of the meeting', () => {
     const late = new Date('2026-11-18T23:30:00Z');

@@ -56,7 +56,7 @@ describe('a short summary', () => {
     ['of a speaker with full stops', [{ ...budget[0]!, speaker: 'Dr. A. B. Smith' }]],
     ['of several hours', Array.from({ length: 400 }, () => budget).flat()],
   ])('a transcript %s gets a short summary of 4 to 6 sentences, however full stops are counted', (_, said) => {
-    const { short } = summarizeMeeting(said, meeting);
+    const { summary: short } = summarizeMeeting(said, meeting, 'short');
     expect(summaryProblem('short', { summary: short })).toBeUndefined();
     const counted = short.split(/[.!?…]+["'”)]*\s+/u).length;
     expect(counted).toBeGreaterThanOrEqual(4);
@@ -67,7 +67,7 @@ describe('a short summary', () => {
   it('a short summary quotes only what was said, and leaves out greetings when more was said', () => {
     for (const said of [budget, german]) {
       const spoken = normal(said.map(({ text }) => text).join(' '));
-      const { short } = summarizeMeeting(said, meeting);
+      const { summary: short } = summarizeMeeting(said, meeting, 'short');
       const quotes = sentences(short).flatMap((line) =>
         line.split(';').map((part) => part.replace(/^\s*\p{L}+: /u, '')),
       );
@@ -75,7 +75,7 @@ describe('a short summary', () => {
         expect(spoken).toContain(normal(quote));
       expect(short).not.toMatch(/Good morning|Guten Morgen|bye/);
     }
-    expect(summarizeMeeting(budget, meeting).short).toContain(
+    expect(summarizeMeeting(budget, meeting, 'short').summary).toContain(
       'Ben: The marketing budget is at 120,000 euros, and we have spent 80,000 of it',
     );
   });
@@ -94,14 +94,14 @@ describe('a short summary', () => {
         ...about('Ann', 'printer', 'paper'),
       ].join('\n'),
     );
-    const { short } = summarizeMeeting(said, meeting);
+    const { summary: short } = summarizeMeeting(said, meeting, 'short');
     expect(short).toMatch(
       /^Ann discussed the rent and the heating\b.*\. Then Ben discussed the vans and the drivers\b.*\. Then Cara discussed/,
     );
   });
 
   it('a short summary of fewer than four sentences is completed with facts about the meeting', () => {
-    expect(summarizeMeeting(budget.slice(3, 4), meeting).short).toBe(
+    expect(summarizeMeeting(budget.slice(3, 4), meeting, 'short').summary).toBe(
       'Ben: The marketing budget is at 120,000 euros, and we have spent 80,000 of it. Ben spoke. The transcript has 1 segment. The meeting began on 2026-11-20.',
     );
   });
@@ -124,7 +124,7 @@ describe('summaryProblem', () => {
 describe('a long summary', () => {
   it('a long summary says part by part who said what', () => {
     const said = [...budget, ...german];
-    const { long: summary } = summarizeMeeting(said, meeting);
+    const { summary } = summarizeMeeting(said, meeting, 'long');
     expect(summary).toMatch(/^Ann, Ben, Cara and 2 others spoke\./);
     expect(summary).toContain('- Ben: The marketing budget is at 120,000 euros');
     expect(summary).toMatch(/\n\n2\. .*\n(?:- .*\n)*- Eva: /);
@@ -133,7 +133,7 @@ describe('a long summary', () => {
 
 describe('action items', () => {
   it('action items are the tasks found in the meeting, in order, with assignee and due date', () => {
-    const { action_items } = summarizeMeeting(budget, meeting);
+    const { action_items } = summarizeMeeting(budget, meeting, 'short');
     expect(action_items).toEqual(findTasks(budget, meeting).tasks.map(actionItemOf));
     expect(action_items).toEqual([
       'Ben: Send the updated budget sheet (by 2026-11-20)',
@@ -141,8 +141,16 @@ describe('action items', () => {
     ]);
   });
 
+  it.each([
+    ['America/Los_Angeles', '2026-11-21T01:00:00.000Z'],
+    ['Asia/Tokyo', '2026-11-19T23:00:00.000Z'],
+  ])('an action item of a meeting in %s names the day there of the due date %s', (_, due) => {
+    const task = { owner: 'Ben', title: 'Send the contract', due, dueDay: '2026-11-20' };
+    expect(actionItemOf(task)).toBe('Ben: Send the contract (by 2026-11-20)');
+  });
+
   it('a meeting in another language than English has no action items', () => {
-    expect(summarizeMeeting(german, meeting).action_items).toEqual([]);
+    expect(summarizeMeeting(german, meeting, 'short').action_items).toEqual([]);
   });
 });
 

@@ -4,17 +4,21 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { modelsIn } from '../../kit/database.ts';
-import { box } from '../../kit/inbound.ts';
+import { box, hmac } from '../../kit/inbound.ts';
 import { githubCall, githubRepository as repository, startGithubService, type Service } from '../../kit/services.ts';
-import { createGithub, GithubError, type Github } from '../../../providers/github/client.ts';
+import { createGithub, GithubError, type Github, type GithubRepository } from '../../../providers/github/client.ts';
+import { githubConnector } from '../../../providers/github/connect.ts';
 import { handleGithub, type GithubDeps, type GithubPort } from '../../../providers/github/receive.ts';
 import { githubIssueExternal } from '../../../providers/github/rules.ts';
+import { verifyGithub } from '../../../providers/github/verify.ts';
 import { createHttp, type Http } from '../../../clients/http/http.ts';
 import { newId } from '../../../models/base/ids.ts';
 import type { Inbound } from '../../../models/events/inbound.ts';
 import { createLink, findLink } from '../../../models/events/link.ts';
 import { connectIntegration, sealCredentials } from '../../../models/integrations/integration.ts';
+import type { ConnectorDeps } from '../../../providers/base/connector.ts';
 import type { Carrying } from '../../../providers/base/issue.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 import { carryToGithub } from '../../../providers/github/task.ts';
 
 modelsIn('githubclient');
@@ -208,6 +212,43 @@ describe('an event of an issue', () => {
     await connect('ghp_new');
     expect(await handle()).toEqual({ outcome: 'The task follows.' });
     expect(asked).toEqual(['ghp_old', 'ghp_new']);
+  });
+});
+
+describe('the signature of an event', () => {
+  const idOfRepository = 5100;
+  const body = Buffer.from(JSON.stringify({ repository: { id: idOfRepository }, issue: { number: 1 } }));
+  const verify = (secret: string) =>
+    verifyGithub({ headers: { 'x-hub-signature-256': `sha256=${hmac(secret, body)}` }, body, now: new Date() }, box);
+  /** Connects an organization to the public repository with a token of somebody who has these rights there. */
+  const connect = async (secret: string, permissions?: GithubRepository['permissions']) => {
+    const candidate = {
+      org_id: newId('org'),
+      provider: 'github' as const,
+      credentials: { token: 'ghp_x', webhook_secret: secret },
+      settings: { repository },
+    };
+    const found = { id: idOfRepository, full_name: repository, owner: { login: 'demo' }, ...defined({ permissions }) };
+    const github = { login: async () => 'somebody', repository: async () => found };
+    const deps = { github, secrets: box } as unknown as ConnectorDeps;
+    const connected = await githubConnector.connect(candidate, null, deps, new AbortController().signal);
+    await connectIntegration(candidate.org_id, 'github', connected, new Date());
+    return candidate.org_id;
+  };
+
+  it('an event is verified with the secret of the repository’s own people, however many strangers connected the public repository before', async () => {
+    const stranger = { admin: false, maintain: false, push: false, triage: false, pull: true };
+    const first = await connect('of the first stranger', stranger);
+    for (let at = 0; at < 55; at += 1) await connect(`of stranger ${at}`, at % 2 ? stranger : undefined);
+    const [admin, helper] = [
+      await connect('of an admin', { ...stranger, admin: true }),
+      await connect('of a helper', { ...stranger, triage: true }),
+    ];
+    expect((await verify('of an admin')).id).toBe(admin);
+    expect((await verify('of a helper')).id).toBe(helper);
+    // A connection without a right is tried, too, and a later one does not displace an earlier one.
+    expect((await verify('of the first stranger')).id).toBe(first);
+    await expect(verify('of nobody')).rejects.toThrow('This signature is not made with the secret');
   });
 });
 

@@ -9,13 +9,17 @@ import { system, until, type TestOrg } from '../../kit/harness.ts';
 import { arrivedAt, box, connectLinear, hmac, linearEvent, linearSecret, sendLinear } from '../../kit/inbound.ts';
 import { actOn } from '../../../models/chat/act.ts';
 import { InboundModel, type Inbound } from '../../../models/events/inbound.ts';
+import type { Delivery } from '../../../models/events/delivery.ts';
 import { createLink, findLink, noteState } from '../../../models/events/link.ts';
 import { everyRecord } from '../../../models/base/define.ts';
 import { newId } from '../../../models/base/ids.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 import type { Http } from '../../../clients/http/http.ts';
 import type { Carrying } from '../../../providers/base/issue.ts';
+import type { SenderDeps } from '../../../providers/base/sender.ts';
 import { createLinear } from '../../../providers/linear/client.ts';
 import { handleLinear, type IssuePort, type LinearDeps } from '../../../providers/linear/receive.ts';
+import { linear } from '../../../providers/linear/send.ts';
 import { carryToLinear } from '../../../providers/linear/task.ts';
 
 const api = system();
@@ -341,8 +345,15 @@ describe('GET /support/inbound/orgs/{orgId}', () => {
 });
 
 describe('an issue that Linear does not show', () => {
-  /** A task's link to an issue. Linear answers each request with the error. */
-  async function linked(error: object, status: number, { created = true } = {}) {
+  /**
+   * A task's link to an issue. Linear answers each request with the error. `workspace`: the issue's workspace, which is
+   * not the connected one.
+   */
+  async function linked(
+    error: object,
+    status: number,
+    { created = true, workspace }: { created?: boolean; workspace?: string } = {},
+  ) {
     const [orgId, taskId, external] = [newId('org'), newId('task'), randomUUID()];
     await connectLinear(orgId, { team: randomUUID() });
     const id = await createLink({
@@ -350,6 +361,7 @@ describe('an issue that Linear does not show', () => {
       mode: 'live',
       provider: 'linear',
       external,
+      ...defined({ workspace }),
       kind: 'task',
       subject_id: taskId,
       created_at: new Date(),
@@ -413,6 +425,72 @@ describe('an issue that Linear does not show', () => {
     const { carry, link } = await linked(missing, 200, { created: false });
     expect(await carry()).toBe(false);
     expect((await link()).removed_at).toBeUndefined();
+  });
+
+  it('an issue in a workspace that is no longer connected does not count as removed when its task changes', async () => {
+    const { carry, link } = await linked(missing, 200, { workspace: randomUUID() });
+    expect(await carry()).toBe(false);
+    expect((await link()).removed_at).toBeUndefined();
+  });
+
+  it('after another workspace of Linear was connected, a ticket gets one issue there, which gets the later events', async () => {
+    const [orgId, ticketId] = [newId('org'), newId('ticket')];
+    /** The issues of all workspaces, each with the key of its workspace, and the issues that got comments. */
+    const issues = new Map<string, string>();
+    const commented: string[] = [];
+    const issueOf = (id: string) => ({
+      id,
+      identifier: 'SUP-1',
+      state: { id: 's-todo', name: 'Todo', type: 'unstarted' },
+    });
+    type Asked = { query: string; variables: { id?: string; input?: { id: string; issueId?: string } } };
+    const answered = ({ query, variables: { id, input } }: Asked, key: string): object | null => {
+      if (query.includes('issueCreate')) {
+        issues.set(input!.id, key);
+        return { issueCreate: { issue: issueOf(input!.id) } };
+      }
+      if (query.includes('commentCreate')) {
+        commented.push(input!.issueId!);
+        return { commentCreate: { comment: { id: input!.id } } };
+      }
+      return issues.get(id!) === key ? { issue: issueOf(id!) } : null;
+    };
+    const http = {
+      request: async (_: string, { headers, body }: { headers: Record<string, string>; body: string }) => {
+        const data = answered(JSON.parse(body) as Asked, headers['authorization']!);
+        const said = data ? { data } : { data, errors: [missing] };
+        return { status: 200, headers: {}, body: Buffer.from(JSON.stringify(said)) };
+      },
+    } as unknown as Http;
+    const deps = {
+      linear: createLinear({ http, url: 'http://linear.test/graphql' }),
+      secrets: box,
+      clock: () => new Date(),
+    } as unknown as SenderDeps;
+    const connect = (name: string) => connectLinear(orgId, { team: randomUUID(), workspace: name, apiKey: name });
+    const happens = (event_type: string) => {
+      const delivery = {
+        org_id: orgId,
+        mode: 'live',
+        event_id: newId('event'),
+        event_type,
+        subject: { ticket_id: ticketId },
+        attempts: [],
+        payload: { title: 'Support: a card', description: 'Where is it?', comment: 'Escalated.' },
+      };
+      return linear.send(delivery as unknown as Delivery, deps, new AbortController().signal);
+    };
+    await connect('one');
+    await happens('ticket.created');
+    await happens('ticket.escalated');
+    await connect('two');
+    await happens('ticket.escalated');
+    await happens('ticket.escalated');
+    await connect('one');
+    await happens('ticket.escalated');
+    expect([...issues.values()]).toEqual(['one', 'two']);
+    const [first, second] = issues.keys();
+    expect(commented).toEqual([first, second, second, first]);
   });
 });
 

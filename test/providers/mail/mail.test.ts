@@ -356,7 +356,7 @@ describe('a member’s reply to a customer who has left', () => {
 
   it('a reply to a customer without a known address goes to the address given in the chat, with an unsubscribe link', async () => {
     const [mine, objecting] = [`${randomUUID()}@customer.example`, `${randomUUID()}@customer.example`];
-    await objectToMails(box, objectionToken(box, org.orgId, objecting), 'organization', new Date());
+    await objectToMails(box, objectionToken(box, org.orgId, objecting, 'all'), 'organization', new Date());
     const nameless = async (address: string) => {
       const session = await api.newSession(org, { key, body: { customer: { externalCustomerId: randomUUID() } } });
       const { body } = await api.request('POST', `/support/chat/messages/${org.orgId}`, {
@@ -383,7 +383,7 @@ describe('a member’s reply to a customer who has left', () => {
     expect((await sentMail(one.convId)).to.address).toBe(mine);
     const received = await until(async () => (await greenMail.mailsOf(mine))[0], 'the mail');
     const { headers, text = '' } = await PostalMime.parse(received);
-    const token = objectionToken(box, org.orgId, mine);
+    const token = objectionToken(box, org.orgId, mine, 'all');
     expect(text).toContain(`/account#mail_stop=${token}`);
     expect(headers).toContainEqual(
       expect.objectContaining({ key: 'list-unsubscribe', value: expect.stringContaining(`/objections/${token}>`) }),
@@ -922,6 +922,11 @@ describe('the candidate of a scheduled interview', () => {
       ['CANCEL', '1'],
     ]);
     expect((await read(email)).map(({ value }) => [value('METHOD'), value('SEQUENCE')])).toEqual([['REQUEST', '2']]);
+    // The old address has no valid link into the room.
+    const { room } = (await interviews(org, 'GET', `/${id}`)).body.data;
+    const links = (await Promise.all([old, email].map(read))).map(([mail]) => mail!.value('LOCATION'));
+    expect(links).toEqual([expect.stringContaining('/rooms/'), room.candidate_url]);
+    expect(links[0]).not.toBe(links[1]);
 
     const testing = await api.newOrg();
     const nobody = `${randomUUID()}@candidate.example`;

@@ -113,4 +113,18 @@ describe('openTime', () => {
     }
     expect(counted).toBeGreaterThan(0);
   });
+
+  it.each([
+    ['02:30', '03:00', 0],
+    ['02:15', '02:45', 0],
+    ['02:30', '04:00', 60],
+    ['01:00', '02:30', 60],
+  ])(
+    'in the night in which the clocks of Berlin skip the hour from 02:00 on, a span from %s until %s has %i open minutes',
+    (from, until, minutes) => {
+      const hours: Hours = { ...office, week: { sun: [{ from, until }] } };
+      const [begin, end] = [Date.parse('2026-03-28T12:00:00Z'), Date.parse('2026-03-29T12:00:00Z')];
+      expect(openTime(hours, begin, end)(begin, end)).toBe(minutes * 60_000);
+    },
+  );
 });

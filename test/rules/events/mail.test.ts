@@ -133,11 +133,18 @@ describe('outgoing mail', () => {
       host: 'bank.example',
       link: 'https://bank.example/stop',
       why: 'reply',
+      reach: 'all',
     } as const;
     const footers = languages.map((language) => framed('x', { ...about, language }));
     expect(new Set(footers.map((text) => text.split('\n')[3])).size).toBe(languages.length);
     expect(new Set(footers.map((text) => text.split('\n')[4])).size).toBe(languages.length);
     for (const text of footers) expect(text).toMatch(/“Bank”.*bank\.example.*\n.*“Bank”.*bank\.example.*:\nhttps:/u);
+    for (const language of languages) {
+      // A link that stops the organization alone promises no more.
+      const one = framed('x', { ...about, reach: 'organization', language }).split('\n')[4]!;
+      expect(one).toMatch(/“Bank”.*:$/u);
+      expect(one).not.toContain('bank.example');
+    }
     expect(framed('x', { ...about, language: 'de' })).toContain('“Bank” sendet Ihnen dies über bank.example, weil');
     expect(framed('x', { ...about, why: 'task', language: 'en' })).toContain('because somebody there entered');
   });

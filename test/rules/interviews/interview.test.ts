@@ -16,6 +16,7 @@ import {
   type InterviewStatus,
   type Operation,
 } from '../../../models/rules/interviews/interview.ts';
+import { nextInvitation } from '../../../models/rules/interviews/invitation.ts';
 
 /** The transitions of the API contract, written down a second time: for each state, where each operation leads. */
 const expected: Record<InterviewStatus, Partial<Record<Operation, InterviewStatus>>> = {
@@ -125,5 +126,26 @@ describe('newState', () => {
     const at = '2026-11-20T09:00:00.000Z';
     const moves = [{ seq: 1, from: 'draft', to: 'scheduled', operation: 'schedule', actor: 'usr_1', at }] as const;
     expect(newState(moves, at)).toMatchObject({ status: 'scheduled', seq: 1, dueAt: at });
+  });
+});
+
+describe('nextInvitation', () => {
+  it('a candidate whose address was replaced and restored gets an update with the new room link', () => {
+    const now = new Date('2026-11-20T09:00:00.000Z');
+    const planned = {
+      status: 'scheduled' as const,
+      history: [],
+      candidate: { email: 'ada@candidate.example' },
+      scheduled_at: new Date('2026-11-21T09:00:00.000Z'),
+    };
+    const first = nextInvitation(planned, undefined, now)!;
+    expect(nextInvitation({ ...planned, invited: first }, undefined, now)).toBeUndefined();
+    const update = nextInvitation({ ...planned, invited: first, replaced: 2 }, undefined, now)!;
+    expect(update).toEqual({ ...first, sequence: 1, replaced: 2 });
+    expect(nextInvitation({ ...planned, invited: update, replaced: 2 }, undefined, now)).toBeUndefined();
+    // The link of an external call stays the same.
+    const elsewhere = 'https://meet.example/1';
+    const invited = nextInvitation(planned, elsewhere, now)!;
+    expect(nextInvitation({ ...planned, invited, replaced: 2 }, elsewhere, now)).toBeUndefined();
   });
 });

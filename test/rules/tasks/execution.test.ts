@@ -147,6 +147,15 @@ describe('the text of a task in other services', () => {
       'A *list*\n\nAssigned to ada  x (y) · Task task_1',
     );
   });
+  it.each([
+    ['Los Angeles', '2026-12-25T01:00:00.000Z'],
+    ['Tokyo', '2026-12-23T23:00:00.000Z'],
+  ])('every text of a task from a meeting in %s names the day there of the due date %s', (_, due_date) => {
+    const due = { ...told, due_date, due_day: '2026-12-24' };
+    expect(issueText(due, { fields: true })).toContain('Due 2026-12-24');
+    expect(slackTaskText(due, undefined)).toContain('due 2026-12-24');
+    expect(taskMail(due, 'Bank').text).toContain('Due: 2026-12-24');
+  });
   it('text from a meeting is shown literally in an issue', () => {
     const text = issueText({ ...told, description: '# @all', source_quote: '``` @all' }, { fields: false });
     expect(text).toBe('```\n# @all\n```\n\nSaid in a meeting:\n\n````\n``` @all\n````\n\nTask task_1');

@@ -79,6 +79,20 @@ describe('changeByLinear', () => {
   });
 });
 
+describe('a due date with an hour', () => {
+  it('a Linear event changes the due date of a task only when it names another day than the task shows', () => {
+    const task = {
+      title: 'Call the bank',
+      priority: 'high' as const,
+      due_date: '2026-12-05T01:00:00.000Z',
+      due_day: '2026-12-04',
+    };
+    const changed = (dueDate: string) => changeByLinear({ dueDate }, undefined).changeOf(task);
+    expect(changed('2026-12-04')).toEqual({});
+    expect(changed('2026-12-05')).toEqual({ due_date: '2026-12-05' });
+  });
+});
+
 describe('changeByStanding', () => {
   const stands = { title: 'Call the bank', priority: 2, dueDate: null, state: { id: 's1', type: 'unstarted' } };
   const started = { id: 's2', type: 'started' };

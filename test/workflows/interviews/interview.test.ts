@@ -160,6 +160,38 @@ describe('interview', () => {
     expect(Math.abs(Date.parse(start!.at) - Date.parse(record.due))).toBeLessThan(minute);
   });
 
+  it('the clock does not start an interview more than 15 minutes late, and a member starts it or sets another time', async () => {
+    const dueAt = new Date((await now()) - 16 * minute).toISOString();
+    const { record, activities } = world({ dueAt });
+    record.state = { ...newState([], dueAt), status: 'scheduled' };
+    const { calls } = await tell(interview, [ref], activities, async (handle) => {
+      await until(() => record.state.startedFor !== undefined);
+      expect(record.state).toMatchObject({ status: 'scheduled', failure: 'late', startedFor: dueAt });
+      record.due = new Date((await now()) + 60 * minute).toISOString();
+      await handle.executeUpdate(reloadInterview, { args: [{ actor: 'usr_1' }] });
+      await pass(60 * minute);
+      await later(handle, () => record.state.bot !== undefined);
+      expect(record.state.failure).toBeUndefined();
+      await ask(handle, 'cancel');
+    });
+    expect(moves(record.history)).toEqual([
+      ['scheduled', 'bot_deployed', 'start', 'clock'],
+      ['bot_deployed', 'cancelled', 'cancel', 'usr_1'],
+    ]);
+    expect(calls.filter((name) => name === 'deployBot')).toHaveLength(1);
+  });
+
+  it('the clock starts an interview that is at most 15 minutes late', async () => {
+    const dueAt = new Date((await now()) - 10 * minute).toISOString();
+    const { record, activities } = world({ dueAt });
+    record.state = { ...newState([], dueAt), status: 'scheduled' };
+    await tell(interview, [ref], activities, async (handle) => {
+      await until(() => record.state.bot !== undefined);
+      await ask(handle, 'cancel');
+    });
+    expect(moves(record.history)[0]).toEqual(['scheduled', 'bot_deployed', 'start', 'clock']);
+  });
+
   it('an interview for which no bot can join within 15 minutes returns to scheduled, and does not start again by itself', async () => {
     const dueAt = new Date((await now()) + dayMs).toISOString();
     const { record, activities } = world({ dueAt, deploy: [{ refused: 'bad_link' }] });
@@ -484,6 +516,22 @@ describe('interview', () => {
         .slice(2)
         .map(({ operation, actor, cause }) => [operation, actor, ...(cause ? [cause] : [])]);
       expect(seen).toEqual([...made, ...(status === 'cancelled' ? [] : [['cancel', 'usr_1']])]);
+    },
+  );
+
+  it.each<[string, RoomMove, string[]]>([
+    ['agreed', joinMove, ['bot_deployed', 'in_progress', 'join', 'candidate']],
+    ['refused', refuseMove, ['bot_deployed', 'cancelled', 'refuse', 'candidate', 'consent_refused']],
+  ])(
+    'an interview is not cancelled as a no-show when the candidate %s in the room and the workflow has no signal of it',
+    async (_, move, made) => {
+      const { record, activities } = world({ room: [move] });
+      record.state = { ...(await waitingFor(11 * minute)), bot: { kind: 'room', id: 'int_1:1' } };
+      await tell(interview, [ref], activities, async (handle) => {
+        await until(() => record.history.length > 0);
+        if (record.state.status === 'in_progress') await ask(handle, 'cancel');
+      });
+      expect(moves(record.history)[0]).toEqual(made);
     },
   );
 
