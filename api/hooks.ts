@@ -4,12 +4,13 @@
  */
 import { provideCustomer } from '../models/chat/customer.ts';
 import type { Hooks } from './context.ts';
-import { canInviteByMail, changeAndTell, countOutside, mailAccount } from './events/accountmail.ts';
+import { canInviteByMail, changeAndTell, countOutside, hasOptedOut, mailAccount } from './events/accountmail.ts';
 import { removeMeetingTasks } from './tasks/meetingtasks.ts';
 
 export const hooks: Hooks = {
   mailAccount,
   changeAndTell,
+  hasOptedOut,
   canInviteByMail,
   countOutside,
   provideCustomer,

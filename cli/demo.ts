@@ -19,8 +19,8 @@ import { createDemo } from '../engines/demo.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * The format of `questions.json` in the folder. `source`: the file that must be among the answer's sources; null when
- * no file answers the question.
+ * The format of `questions.json` in the folder of the demo's documents. `source` of a question: the file that must be
+ * among the answer's sources; null when no file answers the question.
  */
 const script = z.object({
   documents: z.array(z.object({ filename: z.string(), segments: z.array(z.string()) })).min(1),

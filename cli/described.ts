@@ -51,7 +51,7 @@ export type Described = {
   names?: Readonly<Record<string, string>>;
   /** Fields of the schemas that do not become options. */
   except?: readonly string[];
-  /** The route takes null as absent, so that no value can be removed, and the options refuse `none`. */
+  /** Set for a route that treats null as absent. No value can then be removed, so the options refuse `none`. */
   keepsValues?: true;
   /** Runs in place of sending the request. */
   runs?(session: Session, given: Given): Promise<void>;

@@ -1,4 +1,7 @@
-/** The command `reseal`, which an operator runs after changing the secret key. */
+/**
+ * The command `reseal`, which encrypts all stored secrets with the new secret key. An operator runs it after changing
+ * the secret key.
+ */
 import type { Command } from 'commander';
 import { CliError } from './errors.ts';
 import type { Act } from './session.ts';

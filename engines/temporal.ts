@@ -16,7 +16,7 @@ import { cliType, searchAttributes } from '../workflows/attributes.ts';
 
 /**
  * 1.5.1 (server 1.29.1) is the newest version that `go install` accepts, because later ones have a replace directive.
- * The archives are from the project's releases.
+ * The archives are from the Temporal project's releases.
  */
 const version = '1.5.1';
 const archives: Record<string, { name: string; sha256: string }> = {
@@ -58,8 +58,8 @@ const dynamicConfig = [
 const pragmas = ['journal_mode=wal', 'synchronous=full'] as const;
 
 /**
- * The path of a usable `temporal`: the one on PATH, in the cache or from the project's releases, in this order. If
- * there is none, `temporal` is built from source with Go.
+ * The path of a usable `temporal`: the one on PATH, else the one in the cache, else one downloaded from the releases of
+ * the Temporal project. If none of them is there, `temporal` is built from source with Go.
  */
 export async function findTemporal(report: Report): Promise<string> {
   const installed = await onPath('temporal');

@@ -198,8 +198,8 @@ export async function ask<Name extends keyof Workflows>(
 /** gRPC status codes for invalid requests to Temporal, which fail in the same way on every retry. */
 const refusals: readonly number[] = Object.values({ INVALID_ARGUMENT: 3, OUT_OF_RANGE: 11, UNIMPLEMENTED: 12 });
 
-/** Whether the workflow or the update does not exist (gRPC status NOT_FOUND, 5). */
-const isUnknown = (error: unknown): boolean => isGrpcServiceError(error) && [5].includes(error.code);
+/** Whether the workflow, the update or the schedule does not exist (gRPC status NOT_FOUND, 5). */
+export const isUnknown = (error: unknown): boolean => isGrpcServiceError(error) && [5].includes(error.code);
 
 /** Whether a start failed because Temporal is unreachable, overloaded or being set up, so that a retry can succeed. */
 export function isOutage(error: unknown): boolean {

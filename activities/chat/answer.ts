@@ -71,6 +71,11 @@ const missesBefore = (conversation: Conversation, messageId: string): number =>
  */
 export type Answered = { attempt: string; more: boolean; held?: HeldUp; modelFailed?: string | false };
 
+/**
+ * `heard` is called with each piece of the answer. `holds` returns whether this attempt still has the right to answer.
+ */
+type Turning = { history: Message[]; onlySure: boolean; heard: () => void; holds: () => Promise<boolean> };
+
 function ended(attempt: string, { record }: Message, more: boolean): Answered {
   const error = record?.['model_error'];
   return { attempt, more, modelFailed: typeof error === 'string' && error };
@@ -106,10 +111,8 @@ export function createAnswering({
     ]);
     if (!claimed) throw new Superseded();
     if (message.attempt === undefined) count('messages_received_total', { mode: conversation.mode });
-    const writer = conversationWriter(conversation, clock, {
-      after: last.seq,
-      holds: () => holdsAnswer(orgId, message._id, attempt),
-    });
+    const holds = () => holdsAnswer(orgId, message._id, attempt);
+    const writer = conversationWriter(conversation, clock, { after: last.seq, holds });
     const before = acked ? [] : [ack];
     if (stored) {
       await writer.appendAll(before);
@@ -120,8 +123,10 @@ export function createAnswering({
     const begin: NewFrame[] = onlySure ? [] : [{ type: 'typing', transient: true }, replyStart(message)];
     await writer.appendAll([...before, ...begin]);
     const heard = firstWordsOf(message);
-    const turn = await turnFor(conversation, message, { history, onlySure, heard }, writer, signal);
+    const turn = await turnFor(conversation, message, { history, onlySure, heard, holds }, writer, signal);
     if (turn && 'callId' in turn) return { attempt, more: false, held: turn };
+    // With `onlySure` the turn appends no frame, and only an append would show that another attempt has taken over.
+    if (turn && onlySure && !(await holds())) throw new Superseded();
     const done = turn && (await keep(conversation, message, turn, onlySure));
     if (!done) {
       await settleMessage(orgId, message._id, 'left', attempt);
@@ -146,7 +151,7 @@ export function createAnswering({
   async function turnFor(
     conversation: Conversation,
     message: Message,
-    { history, onlySure, heard }: { history: Message[]; onlySure: boolean; heard: () => void },
+    { history, onlySure, heard, holds }: Turning,
     writer: FrameWriter,
     signal: AbortSignal,
   ): Promise<TurnAnswer | HeldUp | undefined> {
@@ -182,7 +187,11 @@ export function createAnswering({
     const toolbox = onlySure ? undefined : await tools.toolboxFor(conversation, message);
     const began = performance.now();
     const step = toolbox && (await useTools(deps, asked, toolbox, signal));
-    if (step && 'call' in step) return tools.begin(conversation, message, step.call, toolbox);
+    if (step && 'call' in step) {
+      // No frame is appended while a model chooses a tool, so another attempt may have taken over unnoticed.
+      if (!(await holds())) throw new Superseded();
+      return tools.begin(conversation, message, step.call, toolbox);
+    }
     if (step) {
       const { by, ...told } = step.told;
       await listener.piece(told.body);
@@ -239,7 +248,9 @@ export function createAnswering({
 
   /**
    * Completes a stored answer: shows it whole and finally marks the message as answered. Calls a person if the answer
-   * says so, or if too many questions in a row had no answer. Returns whether further frames must be shown.
+   * says so, or if too many questions in a row had no answer. An attempt that died may have called the person already,
+   * and a member may have replied since, so nobody is called a second time. `conversation` is as it was before this
+   * attempt. Returns whether further frames must be shown.
    */
   async function finish(
     conversation: Conversation,
@@ -261,9 +272,8 @@ export function createAnswering({
     await writer.append({ type: 'reply_end', body: frame, key: `end:${_id}` });
     const said = record?.['escalate'] as EscalationReason | undefined;
     const reason = said ?? (misses >= missesToEscalate ? 'no_context' : undefined);
-    // If the answer itself told the customer that a person comes (`said`), a person is called even if the conversation
-    // was resolved meanwhile.
-    if (reason) await callPerson(orgId, convId, reason, said ? ['open', 'resolved'] : ['open']);
+    const isCalled = conversation.events.some((event) => event.type === 'ticket.escalated' && event.at >= at);
+    if (reason && !isCalled) await callPerson(orgId, convId, reason, callableFrom(said));
     await settleMessage(orgId, message._id, 'answered');
     log.info({ org_id: orgId, conv_id: convId, message_id: message._id, has_context, reason }, 'message answered');
     return reason !== undefined;
@@ -287,6 +297,14 @@ export function createAnswering({
 
   return { answer };
 }
+
+/**
+ * The statuses of a conversation in which a person is called. `said`: the answer tells the customer that a person was
+ * called for this reason. A person is then called even if a member has replied or the conversation was resolved
+ * meanwhile.
+ */
+const callableFrom = (said: EscalationReason | undefined): ConversationStatus[] =>
+  said === undefined ? ['open'] : ['open', 'resolved', 'pending'];
 
 const toolsOf = ({ made }: Toolbox) => made.map(({ tool_name, outcome }) => ({ tool: tool_name, outcome }));
 

@@ -18,7 +18,7 @@ import {
   removePagesAt,
   swapSets,
 } from '../../models/crawl/pageset.ts';
-import { isWholeSet, missingPages, replacedPages } from '../../models/rules/crawl/fetchoutcome.ts';
+import { duplicatePages, isWholeSet, missingPages, replacedPages } from '../../models/rules/crawl/fetchoutcome.ts';
 import { pageKey } from '../../models/rules/crawl/url.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
@@ -54,11 +54,14 @@ export function createCrawlFinish({ search, embedding, clock }: Deps) {
   }
 
   /**
-   * Removes pages that other pages of this crawl have replaced. This happens only at the end, so that there is always a
-   * page to answer from.
+   * Removes pages that other pages of this crawl have replaced, and duplicates of pages of this crawl. This happens
+   * only at the end, so that there is always a page to answer from.
    */
   async function removeReplaced({ _id, org_id, mode }: Crawl): Promise<void> {
-    const urls = replacedPages(await listOutcomes(_id)).map((key) => `https://${key}`);
+    const outcomes = await listOutcomes(_id);
+    const live = new Set((await listLiveUrls(org_id, mode)).map((url) => pageKey(url)));
+    const keys = [...replacedPages(outcomes), ...duplicatePages(outcomes, live)];
+    const urls = keys.map((key) => `https://${key}`);
     await removePagesAt(org_id, mode, urls, clock());
   }
 

@@ -157,8 +157,11 @@ function settledBy(
   return [...stored, ...round.settled.filter(({ url }) => !done.has(url))];
 }
 
-/** Whether the page that was indexed from this URL must be removed at once. */
+/**
+ * Whether the page that was indexed from this URL must be removed at once. Duplicates stay until the end of the crawl,
+ * because only then it is known whether the site answers every address with the same page.
+ */
 function isGone({ why }: Settled): boolean {
   const standing = why === undefined ? undefined : reasonRow(why).standing;
-  return why === 'duplicate' || standing === 'taken' || standing === 'emptied';
+  return standing === 'taken' || standing === 'emptied';
 }

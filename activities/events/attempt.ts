@@ -104,7 +104,7 @@ export function createAttempts(deps: AttemptDeps) {
     { at, duration }: { at: Date; duration: number },
   ): Promise<Tried> {
     const now = clock();
-    const { permanent = false, broken = false, timedOut = false, retryAfterMs } = refusal;
+    const { permanent = false, broken = false, timedOut = false, quiet = false, retryAfterMs } = refusal;
     const tries = delivery.tries + 1;
     const waitMs = permanent || broken ? undefined : nextWaitMs(tries, retryAfterMs, random());
     const next = waitMs === undefined ? undefined : new Date(now.getTime() + waitMs);
@@ -119,7 +119,7 @@ export function createAttempts(deps: AttemptDeps) {
     if (next) await settleDelivery(delivery, { status: 'retrying', next_attempt_at: next, ...brought }, now);
     // When this failure breaks the destination, `disable` has notified members already, so they are not notified of
     // this delivery too.
-    else await settleFailed(delivery, brought, now, { told: broken && !hasOwnReceiver(delivery) });
+    else await settleFailed(delivery, brought, now, { told: quiet || (broken && !hasOwnReceiver(delivery)) });
     const { org_id, _id, kind, mode } = delivery;
     count('delivery_attempts_total', { kind, outcome: next ? 'retrying' : 'failed' });
     log.info({ org_id, delivery_id: _id, kind, mode, tries, reason: error }, 'delivery failed');
@@ -169,7 +169,7 @@ export function createAttempts(deps: AttemptDeps) {
 
   /**
    * Stores that a delivery has failed for good, and has members notified. `told`: true when they have been notified
-   * already.
+   * already, or need not be.
    */
   async function settleFailed(
     delivery: Delivery,

@@ -159,8 +159,8 @@ export function createNoticeActivities(deps: NoticeDeps) {
     const { event_id: key, again, to, by, reason = 'replied' } = occasion;
     const topic = aboutConversation(conv_id);
     const assignee = to !== undefined && membersOf(org).includes(to) ? to : undefined;
-    // The assignee may have left the organization meanwhile. Then the other members are notified, unless the notice
-    // concerned only the assignee, or the customer wrote in a conversation that does not wait for a person.
+    // The assignee may have left the organization meanwhile. Then the other members are notified. Nobody is notified if
+    // the notice concerned only the assignee, or if a customer wrote in a conversation that does not wait for a person.
     if (personal.includes(occasion.kind) && assignee === undefined) return;
     const repliedToNobody = occasion.kind === 'customer_replied' && assignee === undefined;
     if (repliedToNobody && conversation.status !== 'escalated') return;

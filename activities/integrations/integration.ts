@@ -37,10 +37,23 @@ export function createIntegrationActivities(deps: IntegrationDeps) {
     await createRelease({ org_id: orgId, provider, credentials, workspace }, { secrets, now: clock() });
   }
 
+  /**
+   * Exchanges a code that works only once. The granted credentials replace the code in the errand, so that a retry
+   * after a crash of the worker uses the credentials.
+   */
+  async function redeemed({ orgId, candidateId }: Trial, attempt: Attempt, connector: Connector): Promise<Attempt> {
+    const credentials = await connector.redeem?.(attempt.credentials, deps);
+    if (!credentials) return attempt;
+    const granted = { ...attempt, credentials };
+    await writeErrand(orgId, candidateId, granted satisfies TrialContent, deps.secrets);
+    return granted;
+  }
+
   async function connect(asked: Trial, attempt: Attempt, connector: Connector, signal: AbortSignal): Promise<Tried> {
     const { orgId, provider, candidateId } = asked;
     const standing = await findIntegration(orgId, provider);
-    const taken = await connector.connect({ ...attempt, org_id: orgId, provider }, standing, deps, signal);
+    const candidate = { ...(await redeemed(asked, attempt, connector)), org_id: orgId, provider };
+    const taken = await connector.connect(candidate, standing, deps, signal);
     // The API deletes the errand (the stored request) when it stops waiting, and tells its caller that the service did
     // not answer. Then the connection must not be stored. If the API stops waiting only after this check, the
     // connection is stored nevertheless.

@@ -35,14 +35,18 @@ export const invitationLetterOf: InvitationPort = async (delivery, { secrets, pu
   const [record, org] = await Promise.all([findInterview(org_id, interview_id), findOrganization(org_id)]);
   if (!record || !org) return null;
   const isFirst = await wasNeverTold(org_id, invitation);
-  if (over ? isFirst : (record.invited?.sequence ?? 0) > sequence) return null;
+  const { invited } = record;
+  const isOutdated = (invited?.sequence ?? 0) > sequence;
+  // A redelivered cancellation is outdated only when its address is invited again. A replaced candidate still gets it.
+  if (over ? isFirst || (isOutdated && invited?.email === email && !invited.over) : isOutdated) return null;
   if (!over && !isAhead(record.status) && !isRunning(record.status)) return null;
   const room = over || meeting_url !== undefined ? undefined : await prepareRoom(orderOf(record), secrets);
   // The candidate was replaced after this mail was stored, and the room's link is only for the new candidate.
   if (room && room.replaced !== replaced) return null;
   const link = room ? `${publicUrl}/rooms/${tokensOf(room, secrets).candidate}` : (meeting_url ?? '');
   const hidden = meeting_url ?? `${publicUrl}/rooms/${hiddenLink}`;
-  const { name } = record.candidate;
+  // The cancellation to a replaced candidate must not say the name of the new one.
+  const name = record.candidate.email === email ? record.candidate.name : undefined;
   const about = { organization: org.name, role: record.role_title, name, isFirst };
   return {
     to: { name: nameOf(name ?? ''), address: email },
@@ -74,8 +78,8 @@ export const invitationLetterOf: InvitationPort = async (delivery, { secrets, pu
 /** Whether no earlier mail has reached this address, so that there is no invitation to cancel or to update. */
 async function wasNeverTold(orgId: string, { interview_id, sequence, email }: Stored): Promise<boolean> {
   const before = Array.from({ length: sequence }, (_, n) => invitationId(interview_id, n));
-  const statuses = await statusesOf(orgId, before, email);
-  // Old deliveries are deleted, so an empty list proves nothing. Only the first mail (`sequence` 0) certainly has no
-  // earlier one.
-  return sequence === 0 || (statuses.length > 0 && !statuses.includes('delivered'));
+  const earlier = await statusesOf(orgId, before);
+  // Old deliveries are deleted. A deleted one may have reached this address, so the address then counts as told.
+  const isComplete = earlier.length === sequence;
+  return isComplete && !earlier.some(({ destination, status }) => destination === email && status === 'delivered');
 }

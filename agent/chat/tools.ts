@@ -5,7 +5,7 @@
 import { findKnowledge, type Found } from '../knowledge/find.ts';
 import type { AgentDeps } from '../knowledge/deps.ts';
 import { awayNote } from './away.ts';
-import type { Asked } from './turn.ts';
+import { offerTakenBy, type Asked } from './turn.ts';
 import type { CallMade, Toolbox, Turns, WantedCall, WrittenBy } from '../../intelligence/intelligence.ts';
 import type { EscalationReason } from '../../models/rules/chat/conversation.ts';
 import { ownSentences } from '../../models/rules/language/escalation.ts';
@@ -46,7 +46,8 @@ export async function useTools(
   signal?: AbortSignal,
 ): Promise<ToolStep> {
   const { offered, made } = toolbox;
-  if (made.length === 0 && offered.length === 0) return undefined;
+  // A message that takes an offer is answered with the offered passage, so no tool is called even if its words fit one.
+  if (made.length === 0 && (offered.length === 0 || offerTakenBy(asked))) return undefined;
   const { body, history, patience } = asked;
   const { intent, language } = await deps.intelligence.read({ body, history });
   const last = made.at(-1);

@@ -2,7 +2,7 @@
  * The agent's turn in a conversation: decides what to answer, and whether to escalate to a person. The turn itself
  * stores only questions without an answer. The caller shows the pieces of the answer and stores it.
  */
-import { sourcesOf, writeAnswer, type AnswerSource } from '../knowledge/answer.ts';
+import { sourcesOf, takesTime, writeAnswer, type AnswerSource } from '../knowledge/answer.ts';
 import { findKnowledge, isOutdated, type Found } from '../knowledge/find.ts';
 import { noteGap } from '../knowledge/gaps.ts';
 import type { AgentDeps } from '../knowledge/deps.ts';
@@ -76,11 +76,7 @@ export async function takeTurn(
   signal?: AbortSignal,
 ): Promise<TurnAnswer | undefined> {
   const began = performance.now();
-  const answers = asked.history.filter(({ role }) => role === 'ai').toReversed();
-  const offered = takenOffer(
-    asked.body,
-    answers.flatMap(({ offers = [] }) => offers),
-  );
+  const offered = offerTakenBy(asked);
   const message = await deps.intelligence.read(asked);
   const { intent, language } = message;
   let { degraded } = message;
@@ -109,7 +105,7 @@ export async function takeTurn(
     if (asked.attempt < attemptsToTell) throw error;
     return fixed({ body: ownSentences.outOfOrder[language], escalate: 'failed' });
   }
-  const refused = answers[0]?.offers !== undefined && !offered;
+  const refused = answersIn(asked.history)[0]?.offers !== undefined && !offered;
   // A customer who ignores two offers in a row has found nothing, so a person is called instead of a third offer.
   const last = refused && asked.misses + 1 >= missesToEscalate;
   if (asked.onlySure && found.retrieval.confidence === 'low') found = withoutOffers(found);
@@ -142,6 +138,16 @@ export async function takeTurn(
   };
 }
 
+/** The agent's messages in the history, newest first. */
+const answersIn = (history: Turns): Turns => history.filter(({ role }) => role === 'ai').toReversed();
+
+/** The offer in the history that the message takes, by its button or by the same words. */
+export const offerTakenBy = ({ body, history }: Pick<Asked, 'body' | 'history'>): Offer | undefined =>
+  takenOffer(
+    body,
+    answersIn(history).flatMap(({ offers = [] }) => offers),
+  );
+
 /**
  * The effect of an answer on the count of misses: it resets the count, except that an offer after an ignored offer
  * counts as a miss.
@@ -156,8 +162,8 @@ const withoutOffers = (found: Found): Found => ({ ...found, retrieval: { ...foun
 type Answering = Asked & { language: Language; mayOffer: boolean };
 
 /**
- * Writes an answer from the retrieved passages. If the passages changed while a model wrote, the answer is withdrawn,
- * and the new answer consists of sentences of the current passages.
+ * Writes an answer from the retrieved passages. If the passages changed while a model wrote or failed to write, the
+ * answer is withdrawn, and the new answer consists of sentences of the current passages.
  */
 async function answerFrom(
   deps: AgentDeps,
@@ -169,8 +175,7 @@ async function answerFrom(
   const retrieved = performance.now();
   const { patience } = asked;
   const written = await writeAnswer(deps, asked, found, { listener, signal, patience });
-  const isByModel = written?.text !== undefined && written.by.generated_by === 'model';
-  if (!isByModel || !(await isOutdated(asked, found)))
+  if (!takesTime(written) || !(await isOutdated(asked, found)))
     return { found: written?.withheld ? withoutOffers(found) : found, retrieved, written };
   await listener.again();
   const anew = await findKnowledge(deps, asked, found, { settings: findSupportConfig });
@@ -178,7 +183,7 @@ async function answerFrom(
   const by = {
     ...rewritten?.by,
     generated_by: 'extractive',
-    model_error: 'The documents changed while it wrote.',
+    model_error: written?.by.model_error ?? 'The documents changed while it wrote.',
   } as const;
   return { found: anew, retrieved, written: { text: undefined, used: [], ...rewritten, by } };
 }

@@ -82,7 +82,7 @@ export async function writeAnswer(
 }
 
 /** Whether writing took long enough for documents to change. A model takes seconds, even when it fails. */
-const takesTime = (written: Written | undefined): boolean =>
+export const takesTime = (written: Written | undefined): boolean =>
   written?.text !== undefined && (written.by.generated_by === 'model' || written.by.model_error !== undefined);
 
 /** The sources of the used chunks, each once with its best score, best first. */

@@ -12,10 +12,11 @@ const askedTogether = 50;
 export async function askWaiting(deps: AgentDeps, { org_id: orgId, mode }: Owner): Promise<void> {
   for (;;) {
     const waiting = await listWaitingGaps(orgId, mode, askedTogether);
-    for (const { _id, question: query, waiting: asked } of waiting) {
-      const segments = segmentsAgain(asked.segments);
+    for (const gap of waiting) {
+      const { question: query } = gap;
+      const segments = segmentsAgain(gap.waiting.segments);
       const { has_context } = await answerQuestion(deps, { orgId, mode, query, segments, history: [], tried: true });
-      await settleGap(orgId, _id, has_context);
+      await settleGap(orgId, gap, has_context);
     }
     if (waiting.length < askedTogether) return;
   }

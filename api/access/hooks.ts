@@ -25,9 +25,11 @@ export type AccessHooks<Context> = {
    * undefined for none. MongoDB may run `change` more than once.
    */
   changeAndTell(ctx: Context, change: (session: ClientSession) => Promise<AccountLetter | undefined>): Promise<void>;
+  /** Whether the address has opted out of mails to people outside. */
+  hasOptedOut(ctx: Context, orgId: string, email: string): Promise<boolean>;
   /** Whether the organization can mail an invitation to this address, and the address has not opted out. */
   canInviteByMail(ctx: Context, orgId: string, email: string): Promise<boolean>;
-  /** Counts a mail to a person outside the organization. @throws Problem RATE_LIMITED */
+  /** Counts a mail to a person outside the organization, or an addition of a member. @throws Problem RATE_LIMITED */
   countOutside(ctx: Context, mail: OutsideMail, now: Date): Promise<void>;
   /** Returns the customer with this identity; creates the customer if there is none. */
   provideCustomer(orgId: string, mode: Mode, identity: Identity, now: Date): Promise<{ _id: string }>;

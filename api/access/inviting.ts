@@ -1,7 +1,7 @@
 /**
- * Invites a person into an organization: by mail if one can be sent, else by a link that the inviter passes on. Only a
- * link from a mail of the deployment's own server proves the address. Any other link admits the account with that
- * address, and the address stays unverified.
+ * Invites a person into an organization: by mail if one can be sent, else by a link that the inviter passes on. An
+ * accepted invitation verifies the person's e-mail address only if the deployment's own mail server sent the link. With
+ * any other link, the account with that address joins, and its address stays unverified.
  */
 import { countMail } from './accountmail.ts';
 import type { MemberPrincipal } from './auth.ts';

@@ -27,7 +27,7 @@ import { findUser, listUsers, UserModel } from '../../models/access/user.ts';
 import { takeState } from '../../models/base/onetimestate.ts';
 import { isIdOf } from '../../models/base/ids.ts';
 import { findConversation, type Conversation } from '../../models/chat/conversation.ts';
-import { hasErasedSince } from '../../models/chat/erasure.ts';
+import { erasuresSince } from '../../models/chat/erasure.ts';
 import { listInboxOf } from '../../models/chat/inbox.ts';
 import { memberPresence, userOfPresence } from '../../models/live/presence.ts';
 import { isStaffStream, tellStaff, type StaffFrame } from '../../models/live/staff.ts';
@@ -78,6 +78,8 @@ type Staff = Ticket & {
   toldAt?: string;
   /** The conversations that are open on this page, as the page reported. */
   views: Set<string>;
+  /** The result of `erasuresSince` for which the page was last told to reload. */
+  erasures?: string;
 };
 
 /** Returns the frame for a member's socket; undefined when the frame is not meant for that socket. */
@@ -251,18 +253,21 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
   }
 
   /**
-   * Sends a socket the conversations that changed since `since`. It missed these changes because it was not open yet,
-   * or because this process missed frames. If a customer was erased meanwhile, the page gets `reload` instead, because
-   * the deleted conversations are not among those that changed.
+   * Sends a socket the conversations that changed since `since`. The socket missed these changes because it was not
+   * open yet, or because this process missed frames. After an erasure, or during one, the page gets `reload` instead,
+   * because deleted conversations are not found. While Redis is away, this function runs every two seconds, so a socket
+   * gets `reload` only when an erasure has made a step since the socket's last one.
    */
   async function resume(staff: Staff, since: Date): Promise<void> {
     const { orgId, userId, modes: of, socket } = staff;
     const at = resumesAt(staff, stamp());
     const from = new Date(since.getTime() - skewMs);
-    const [found, hasErased] = await Promise.all([
+    const [found, erased] = await Promise.all([
       listInboxOf(orgId, of, { since: from, limit: maxResumed + 1 }),
-      hasErasedSince(orgId, from),
+      erasuresSince(orgId, from),
     ]);
+    const hasErased = erased !== undefined && erased !== staff.erasures;
+    if (hasErased) staff.erasures = erased;
     if (hasErased || found.length > maxResumed) return socket!.tell('reload');
     for (const conversation of await entriesOf(orgId, found, userId))
       socket!.tell('conversation', { at, conversation });

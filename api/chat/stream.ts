@@ -24,7 +24,10 @@ import { noSuch, Problem } from '../../models/rules/base/errors.ts';
 
 /** The most sockets (tabs) of one customer's session in one process. */
 const socketsPerSession = 10;
-/** An expired session counts as valid for this many ms, while its record is read. */
+/**
+ * While the record of an expired session is read, the session counts as valid for this many ms, because another
+ * connection may have prolonged it. After a failed read, the record is read again when this time is over.
+ */
 const expiryCheckMs = 5_000;
 /** The credentials of an embedded chat are checked again at this interval, in ms. */
 const recheckMs = 60_000;

@@ -20,13 +20,17 @@ async function canMail({ config }: Pick<Context, 'config'>, orgId: string): Prom
   return config.mail.server !== undefined || (await hasMailServer(orgId));
 }
 
+/** Whether the address has opted out of mails to people outside. */
+export const hasOptedOut = ({ secrets }: Pick<Context, 'secrets'>, orgId: string, email: string): Promise<boolean> =>
+  hasObjected(secrets, orgId, email);
+
 /** Whether the organization can mail an invitation to this address, and the address has not opted out. */
 export async function canInviteByMail(
   ctx: Pick<Context, 'config' | 'secrets'>,
   orgId: string,
   email: string,
 ): Promise<boolean> {
-  return (await canMail(ctx, orgId)) && !(await hasObjected(ctx.secrets, orgId, email));
+  return (await canMail(ctx, orgId)) && !(await hasOptedOut(ctx, orgId, email));
 }
 
 /**

@@ -109,7 +109,8 @@ export function createApp(
       ms: Math.round(ms * 10) / 10,
       code: problem?.code,
     };
-    if (koa.status >= 500) ctx.log.error({ ...line, path: koa.path, err: problem?.cause }, 'request failed');
+    // The path is not logged, because the paths of room links and mail objections hold their secret tokens.
+    if (koa.status >= 500) ctx.log.error({ ...line, err: problem?.cause }, 'request failed');
     else if (problem?.code === 'FEDERATED_LOGIN_FAILED') requestLog.warn({ ...line, err: problem.cause }, 'request');
     else requestLog.info(line, 'request');
   });

@@ -43,21 +43,12 @@ export function bytesReader(limit: number): Reader<Buffer> {
  */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function textOf(bytes: Buffer): string {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    throw new Problem('MALFORMED_JSON', { message: 'The body is not in UTF-8, as JSON has to be.' });
-  }
-}
-
 /** Parses bytes as JSON; no bytes give an empty object. @throws Problem `MALFORMED_JSON`, `VALIDATION`. */
 export function jsonOf(bytes: Buffer): unknown {
   if (bytes.length === 0) return {};
-  const text = textOf(bytes);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(utf8.decode(bytes));
   } catch (error) {
     throw new Problem('MALFORMED_JSON', { message: `The body is not valid JSON: ${(error as Error).message}` });
   }

@@ -1,5 +1,7 @@
 /** Shows meetings to their owners, and stores their transcripts, titles and summaries. */
 import type { Context } from '../context.ts';
+import { consume, createRate } from '../http/limits.ts';
+import { perConfig } from '../http/perconfig.ts';
 import { startSaved } from '../../workflows/start.ts';
 import { peopleOf } from '../access/people.ts';
 import { intentFor } from '../../models/base/pending.ts';
@@ -107,9 +109,15 @@ export async function makeTitle(
   await setMadeTitle(_id, title ?? untitled(started_at), version);
 }
 
+const rate = perConfig((config) => createRate(config, 'digests'));
+
+/** Counts a reading of a whole transcript towards the limit of the account. @throws Problem RATE_LIMITED */
+export const countDigest = (config: Context['config'], account: string): Promise<unknown> =>
+  consume(rate(config), config, 'digests', account);
+
 /**
  * The stored summary if it is of the current transcript and `regenerate` is false, else a new one.
- * @throws Problem NO_TRANSCRIPT
+ * @throws Problem NO_TRANSCRIPT, RATE_LIMITED, UNAVAILABLE
  */
 export async function provideSummary(
   ctx: Pick<Context, 'intelligence' | 'clock' | 'log' | 'temporal' | 'config'>,
@@ -121,6 +129,7 @@ export async function provideSummary(
   if (version === 0) throw new Problem('NO_TRANSCRIPT', { message: 'This meeting has no transcript yet.' });
   const kept = record.summaries?.[mode];
   if (kept?.version === version && !regenerate) return { ...kept, cached: true };
+  await countDigest(ctx.config, record.org_id);
   const said = await readTranscript(record._id);
   const recorded = {
     said,

@@ -62,8 +62,8 @@ export type StreamKind<C, F extends { type: string } = { type: string }> = {
     /** The most sockets that one credential, or one share of it, may have in a process. */
     maxSockets: number;
     /**
-     * Names the client's share of a credential that several people have. So one of them cannot take the sockets of the
-     * others. Without this function, all clients of a credential have one share.
+     * Names the client's share of a credential that several people use, so that one person cannot use up the sockets of
+     * the others. Without this function, all clients of a credential have one share.
      */
     share?(client: C): string;
     /** Which of the given credentials have ended. Called after the change stream was down. */

@@ -139,8 +139,8 @@ function settled({ grant_type, token_url, client_id, client_secret, scopes }: Gi
 }
 
 /**
- * Whether a request repeats the definition that was approved. A tool without an output schema has none in its
- * definition.
+ * Whether a request repeats the definition that was approved. A missing output schema is compared too: it repeats only
+ * a definition without one.
  */
 const isRepeated = ({ source_name: name, description, input_schema, output_schema }: GivenTool, pin?: string) =>
   description !== undefined &&
@@ -148,9 +148,9 @@ const isRepeated = ({ source_name: name, description, input_schema, output_schem
   pin === pinOf({ name, description, input_schema, output_schema });
 
 /**
- * The approved tools from a request's list. A field that a tool leaves out keeps its approved or discovered value. A
- * tool that was approved without an output schema, and is sent back unchanged, gets no discovered one: nobody has
- * approved that.
+ * The approved tools from a request's list. A field that a tool leaves out keeps its approved or discovered value. But
+ * a tool that was approved without an output schema, and is sent back unchanged, does not get the discovered schema,
+ * because nobody has approved that schema.
  */
 async function approvedTools(server: ToolServer, before: ToolServer | null, given: readonly GivenTool[]) {
   const seen = (await lastDiscovery(server._id, before?.connection ?? 0))?.tools ?? [];

@@ -4,6 +4,7 @@
 import type { Context } from '../context.ts';
 import { startSaved } from '../../workflows/start.ts';
 import { peopleOf } from '../access/people.ts';
+import { countDigest } from '../interviews/meeting.ts';
 import { findOrganization, type Organization } from '../../models/access/organization.ts';
 import { findMeeting, type Meeting } from '../../models/interviews/meeting.ts';
 import { readTranscript, type Segment } from '../../models/interviews/transcript.ts';
@@ -32,7 +33,7 @@ export async function organizationOf(userId: string, orgId: string): Promise<Org
  * transcript has not grown since the last extraction, unless rules made that extraction and a model can make this one.
  * Returns the number of stored tasks, whether rules or a model extracted them, and possible tasks that a person must
  * confirm.
- * @throws Problem NO_TRANSCRIPT, NOT_FOUND when the meeting was deleted meanwhile.
+ * @throws Problem NO_TRANSCRIPT, RATE_LIMITED, UNAVAILABLE, NOT_FOUND when the meeting was deleted meanwhile.
  */
 export async function extractFrom(
   ctx: Context,
@@ -45,6 +46,7 @@ export async function extractFrom(
   const isByModel = before?.generated_by === 'model';
   const isKnown = before?.version === said.length && (isByModel || !ctx.intelligence.asksModel);
   if (isKnown && isByModel) return { created: 0, possible: [], generated_by: 'model' };
+  await countDigest(ctx.config, meeting.org_id);
   const { tasks, possible, generated_by } = await ctx.intelligence.findTasks(
     {
       said,

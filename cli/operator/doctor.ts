@@ -1,7 +1,7 @@
 /** `npm run doctor`: checks a deployment from one of its machines, and says in a sentence what to repair and how. */
 import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Connection, ScheduleNotFoundError } from '@temporalio/client';
+import { Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import mongoose from 'mongoose';
 import { opensSecrets } from './deployment.ts';
@@ -14,8 +14,7 @@ import { askRedis } from '../../models/base/redis.ts';
 import { queues } from '../../models/rules/base/work.ts';
 import { maintainStoresWork } from '../../models/rules/knowledge/work.ts';
 import { searchAttributes } from '../../workflows/attributes.ts';
-import { encryptionOf } from '../../workflows/encryption.ts';
-import { connectionTo } from '../../workflows/start.ts';
+import { connectionTo, isUnknown } from '../../workflows/start.ts';
 
 /**
  * `wrong`: something does not work. `warning`: the checked part works, but not for everybody or not for much longer.
@@ -148,7 +147,7 @@ async function temporal(config: Config, now: () => Date): Promise<Finding[]> {
           )
         : ok('Temporal', `Version ${serverVersion} answers, with the namespace ${namespace}.`),
       await attributes(lazy, namespace),
-      await schedule(new Client({ connection: lazy, namespace, ...encryptionOf(config) }), config.taskQueuePrefix),
+      await schedule(lazy, namespace, config.taskQueuePrefix),
       ...(await fleets(lazy, namespace, config.taskQueuePrefix, now)),
     ];
   } catch (error) {
@@ -176,11 +175,12 @@ async function attributes(connection: Connection, namespace: string): Promise<Fi
   );
 }
 
-async function schedule(client: Client, prefix: string): Promise<Finding> {
+/** Reads the schedule without a codec, because a former secret key may have encrypted its summary. */
+async function schedule(connection: Connection, namespace: string, prefix: string): Promise<Finding> {
   const id = `${prefix}${maintainStoresWork().id}`;
   try {
-    const { state } = await client.schedule.getHandle(id).describe();
-    return state.paused
+    const { schedule: found } = await connection.workflowService.describeSchedule({ namespace, scheduleId: id });
+    return found?.state?.paused
       ? warning(
           'schedules',
           `${id} is paused, so the index is not maintained.`,
@@ -188,7 +188,7 @@ async function schedule(client: Client, prefix: string): Promise<Finding> {
         )
       : ok('schedules', `${id} runs each hour.`);
   } catch (error) {
-    if (!(error instanceof ScheduleNotFoundError)) throw error;
+    if (!isUnknown(error)) throw error;
     return wrong('schedules', `There is no schedule ${id}.`, 'Start a worker of the fleet maintenance; it creates it.');
   }
 }
@@ -265,24 +265,36 @@ async function api({ publicUrl }: Config): Promise<Finding> {
 
 async function models({ embedding, openai }: Config): Promise<Finding[]> {
   const findings: Finding[] = [];
+  // The same conditions as in `createAi` and `createEndpointVectors`: a model needs its name and an endpoint.
+  const endpoint = openai.baseUrl !== undefined || openai.apiKey !== undefined;
+  const makesVectors = endpoint && openai.embeddingModel !== undefined;
   if (embedding.state === 'off')
     findings.push(
-      warning(
-        'embedding',
-        'It is off: questions find passages by their words alone, and half of what is then answered is wrong.',
-        'Remove EMBEDDING=off.',
-      ),
+      makesVectors
+        ? ok('embedding', 'It is off; OPENAI_EMBEDDING_MODEL makes the vectors.')
+        : warning(
+            'embedding',
+            'It is off: questions find passages by their words alone, and half of what is then answered is wrong.',
+            'Remove EMBEDDING=off.',
+          ),
     );
   else if (embedding.urls.length > 0) findings.push(...(await Promise.all(embedding.urls.map(embeddingService))));
-  else if (openai.embeddingModel === undefined)
+  else if (!makesVectors)
     findings.push(
       await checkEmbedding(embedding.folder).then(
         () => ok('embedding', 'The embedding models are there and whole.'),
         (error: Error) => warning('embedding', error.message, 'See docs/operating.md, "Embedding".'),
       ),
     );
-  if (openai.baseUrl === undefined && openai.apiKey === undefined)
-    findings.push(ok('model', 'No language model is configured; answers are quoted from the documents.'));
+  if (!endpoint) findings.push(ok('model', 'No language model is configured; answers are quoted from the documents.'));
+  else if (openai.model === undefined && !makesVectors)
+    findings.push(
+      warning(
+        'model',
+        'OPENAI_MODEL is not set, so no model answers; answers are quoted from the documents.',
+        'Set OPENAI_MODEL, or remove OPENAI_BASE_URL and OPENAI_API_KEY.',
+      ),
+    );
   else findings.push(await languageModel(openai));
   return findings;
 }
@@ -309,8 +321,10 @@ async function languageModel({
       signal: AbortSignal.timeout(10_000),
     });
     if (!response.ok) return wrong('model', `${baseUrl} answers ${response.status}.`, mend);
+    if (model === undefined)
+      return ok('model', `${baseUrl} answers, but OPENAI_MODEL is not set: answers are quoted from the documents.`);
     const { data = [] } = (await response.json()) as { data?: { id: string }[] };
-    return model === undefined || data.length === 0 || data.some(({ id }) => id === model)
+    return data.length === 0 || data.some(({ id }) => id === model)
       ? ok('model', `${baseUrl} answers.`)
       : wrong('model', `${baseUrl} has no model ${model}.`, mend);
   } catch (error) {

@@ -27,7 +27,7 @@ export type Attempt = { activity: string; attempt: number; failed: string | null
 
 /** At most this many open workflows are searched for failing activities and counted by organization. */
 const lookedAt = 1_000;
-/** Up to this many workflows of each situation are listed; all of them are counted. */
+/** At most this many workflows of each situation, and of each failure, are listed; all of them are counted. */
 const shownOfEach = 5;
 /** From this attempt on, an activity has failed at least once. */
 const stuckAttempts = 2;

@@ -42,8 +42,8 @@ export type Local = {
    */
   sentences(texts: readonly string[]): Promise<Float32Array[]>;
   /**
-   * The vectors of sentences by USE alone, computed for the index by the process for passages, without a cache. @throws
-   * when they cannot be computed.
+   * The vectors of sentences for the index, by the model USE alone. The process for passages computes them; they are
+   * not cached. @throws when they cannot be computed.
    */
   storedSentences(texts: readonly string[], options?: BackgroundOptions): Promise<Float32Array[]>;
   passages(texts: readonly { heading: string; text: string }[], options?: BackgroundOptions): Promise<Float32Array[]>;

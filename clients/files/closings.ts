@@ -69,6 +69,12 @@ function isClosing(line: string): boolean {
 const maxLinesAfter = 10;
 const maxLineAfter = 80;
 
+/** Whether the lines, which stand below a closing or a signature's first line, are only the sender's details. */
+export function isSender(lines: readonly string[]): boolean {
+  const written = lines.filter((line) => line.trim() !== '');
+  return written.length <= maxLinesAfter && written.every((line) => line.length <= maxLineAfter && !/\?/.test(line));
+}
+
 /**
  * The text above its closing. A closing begins at the first line with a closing formula, when only short lines without
  * a question follow. A text that consists of a closing only is returned unchanged.
@@ -79,11 +85,8 @@ export function withoutClosing(text: string): string {
   for (let at = from; at < lines.length; at += 1) {
     const line = lines[at]!.trim();
     if (line.length > maxLineAfter * 2 || !isClosing(line)) continue;
-    const after = lines.slice(at + 1).filter((one) => one.trim() !== '');
-    const isSender =
-      after.length <= maxLinesAfter && after.every((one) => one.length <= maxLineAfter && !/\?/.test(one));
     const above = lines.slice(0, at).join('\n').trim();
-    if (isSender && above !== '') return above;
+    if (above !== '' && isSender(lines.slice(at + 1))) return above;
   }
   return text;
 }

@@ -13,7 +13,7 @@ import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import type { ReadMail } from './mailformat.ts';
 import { domainOf } from '../../models/rules/access/mailbox.ts';
 import { tellingHeaders } from '../../models/rules/events/mailin.ts';
-import { withoutClosing, withPostscripts } from './closings.ts';
+import { isSender, withoutClosing, withPostscripts } from './closings.ts';
 import { markerLine, messageIdsIn } from '../../models/rules/events/mailout.ts';
 
 /**
@@ -108,31 +108,74 @@ const bounded = (text: string): string =>
     .join('\n')
     .slice(0, maxText);
 
+const isQuotedLine = (line: string): boolean => /^\s*>/.test(line);
+
 /**
  * The author's text without quoted history and signature, but with postscripts, which are below the signature. If there
  * is no text above the quotation, the author wrote below it. Then the text from the first quoted line on is taken,
- * without the quoted lines.
+ * without the quoted lines. Below a quotation without quoted lines, such as Outlook's, nothing is the author's.
  */
 function authored(text: string): string {
-  const mail = new EmailReplyParser().read(bounded(text));
-  const said = tidy(aboveMarker(mail.getVisibleText()));
-  if (said !== '') return withPostscripts(withoutClosing(said), `${said}\n\n${aboveQuotation(mail.getFragments())}`);
+  const own = aboveOwnMail(bounded(text));
+  const fragments = new EmailReplyParser().read(own).getFragments();
+  const said = tidy(aboveMarker(saidIn(fragments)));
+  if (said !== '') return withPostscripts(withoutClosing(said), `${said}\n\n${aboveQuotation(fragments)}`);
   // The reply is below the quotation. The lines above the quotation only introduce the quotation, so they are dropped.
+  const lines = own.split('\n');
+  const quotation = lines.findIndex(isQuotedLine);
+  if (quotation === -1 && fragments.some(isQuotation)) return '';
+  const below = lines.slice(Math.max(0, quotation));
+  const reply = tidy(below.filter((line) => !isQuotedLine(line)).join('\n'));
+  return withPostscripts(withoutClosing(reply), reply);
+}
+
+/**
+ * The text above this system's own mail, if that is quoted without `>`. Outlook puts only a head above such a
+ * quotation. The empty line at the beginning is there because the parser recognizes a head only below an empty line.
+ */
+function aboveOwnMail(text: string): string {
   const lines = text.split('\n');
-  const isQuoted = (line: string): boolean => /^\s*>/.test(line);
-  const below = lines.slice(Math.max(0, lines.findIndex(isQuoted)));
-  const own = tidy(below.filter((line) => !isQuoted(line) && !markerLine.test(line)).join('\n'));
-  return withPostscripts(withoutClosing(own), own);
+  const at = lines.findIndex((line) => markerLine.test(line) && !isQuotedLine(line));
+  return at === -1 ? text : ['', ...lines.slice(0, at)].join('\n');
 }
 
 type Fragment = ReturnType<ReturnType<EmailReplyParser['read']>['getFragments']>[number];
+
+/** A signature's first line right above the head of a quoted mail. The parser takes both for a signature. */
+const lineAboveHead = /^.*\n\s*(?:From|Von|De|Da|Van|Od)\s?:.*@/u;
+
+const isQuotation = (fragment: Fragment): boolean =>
+  fragment.isQuoted() || (fragment.isSignature() && lineAboveHead.test(fragment.getContent()));
+
+/** The first line of a signature (RFC 3676) or of a quotation (Outlook) that a mail program puts there. */
+const programLine = /^(?:-- ?|_{32})(?:\n|$)/;
+
+/**
+ * The author's text in the fragments. The parser takes lines such as `---` and `Cheers!` for the beginning of a
+ * signature. Above the quotation, such a signature is text if more than the sender's details stand below its first
+ * line.
+ */
+function saidIn(fragments: readonly Fragment[]): string {
+  const end = fragments.findIndex((fragment) => isQuotation(fragment) || programLine.test(fragment.getContent()));
+  let below: string[] = [];
+  let said = (end === -1 ? fragments.length : end) - 1;
+  for (; said >= 0; said -= 1) {
+    const lines = fragments[said]!.getContent().split('\n');
+    if (fragments[said]!.isSignature() && !isSender([...lines.slice(1), ...below])) break;
+    below = [...lines, ...below];
+  }
+  return fragments
+    .filter((fragment, at) => !fragment.isHidden() || (fragment.isSignature() && at <= said))
+    .map((fragment) => fragment.getContent())
+    .join('\n');
+}
 
 /**
  * The text above the first quotation, including signatures. The text below is left out, because a signature there may
  * be that of the quoted mail.
  */
 function aboveQuotation(fragments: readonly Fragment[]): string {
-  const at = fragments.findIndex((fragment) => fragment.isQuoted());
+  const at = fragments.findIndex(isQuotation);
   const above = at === -1 ? fragments : fragments.slice(0, at);
   return tidy(aboveMarker(above.map((fragment) => fragment.getContent()).join('\n\n')));
 }

@@ -9,8 +9,8 @@ export const mailContent = z.object({
   in_reply_to: z.array(z.string()),
   references: z.array(z.string()),
   /**
-   * The domain whose DKIM signature confirms the author, according to the receiving service; empty when there is none.
-   * Trust it only if that service's own verdict also says that a signature is valid.
+   * The domain whose valid DKIM signature confirms the author, as a header in the receiving service's name says; empty
+   * when there is none. A sender can forge the header, so the service's own verdict on DKIM must confirm it.
    */
   signed_by: z.string(),
   /** The headers that tell whether a program wrote the mail, in order, with names in lower case. */

@@ -4,7 +4,7 @@
  */
 import type { ParsedComponents, ParsedResult } from 'chrono-node';
 import * as english from 'chrono-node/en';
-import { DateTime } from 'luxon';
+import { DateTime, FixedOffsetZone } from 'luxon';
 import { zonesIn, type NamedZone } from './zones.ts';
 
 export type FoundDate = {
@@ -13,6 +13,8 @@ export type FoundDate = {
   at: Date;
   /** Whether the text states the hour. */
   timed: boolean;
+  /** The time zone in which the date is meant: the one that the text states, else the given one. */
+  zone: string;
 };
 
 /**
@@ -91,7 +93,7 @@ function inBlanked(piece: Piece, now: Date, zone: string, hour: number): FoundDa
     if (passed && !weekday) continue;
     const at = passed ? DateTime.fromJSDate(moment.at, { zone }).plus({ weeks: 1 }).toJSDate() : moment.at;
     const end = Math.max(match.index + match.text.length, named?.to ?? 0);
-    return { text: piece.written.slice(match.index, end), at, timed: moment.timed };
+    return { text: piece.written.slice(match.index, end), at, timed: moment.timed, zone: moment.zone };
   }
   return undefined;
 }
@@ -105,7 +107,8 @@ const onlyWeekday = ({ start }: ParsedResult): boolean =>
  */
 function momentOf(start: ParsedComponents, zone: string, hour: number): Omit<FoundDate, 'text'> | undefined {
   const timed = start.isCertain('hour');
-  if (start.isCertain('timezoneOffset')) return { at: start.date(), timed };
+  if (start.isCertain('timezoneOffset'))
+    return { at: start.date(), timed, zone: FixedOffsetZone.instance(start.get('timezoneOffset')!).name };
   const part = (name: 'year' | 'month' | 'day' | 'hour' | 'minute'): number => start.get(name) ?? 0;
   const local = DateTime.fromObject(
     {
@@ -117,5 +120,5 @@ function momentOf(start: ParsedComponents, zone: string, hour: number): Omit<Fou
     },
     { zone },
   );
-  return local.isValid ? { at: local.toJSDate(), timed } : undefined;
+  return local.isValid ? { at: local.toJSDate(), timed, zone } : undefined;
 }

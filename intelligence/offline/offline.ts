@@ -12,7 +12,7 @@ import { answerFromSources } from './knowledge/answer.ts';
 import { readMessage } from './language/reading.ts';
 import { chooseByRules } from './mcp/choose.ts';
 import { titleOf, utterancesOf } from './meetings/digest.ts';
-import { readTranscript } from './meetings/thread.ts';
+import { doOnTranscript } from './meetings/thread.ts';
 import { findingsOf } from './review.ts';
 import type { Intelligence } from '../intelligence.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
@@ -39,8 +39,8 @@ export function createOffline(deps: { embedding: Pick<Embedding, 'model' | 'loca
       return { ...concludes, generated_by: 'rules', confidence: 'low' };
     },
     titleMeeting: async ({ said }) => titleOf(utterancesOf(beginning(said))),
-    summarizeMeeting: async (ask) => ({ ...(await readTranscript('summarizeMeeting', ask)), ...by }),
-    findTasks: async (ask) => ({ ...(await readTranscript('findTasks', ask)), ...by }),
+    summarizeMeeting: async (ask) => ({ ...(await doOnTranscript('summarizeMeeting', ask)), ...by }),
+    findTasks: async (ask) => ({ ...(await doOnTranscript('findTasks', ask)), ...by }),
     reviewTask: async ({ task, today }) => ({ ...findingsOf(task, today), ...by }),
     asksModel: false,
   };

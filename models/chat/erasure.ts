@@ -56,7 +56,7 @@ export const ErasureModel = defineModel(
     verified_at: optional(date),
     pending: pendingField,
   },
-  [pendingIndex, { fields: { org_id: 1, erased_at: 1 } }, { fields: { org_id: 1, verified_at: 1 } }],
+  [pendingIndex, { fields: { org_id: 1, verified_at: 1 } }],
 );
 export type Erasure = RecordOf<typeof ErasureModel>;
 
@@ -70,18 +70,27 @@ export async function createErasure(erasure: Erasure): Promise<boolean> {
 export const findErasure = finderOf(ErasureModel);
 
 /**
- * Whether erasures may have deleted conversations of the organization since this time. An erasure deletes conversations
- * until it is `erased`, and again before it is `verified`.
+ * A value that changes with each step of an erasure in the organization. Undefined when no erasure can have deleted
+ * conversations since this time. An unfinished erasure can, because it deletes conversations until it is `erased`, and
+ * again before it is `verified`. However many erasures there are, the value is small: the number of unfinished ones by
+ * status, and the time of the last verified one.
  */
-export async function hasErasedSince(orgId: string, since: Date): Promise<boolean> {
-  const found = await collectionOf(ErasureModel).findOne(
-    {
-      org_id: orgId,
-      $or: [{ erased_at: { $exists: false } }, { erased_at: { $gte: since } }, { verified_at: { $gte: since } }],
-    },
-    { projection: { _id: 1 } },
+export async function erasuresSince(orgId: string, since: Date): Promise<string | undefined> {
+  const unfinished = await collectionOf(ErasureModel)
+    .aggregate<{ _id: ErasureStatus; count: number }>([
+      { $match: { org_id: orgId, verified_at: { $exists: false } } },
+      { $group: { _id: '$status', count: { $sum: 1 } } },
+      { $sort: { _id: 1 } },
+    ])
+    .toArray();
+  // This read comes second, so that an erasure that is verified between the two reads is not missed.
+  const last = await collectionOf(ErasureModel).findOne(
+    { org_id: orgId },
+    { sort: { verified_at: -1 }, projection: { verified_at: 1 } },
   );
-  return found !== null;
+  const verifiedAt = last?.verified_at;
+  if (unfinished.length === 0 && (!verifiedAt || verifiedAt < since)) return undefined;
+  return [...unfinished.map(({ _id, count }) => `${_id} ${count}`), verifiedAt?.toISOString()].join(', ');
 }
 
 /**

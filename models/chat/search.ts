@@ -62,21 +62,14 @@ async function inMessages({ orgId, modes, words, from, until }: Search, limit: n
 }
 
 /**
- * The index finds conversations whose notes contain the words together, so each note is checked for all words, the
- * newest first.
+ * The notes that contain all words, the newest first. The index also finds conversations that have the words in several
+ * notes, so each note is checked.
  */
 async function inNotes({ orgId, modes, words, from, until }: Search, limit: number): Promise<Found[]> {
   const period = { $gte: from, $lte: until };
   const notes = collectionOf(ConversationModel).aggregate<{ _id: string; notes: Note }>(
     [
-      {
-        $match: {
-          org_id: orgId,
-          mode: { $in: [...modes] },
-          notes: { $elemMatch: { at: period } },
-          ...phrases(words),
-        },
-      },
+      { $match: { org_id: orgId, mode: { $in: [...modes] }, ...phrases(words) } },
       { $project: { notes: 1 } },
       { $unwind: '$notes' },
       { $match: { 'notes.at': period } },

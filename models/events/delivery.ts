@@ -427,14 +427,12 @@ export async function listDeliveries(
   return newest(deliveries().find(which), limit);
 }
 
-/** The statuses of the deliveries of the given events to one destination. */
+/** The statuses of the deliveries of the given events, with their destinations. */
 export async function statusesOf(
   orgId: string,
   eventIds: readonly string[],
-  destination: string,
-): Promise<DeliveryStatus[]> {
-  const found = await deliveries()
-    .find({ org_id: orgId, event_id: { $in: [...eventIds] }, destination }, { projection: { status: 1 } })
+): Promise<Pick<Delivery, 'status' | 'destination'>[]> {
+  return deliveries()
+    .find({ org_id: orgId, event_id: { $in: [...eventIds] } }, { projection: { status: 1, destination: 1 } })
     .toArray();
-  return found.map(({ status }) => status);
 }

@@ -59,8 +59,7 @@ export async function findLink(provider: IntegrationProvider, external: string):
 }
 
 /**
- * The newest link of a ticket or task at one provider. `workspace`: leaves out the links whose `workspace` is another
- * one.
+ * The newest link of a ticket or task at one provider. `workspace`: if given, links to other workspaces are left out.
  */
 export async function findLinkOf(
   orgId: string,

@@ -1,7 +1,8 @@
 /**
  * Limits for mails to people outside, who are neither members nor customers who wrote first: unsubscribed addresses,
- * and counts per day. Mails about tasks to members are limited in the same way. Addresses are stored as keyed hashes,
- * which do not reveal the addresses, because these records are kept longer than the mails.
+ * and counts per day. Mails about tasks to members have only a count per day; an objection does not stop them.
+ * Addresses are stored as keyed hashes, which do not reveal the addresses, because these records are kept longer than
+ * the mails.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { takeDaily } from '../chat/allowance.ts';
@@ -41,8 +42,8 @@ const signaturesOf = (keys: Keys, orgId: string, hash: string, end: string): str
 
 /**
  * The token in a mail's unsubscribe link. It allows its bearer to unsubscribe this one address, and nothing else.
- * `reach`: what the token may stop at most. A token that may stop the mails of all organizations ends with `.all`, by
- * which the page to unsubscribe knows it; the signature covers that end.
+ * `reach`: what the token may stop at most. A token that may stop the mails of all organizations ends with `.all`,
+ * which tells the unsubscribe page to offer that. The signature covers the end.
  */
 export function objectionToken(keys: Keys, orgId: string, address: string, reach: ObjectionScope): string {
   const hash = hashOf(keys, address);
@@ -51,8 +52,8 @@ export function objectionToken(keys: Keys, orgId: string, address: string, reach
 }
 
 /**
- * Unsubscribes the address in a token. Returns what is stopped: with the scope `all` only the organization, when the
- * token may not stop more. Undefined for a token with an invalid signature.
+ * Unsubscribes the address in a token. Returns what is stopped, which is only `organization` if the token may not stop
+ * more. Undefined for a token with an invalid signature.
  */
 export async function objectToMails(
   keys: Keys,
@@ -111,7 +112,8 @@ const take = (of: string, { orgId, use }: AddressedMail, limit: number, now: Dat
  * Counts a mail against a daily limit of its address only; returns the reason when the mail must not be sent.
  * `counter`: `reply` for a reply to an address that a visitor gave; `member` for a mail about a task to a member;
  * otherwise `address`. Replies have a counter of their own, because otherwise any visitor could use up the mails that
- * organizations may send to an address. Mails to members are counted for each organization.
+ * organizations may send to an address. Mails to members are counted for each organization. An objection does not stop
+ * them, because it has no end, and because a member can leave the organization instead.
  */
 export async function admitToAddress(
   counter: 'address' | 'reply' | 'member',
@@ -120,7 +122,7 @@ export async function admitToAddress(
   now: Date,
 ): Promise<'objected' | 'address' | undefined> {
   const { orgId, address } = mail;
-  if (await hasObjected(keys, orgId, address)) return 'objected';
+  if (counter !== 'member' && (await hasObjected(keys, orgId, address))) return 'objected';
   const hash = hashOf(keys, address);
   const taken = await (counter === 'member'
     ? take(`member:${orgId}:${hash}`, mail, taskMailsToMemberPerDay, now)

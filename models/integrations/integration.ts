@@ -43,8 +43,8 @@ export const IntegrationModel = defineModel(
     events_of: optional(string),
     events_since: optional(date),
     /**
-     * Whether the provider said that the credentials belong to somebody with rights of their own at `events_of`.
-     * Everybody may read a public repository, so a stranger can connect it, too.
+     * Whether the provider said that the owner of the credentials has rights at `events_of` that strangers do not have.
+     * A stranger can connect a public repository too, because everybody may read it.
      */
     insider: flag,
     /**
@@ -60,10 +60,13 @@ export const IntegrationModel = defineModel(
   [
     { fields: { org_id: 1 } },
     {
-      fields: { provider: 1, events_of: 1, events_since: 1 },
+      fields: { provider: 1, events_of: 1, insider: -1, events_since: 1 },
       partialFilterExpression: { events_of: { $exists: true } },
     },
-    { fields: { provider: 1, workspace: 1 }, partialFilterExpression: { workspace: { $exists: true } } },
+    {
+      fields: { provider: 1, workspace: 1, insider: -1, events_since: 1 },
+      partialFilterExpression: { workspace: { $exists: true } },
+    },
     {
       fields: { provider: 1, updated_at: -1 },
       partialFilterExpression: { sealed_signing: { $exists: true } },
@@ -163,13 +166,15 @@ export async function listOwn(
   provider: IntegrationProvider,
   { workspace, events_of }: { workspace?: string | undefined; events_of?: string | undefined },
 ): Promise<Integration[]> {
+  // Each alternative repeats all conditions, because MongoDB only then uses the partial indexes and merges their
+  // orders.
   const either = [
-    ...(workspace === undefined ? [] : [{ workspace }]),
-    ...(events_of === undefined ? [] : [{ events_of }]),
+    ...(workspace === undefined ? [] : [{ provider, workspace, ...signing }]),
+    ...(events_of === undefined ? [] : [{ provider, events_of, ...signing }]),
   ];
   if (either.length === 0) return [];
   return collectionOf(IntegrationModel)
-    .find({ provider, ...signing, $or: either })
+    .find({ $or: either })
     .sort({ insider: -1, events_since: 1 })
     .limit(maxNamed)
     .toArray();

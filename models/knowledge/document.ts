@@ -326,8 +326,15 @@ function bucket() {
   return made;
 }
 
+/** Stores the bytes of a document. When this fails, the part that was written is deleted. */
 export async function writeBytes(docId: string, bytes: Readable): Promise<void> {
-  await pipeline(bytes, bucket().openUploadStreamWithId(docId as never, docId));
+  try {
+    await pipeline(bytes, bucket().openUploadStreamWithId(docId as never, docId));
+  } catch (error) {
+    // The failed stream leaves its chunks. Maintenance deletes the chunks that a failed removal or a late write leaves.
+    await removeBytes(docId).catch(() => undefined);
+    throw error;
+  }
 }
 
 export function readBytes({ _id, text }: Pick<Document, '_id' | 'text'>): Readable {
@@ -343,32 +350,57 @@ export async function removeBytes(docId: string): Promise<void> {
   }
 }
 
+/** Stages that remove each record whose `_id` is in the field `by` of a record of `collection` that matches `where`. */
+const unlessIn = (collection: string, by = '_id', where: object = {}) => [
+  {
+    $lookup: {
+      from: collection,
+      localField: '_id',
+      foreignField: by,
+      as: 'found',
+      pipeline: [{ $match: where }, { $limit: 1 }, { $project: { _id: 1 } }],
+    },
+  },
+  { $match: { found: { $size: 0 } } },
+];
+
 /**
  * The ids of stored bytes older than `before` that belong to no document, because an upload crashed before it stored
- * the record.
+ * the record. GridFS writes the chunks of a file first and the file's own record last. So an upload that crashed in
+ * between leaves chunks without a file.
  */
 export async function listOrphanedBytes(before: Date, limit: number): Promise<string[]> {
-  const files = mongoose.connection.db!.collection<{ _id: string; uploadDate: Date }>(`${filesBucket}.files`);
+  const [files, chunks] = [`${filesBucket}.files`, `${filesBucket}.chunks`] as const;
+  const db = mongoose.connection.db!;
   // The query runs once an hour, and nearly every file is older than `before`, so a scan is acceptable.
-  const found = await files
+  const whole = await db
+    .collection<{ _id: string; uploadDate: Date }>(files)
     .aggregate<{ _id: string }>(
       [
         { $match: { uploadDate: { $lt: before } } },
-        {
-          $lookup: {
-            from: 'documents',
-            localField: '_id',
-            foreignField: '_id',
-            as: 'owner',
-            pipeline: [{ $project: { _id: 1 } }],
-          },
-        },
-        { $match: { owner: { $size: 0 } } },
+        ...unlessIn('documents'),
         { $limit: limit },
         { $project: { _id: 1 } },
       ],
       everyRecord,
     )
     .toArray();
-  return found.map((file) => file._id);
+  // The time of a chunk is in its id. A file with a chunk that is not older than `before` may still be written.
+  const since = mongoose.mongo.ObjectId.createFromTime(Math.floor(before.getTime() / 1000));
+  // With this index, MongoDB reads one index entry for each file and no bytes. Only the chunks of orphans are read.
+  const partial = await db
+    .collection(chunks)
+    .aggregate<{ _id: string }>(
+      [
+        { $group: { _id: '$files_id' } },
+        ...unlessIn(files),
+        ...unlessIn('documents'),
+        ...unlessIn(chunks, 'files_id', { _id: { $gte: since } }),
+        { $limit: limit },
+        { $project: { _id: 1 } },
+      ],
+      { hint: { files_id: 1, n: 1 } },
+    )
+    .toArray();
+  return [...whole, ...partial].slice(0, limit).map(({ _id }) => _id);
 }

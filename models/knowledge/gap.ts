@@ -77,7 +77,9 @@ const GapModel = defineModel(
     /**
      * Set when the question was asked while some passages had no vectors, because one of these passages may answer it.
      * `segments`: the segments that the question named (`askedSegments`); absent when it named none. A waiting gap is
-     * not shown. When the vectors are stored, its question is asked again.
+     * not shown. When the vectors are stored, its question is asked again. A question that was asked in two different
+     * sets of segments does not wait, because an answer for one set is no answer for the other. A resolved question
+     * that is asked again waits for its new asker alone, because the former askers need no answer any more.
      */
     waiting: optional(mixed<{ segments?: string[] }>()),
   },
@@ -204,7 +206,11 @@ function countedAgain(told: Told, { waiting }: Asked, by?: GapAsker) {
   const literal: Record<string, unknown> = Object.fromEntries(
     Object.entries(told).map(([field, value]) => [field, { $literal: value }]),
   );
-  if (waiting === undefined) literal['waiting'] = '$$REMOVE';
+  // One record counts all who asked, and an answer deletes it for all of them. So it waits only while all of them named
+  // the same segments. A resolved question waits again, because the article that resolves it may still be read.
+  const sameWaiting = { $eq: ['$waiting', { $literal: waiting }] };
+  const mayWait = { $or: [sameWaiting, { $eq: ['$status', 'resolved'] }] };
+  literal['waiting'] = waiting === undefined ? '$$REMOVE' : { $cond: [mayWait, { $literal: waiting }, '$$REMOVE'] };
   const more = { $add: ['$count', 1] };
   if (!by) return { ...literal, status, count: more };
   const counted = { $in: [by.message, '$askers.message'] };
@@ -370,10 +376,15 @@ export async function listWaitingGaps(orgId: string, mode: Mode, limit: number):
 
 /**
  * Ends the waiting of a question. An answered question was no gap, so its record is deleted. Any other question is
- * shown as a gap from then on.
+ * shown as a gap from then on. Nothing changes when the record no longer waits for the segments that were read, because
+ * the question was asked in other segments meanwhile.
  */
-export async function settleGap(orgId: string, gapId: string, answered: boolean): Promise<void> {
-  const which = { _id: gapId, org_id: orgId, waiting: { $exists: true } };
+export async function settleGap(
+  orgId: string,
+  { _id, waiting }: Pick<WaitingGap, '_id' | 'waiting'>,
+  answered: boolean,
+): Promise<void> {
+  const which = { _id, org_id: orgId, waiting: { $eq: waiting } };
   if (answered) await collectionOf(GapModel).deleteOne(which);
   else await collectionOf(GapModel).updateOne(which, { $unset: { waiting: 1 } });
 }

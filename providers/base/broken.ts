@@ -14,9 +14,9 @@ export async function breakConnection(
   const now = clock();
   const broke = await breakIntegration(integration, reason, now);
   if (broke) log.warn({ org_id: orgId, provider, reason }, 'a connection is broken');
-  // The members are notified even when the connection was marked before, because that earlier attempt may have crashed
-  // before its notification. The idempotency key prevents a second notification. A connection that was disconnected or
-  // connected again meanwhile is not broken, so nobody is notified.
+  // The members are notified even when the connection is marked already, because the attempt that marked it may have
+  // crashed before it notified them. The idempotency key prevents a second notification. A connection that was
+  // disconnected or connected again meanwhile is not broken, so nobody is notified.
   if (!broke && !(await isBroken(integration))) return;
   await notifyMembers(
     orgId,

@@ -31,6 +31,12 @@ export async function refusing<T>(ask: () => Promise<T>): Promise<T> {
 }
 
 export type Connector = {
+  /**
+   * Exchanges a code that works only once for the credentials that `connect` takes; undefined when there is no such
+   * code. The caller stores the credentials before it calls `connect`, so that a retry does not need the code again.
+   * @throws as `connect`
+   */
+  redeem?(credentials: object, deps: ConnectorDeps): Promise<object | undefined>;
   /** Tests the credentials. @throws ConnectionRefused; any other error means that the service did not answer. */
   connect(
     candidate: Attempt & Pick<Integration, 'org_id' | 'provider'>,

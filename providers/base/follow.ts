@@ -1,10 +1,11 @@
 /** Applies changes of an issue to its task. */
 import type { Handled, Starter } from './handled.ts';
+import { findOrganization } from '../../models/access/organization.ts';
 import { noteIssue, type Link } from '../../models/events/link.ts';
 import { changeTask, findTask, TaskModel, type Task, type TaskChange } from '../../models/tasks/task.ts';
 import { providerNames } from '../../models/rules/integrations/integration.ts';
 import type { IssueFacts } from '../../models/rules/tasks/issues.ts';
-import type { TaskSource } from '../../models/rules/tasks/task.ts';
+import { takenUpAgain, type TaskSource } from '../../models/rules/tasks/task.ts';
 
 type Said = { source: TaskSource; note: string; outcome: string };
 type FollowDeps = Starter & { clock: () => Date };
@@ -15,6 +16,8 @@ type Followed = { change: TaskChange; facts: Partial<IssueFacts> };
  * Changes the task. Before the change, the issue's new content is stored in the link as `coming`, so that this content
  * is not sent back to the issue. After the change, the content is stored as known. If it were stored as known before
  * the change, a retry after a crash would ignore the change.
+ *
+ * A reopened task loses an assignee who has left the organization, as it does when a member reopens it.
  */
 export async function follow(
   { _id, org_id, subject_id }: Link,
@@ -26,10 +29,11 @@ export async function follow(
   if (!standing) return { ignored: 'The task is gone.' };
   let { facts } = followed(standing);
   await noteIssue(_id, { coming: facts, coming_at: clock() });
+  const memberIds = ((await findOrganization(org_id))?.members ?? []).map(({ user_id }) => user_id);
   const changed = await changeTask(org_id, subject_id, { source, note, now: clock() }, (task) => {
     const asked = followed(task);
     facts = asked.facts;
-    return asked.change;
+    return { ...asked.change, ...takenUpAgain(task, asked.change, memberIds) };
   });
   await noteIssue(_id, { ...facts, coming: null, coming_at: null });
   if (!changed) return { ignored: 'The task is gone.' };

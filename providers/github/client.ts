@@ -153,18 +153,22 @@ const headers = {
 } as const;
 
 function refusalOf({ status, headers: replied }: HttpResponse, said: unknown): GithubError {
+  const word = (said as { message?: unknown } | undefined)?.message;
+  const message = `GitHub says: ${(typeof word === 'string' ? word : `status ${status}`).slice(0, 300)}`;
+  const limited = isLimited(status, replied, message);
+  // A reply without GitHub's `message`, such as an HTML page or an empty body, may come from something in between. Its
+  // status does not show what GitHub did with the request, so the error is the same as for a request without a reply.
+  if (typeof word !== 'string' && !limited) return new GithubError(message);
   if (status >= 300 && status < 400)
     return new GithubError('GitHub says: the repository has moved; connect it by its new name.', {
       status,
       permanent: true,
     });
-  const word = (said as { message?: unknown } | undefined)?.message;
-  const message = `GitHub says: ${(typeof word === 'string' ? word : `status ${status}`).slice(0, 300)}`;
-  const limited = isLimited(status, replied, message);
+  const refused = status !== 408 && status < 500;
   return new GithubError(message, {
     status,
     unauthorized: status === 401,
-    permanent: !limited && status !== 401 && status < 500,
+    permanent: refused && !limited && status !== 401,
     retryAfterMs: limited ? waitOf(replied) : undefined,
   });
 }

@@ -24,9 +24,9 @@ async function look(
 }
 
 /**
- * Whether the token belongs to somebody whom the repository's owner let in: the repository is private, or GitHub names
- * a right that strangers do not have in a public one. A token without such a right is taken all the same, because
- * GitHub names no rights for some tokens of apps.
+ * Whether the token belongs to somebody whom the repository's owner let in. That is so if the repository is private, or
+ * if GitHub names a right that strangers do not have in a public one. A token without such a right is accepted too,
+ * because GitHub names no rights for some tokens of apps.
  */
 const isInsider = ({
   private: hidden,

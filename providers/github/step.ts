@@ -58,7 +58,11 @@ export const github: StepSender = {
         subject_id: task._id,
         created_at: deps.clock(),
       });
-      await noteIssue(linked, { ...githubFacts(told, 'pending') });
+      // A new issue is open, whatever the task's status is, so its status is noted as `pending`. If an earlier attempt
+      // created the issue, the issue's own title and text are noted. A change of the task since then is sent when the
+      // execution ends.
+      const older = before && { title: before.title, text: before.body ?? '' };
+      await noteIssue(linked, { ...githubFacts(told, 'pending'), ...older });
       return { result: { id: String(issue.number), url: issue.html_url } };
     });
   },

@@ -41,6 +41,8 @@ export type LinearIssue = {
   priority: number;
   /** A date, `YYYY-MM-DD`. */
   dueDate: string | null;
+  /** The issue's text, in Markdown. */
+  description: string | null;
   state: LinearState;
 };
 export type NewIssue = {
@@ -63,7 +65,7 @@ export type IssueChange = Partial<Pick<NewIssue, 'title' | 'description' | 'prio
   dueDate?: string | null;
 };
 
-const issueFields = 'id identifier url updatedAt title priority dueDate state { id name type }';
+const issueFields = 'id identifier url updatedAt title priority dueDate description state { id name type }';
 
 /** Every GraphQL document that is sent, by name. */
 export const documents = {
@@ -184,12 +186,16 @@ function refusalOf(status: number, said: Said | undefined, retryAfter: string | 
   const { code, userPresentableMessage: presentable } = error?.extensions ?? {};
   const word = typeof presentable === 'string' ? presentable : (error?.message ?? said?.message);
   const message = `Linear says: ${(word ?? `status ${status}`).slice(0, 300)}`;
-  const unauthorized = status === 401 || code === 'AUTHENTICATION_ERROR';
+  const unauthorized = (status === 401 && error !== undefined) || code === 'AUTHENTICATION_ERROR';
   const limited = status === 429 || code === 'RATELIMITED';
   const unknownField = /is not defined by type|unknown field/i.test(error?.message ?? '');
   // The error's code, INPUT_ERROR, stands for any invalid input, so only the message tells whether a record is missing.
   const missing = /^entity not found\b/i.test(error?.message ?? '');
-  const permanent = !limited && !unauthorized && (status < 500 || unknownField);
+  const passing = status >= 500 || status === 408 || code === 'INTERNAL_SERVER_ERROR';
+  // A reply without Linear's `errors`, such as an HTML page or an empty body, does not show that Linear refused the
+  // request, so the request is retried. A retry creates nothing twice, because this system chooses the ids or searches
+  // for what it made.
+  const permanent = error !== undefined && !limited && !unauthorized && (!passing || unknownField);
   const seconds = Number(retryAfter);
   const retryAfterMs = limited && seconds > 0 ? seconds * 1000 : undefined;
   return new LinearError(message, { status, unauthorized, permanent, retryAfterMs, unknownField, missing });

@@ -63,29 +63,33 @@ export type Making = {
   signal: AbortSignal;
 };
 
+/** `isNew`: false for an issue that an earlier attempt created. Its content may differ from `input`. */
+type Made = { issue: LinearIssue; isNew: boolean };
+const foundBefore = (issue: LinearIssue): Made => ({ issue, isNew: false });
+
 /** Returns the issue that an earlier attempt created, or a new one. @throws LinearError */
-export async function makeIssue(making: Making): Promise<LinearIssue> {
+export async function makeIssue(making: Making): Promise<Made> {
   const { linear, key, input, again, link, signal } = making;
   const before = again ? await found(linear.issue(key, input.id, signal)) : null;
-  if (before) return before;
+  if (before) return foundBefore(before);
   // The link is stored first, because Linear's event about the new issue may arrive before the response.
   const linked = await link(input.id);
   try {
-    return await linear.createIssue(key, input, signal);
+    return { issue: await linear.createIssue(key, input, signal), isNew: true };
   } catch (error) {
     if (!(error instanceof LinearError) || !error.permanent) throw error;
     // A server that does not accept chosen ids has no issue with this id.
     const there = error.unknownField ? null : await found(linear.issue(key, input.id, signal));
-    if (there) return there;
+    if (there) return foundBefore(there);
     await removeLink(linked);
     if (!error.unknownField) throw error;
   }
   return makeWithoutId(making);
 }
 
-async function makeWithoutId({ linear, key, input, mark, again, signal }: Making): Promise<LinearIssue> {
+async function makeWithoutId({ linear, key, input, mark, again, signal }: Making): Promise<Made> {
   const { id: _id, ...rest } = input;
   const before = again ? await linear.findByMark(key, mark, signal) : undefined;
   const standing = before === undefined ? null : await found(linear.issue(key, before, signal));
-  return standing ?? linear.createIssue(key, rest, signal);
+  return standing ? foundBefore(standing) : { issue: await linear.createIssue(key, rest, signal), isNew: true };
 }

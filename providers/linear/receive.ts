@@ -38,6 +38,9 @@ export async function handleLinear(
   const link = await findLink('linear', event.issueId);
   if (!link || link.org_id !== inbound.org_id) return { ignored: 'Nothing here is linked to this issue.' };
   await noteAbout(inbound._id, link.about);
+  const workspace = (await findConnection(link.org_id, 'linear'))?.workspace;
+  if (workspace !== undefined && link.workspace !== undefined && workspace !== link.workspace)
+    return { ignored: 'The issue is in a workspace that is not connected.' };
   const port = ports[link.kind];
   if (event.action === 'remove') {
     const handled = await port.removed(link, deps);

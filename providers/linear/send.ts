@@ -18,7 +18,8 @@ type Credentials = { api_key: string };
 /** The texts of an event, written once, before the first attempt. */
 type Payload = { title: string; description: string; comment: string };
 
-const commentIdOf = ({ event_id }: Delivery): string => idFrom(`comment on ${event_id}`);
+/** The comments of an event on issues in different workspaces have different ids, because Linear takes each id once. */
+const commentIdOf = ({ event_id }: Delivery, issueId: string): string => idFrom(`comment on ${event_id} in ${issueId}`);
 /** Whether the event creates the issue. The issue's description is then complete, so no comment is needed. */
 const isFirst = ({ event_type }: Delivery): boolean => event_type === 'ticket.created';
 
@@ -38,17 +39,12 @@ function requestFor(
   deps: SenderDeps,
 ): OutgoingRequest {
   const payload = delivery.payload as Payload;
+  const issueId = link?.external ?? newIssueId(delivery, integration);
   const made = isFirst(delivery)
     ? { query: documents.createIssue, variables: { input: newIssue(delivery, integration, payload) } }
     : {
         query: documents.comment,
-        variables: {
-          input: {
-            id: commentIdOf(delivery),
-            issueId: link?.external ?? newIssueId(delivery, integration),
-            body: payload.comment,
-          },
-        },
+        variables: { input: { id: commentIdOf(delivery, issueId), issueId, body: payload.comment } },
       };
   return requestOf(deps.linear, made);
 }
@@ -108,12 +104,13 @@ async function provideIssue(call: Call, link: Link | null): Promise<{ issue: Lin
   return { issue, linked };
 }
 
-function createIssue(call: Call): Promise<LinearIssue> {
+async function createIssue(call: Call): Promise<LinearIssue> {
   const { key, delivery, integration, deps, signal } = call;
   const input = newIssue(delivery, integration, delivery.payload as Payload);
   const again = delivery.attempts.length > 0;
   const link = (external: string) => linkTo(call, external);
-  return makeIssue({ linear: deps.linear, key, input, mark: delivery.subject.ticket_id!, again, link, signal });
+  const mark = delivery.subject.ticket_id!;
+  return (await makeIssue({ linear: deps.linear, key, input, mark, again, link, signal })).issue;
 }
 
 async function linkTo({ delivery, integration, deps }: Call, external: string): Promise<string> {
@@ -133,7 +130,7 @@ async function linkTo({ delivery, integration, deps }: Call, external: string): 
 
 async function comment({ key, delivery, deps, signal }: Call, issueId: string): Promise<void> {
   const { comment: body } = delivery.payload as Payload;
-  const id = commentIdOf(delivery);
+  const id = commentIdOf(delivery, issueId);
   if (delivery.attempts.length > 0) {
     const comments = await deps.linear.comments(key, issueId, signal);
     if (comments.some((one) => one.id === id || one.body.trim() === body.trim())) return;

@@ -60,7 +60,7 @@ export const linear: StepSender = {
         created_at: deps.clock(),
       });
     return guarded({ integration, deps, signal }, async () => {
-      const issue = await makeIssue({
+      const { issue, isNew } = await makeIssue({
         linear: deps.linear,
         key: (credentials as LinearCredentials).api_key,
         input: inputOf(call, integration),
@@ -70,8 +70,12 @@ export const linear: StepSender = {
         signal,
       });
       const linked = await link(issue.id);
-      // A new issue has the team's initial state, whatever the task's status is. So `pending` is noted as its status.
-      await noteIssue(linked, { ...linearFacts(told, 'pending') });
+      // A new issue has the team's initial state, whatever the task's status is, so its status is noted as `pending`.
+      // If an earlier attempt created the issue, the issue's own fields are noted. A change of the task since then is
+      // sent when the execution ends.
+      const { title, description, priority, dueDate: due } = issue;
+      const older = { title, text: description ?? '', priority, due, status: 'pending' } as const;
+      await noteIssue(linked, isNew ? linearFacts(told, 'pending') : older);
       await noteState(linked, { stateId: issue.state.id });
       return { result: { id: issue.identifier, url: issue.url } };
     });

@@ -54,7 +54,7 @@ export function inFrame(
 }
 
 /** Whether the organization's own server sends. A server without a login does not count, as it may be anybody's. */
-const isOwnServer = ({ own, server }: RouteOf): boolean => !own && server.user !== undefined;
+export const isOwnServer = ({ own, server }: RouteOf): boolean => !own && server.user !== undefined;
 
 /**
  * Counts the mail against the daily quotas. The organization's own server is exempt from the quotas.
@@ -77,21 +77,8 @@ export async function admit(
 }
 
 /**
- * Counts a mail about a task to a member. The organization's own server is exempt.
- * @throws DeliveryRefused when the mail must not be sent
- */
-export async function admitToMember(
-  mail: AddressedMail,
-  route: RouteOf,
-  request: OutgoingRequest,
-  deps: Pick<Deps, 'secrets' | 'clock'>,
-): Promise<void> {
-  if (!isOwnServer(route)) await admitAddressed('member', mail, request, deps);
-}
-
-/**
- * Counts a mail against the limits of its address only. That is all for a reply to an address that a visitor gave,
- * because no account of the organization chose the address.
+ * Counts a mail against the limits of its address only: a reply to an address that a visitor gave, or a mail about a
+ * task to a member. No account of the organization chose the address of such a reply.
  * @throws DeliveryRefused when the mail must not be sent
  */
 export async function admitAddressed(
@@ -101,5 +88,7 @@ export async function admitAddressed(
   { secrets, clock }: Pick<Deps, 'secrets' | 'clock'>,
 ): Promise<void> {
   const refusal = await admitToAddress(counter, mail, secrets, clock());
-  if (refusal) throw new DeliveryRefused(outsideRefusals[refusal], { request, permanent: true });
+  // Nobody can raise the limit of a member's mails, and each mail beyond it would be one more notice to the team.
+  const quiet = counter === 'member';
+  if (refusal) throw new DeliveryRefused(outsideRefusals[refusal], { request, permanent: true, quiet });
 }

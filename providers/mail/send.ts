@@ -7,7 +7,7 @@
  */
 import type { DeliverySender, Letter, SenderDeps } from '../base/sender.ts';
 import { MailRefused } from './client.ts';
-import { admit, admitAddressed, admitToMember, inFrame } from './outside.ts';
+import { admit, admitAddressed, inFrame, isOwnServer } from './outside.ts';
 import { routeOf, senderOf, type MailVia } from './settings.ts';
 import type { Delivery } from '../../models/events/delivery.ts';
 import { mailUse } from '../../models/events/outsidemail.ts';
@@ -107,7 +107,9 @@ export async function sendLetter(written: WrittenLetter, deps: SenderDeps, signa
   // The mail must not go through another server that was configured after the mail was written.
   const route = await routeOf(deps, orgId, via);
   if (outside && route) await admit({ ...outside, orgId, address: to.address }, route, request, deps);
-  if (member && route) await admitToMember({ ...member, orgId, address: to.address }, route, request, deps);
+  // The organization's own server is exempt from the limit of mails to members.
+  if (member && route && !isOwnServer(route))
+    await admitAddressed('member', { ...member, orgId, address: to.address }, request, deps);
   if (prepare && !(await prepare()))
     throw new DeliveryRefused('The account has changed meanwhile.', { request, permanent: true });
   return sendByMail(mail, { route, request, signal }, deps);

@@ -1,14 +1,16 @@
 /** Connects to Slack with the code of an OAuth grant, or chooses another channel for an existing connection. */
 import { ConnectionRefused, refusing, type Connector, type ConnectorDeps } from '../base/connector.ts';
 import { rotated, withSlackToken, type SlackCredentials } from './token.ts';
-import { SlackError } from './client.ts';
+import { SlackError, type SlackGrant } from './client.ts';
 import { countWorkspace, sealCredentials, type Connected } from '../../models/integrations/integration.ts';
 import { createRelease } from '../../models/integrations/release.ts';
 import { slackExternal } from './rules.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
-/** The code of a new grant; both fields are missing when only the channel changes. */
-type Candidates = { code?: string; redirect_uri?: string };
+/** What Slack granted for a code. `channel_id`: the channel that the person chose while installing the app. */
+type Granted = { credentials: SlackCredentials; team: SlackGrant['team']; channel_id?: string };
+/** The code of a new grant, or what was granted for it; all fields are missing when only the channel changes. */
+type Candidates = { code?: string; redirect_uri?: string; granted?: Granted };
 
 /**
  * Joins the channel, so that Slack reports replies there. A failed join is ignored, because private channels need an
@@ -40,10 +42,24 @@ async function working(
 }
 
 export const slackConnector: Connector = {
+  async redeem(candidates, deps) {
+    const { code, redirect_uri: redirectUri } = candidates as Candidates;
+    if (code === undefined || redirectUri === undefined) return undefined;
+    if (!deps.slackApp) throw new ConnectionRefused('This system has no Slack app.');
+    const app = deps.slackApp;
+    const grant = await refusing(() => deps.slack.exchange(app, code, redirectUri));
+    const credentials: SlackCredentials = {
+      token: grant.token,
+      bot_user_id: grant.botUserId,
+      ...rotated(grant.rotation, deps.clock()),
+    };
+    const granted: Granted = { credentials, team: grant.team, ...defined({ channel_id: grant.channel?.id }) };
+    return { granted } satisfies Candidates;
+  },
   async connect(candidate, standing, deps): Promise<Connected> {
-    const { code, redirect_uri: redirectUri } = candidate.credentials as Candidates;
+    const { granted } = candidate.credentials as Candidates;
     const wanted = candidate.settings['channel_id'] as string | undefined;
-    if (code === undefined || redirectUri === undefined) {
+    if (!granted) {
       if (standing?.sealed === undefined) throw new ConnectionRefused('Slack is not connected.');
       const { account, settings, workspace, events_of } = standing;
       const channel =
@@ -57,35 +73,28 @@ export const slackConnector: Connector = {
         ...defined({ workspace, events_of }),
       };
     }
-    if (!deps.slackApp) throw new ConnectionRefused('This system has no Slack app.');
-    const app = deps.slackApp;
-    const grant = await refusing(() => deps.slack.exchange(app, code, redirectUri));
-    const id = wanted ?? grant.channel?.id;
-    const credentials: SlackCredentials = {
-      token: grant.token,
-      bot_user_id: grant.botUserId,
-      ...rotated(grant.rotation, deps.clock()),
-    };
+    const { credentials, team } = granted;
+    const id = wanted ?? granted.channel_id;
     const channel =
       id === undefined
         ? {}
-        : await refusing(() => enter(grant.token, id, deps)).catch(async (error: unknown) => {
+        : await refusing(() => enter(credentials.token, id, deps)).catch(async (error: unknown) => {
             // The connection failed, so the new token would stay unused; it is queued for revocation.
             const owned = {
               org_id: candidate.org_id,
               provider: 'slack',
               credentials,
-              workspace: grant.team.id,
+              workspace: team.id,
             } as const;
             await createRelease(owned, { secrets: deps.secrets, now: deps.clock() });
             throw error;
           });
     return {
-      account: grant.team.name,
-      settings: { team_id: grant.team.id, ...channel },
+      account: team.name,
+      settings: { team_id: team.id, ...channel },
       sealed: sealCredentials(candidate, credentials, deps.secrets),
-      workspace: grant.team.id,
-      events_of: slackExternal(grant.team.id),
+      workspace: team.id,
+      events_of: slackExternal(team.id),
     };
   },
   async test(integration, deps) {

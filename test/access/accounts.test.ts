@@ -632,8 +632,9 @@ describe('invitations', () => {
     await proveAddresses(db, org.owner, admin);
     await api.join(org, 'admin', admin);
     const answers = [];
-    for (let i = 0; i < 9; i++) answers.push((await invite(org, email(), 'member', i % 2 ? admin : org.owner)).status);
-    expect(answers).toEqual([...Array.from({ length: 8 }, () => 201), 429]);
+    for (let i = 0; i < 8; i++) answers.push((await invite(org, email(), 'member', i % 2 ? admin : org.owner)).status);
+    // The admin who was added counts, too.
+    expect(answers).toEqual([...Array.from({ length: 7 }, () => 201), 429]);
   });
 
   it('an invitation mail omits a web address that the organization’s name contains', async () => {

@@ -3,10 +3,13 @@ import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { modelsIn, proveAddresses, sharedDatabase } from '../kit/database.ts';
 import { system, type Reply, type TestOrg, type TestUser } from '../kit/harness.ts';
+import { box } from '../kit/inbound.ts';
 import { orgRoutes } from '../../api/access/routes/orgs.ts';
 import type { Context } from '../../api/context.ts';
 import { addMember, findOrganization } from '../../models/access/organization.ts';
+import { objectionToken, objectToMails } from '../../models/events/outsidemail.ts';
 import type { Role } from '../../models/rules/access/roles.ts';
+import { outsideToOnePerDay } from '../../models/rules/events/outsidemail.ts';
 
 const api = system();
 const db = sharedDatabase();
@@ -214,9 +217,38 @@ describe('POST /orgs/{orgId}/members', () => {
     const entry = { user_id: leaving.userId, role: 'member' as const, joined_at: new Date() };
     await expect(addMember(org.orgId, org.owner.userId, entry)).rejects.toMatchObject({ code: 'CONFLICT' });
     expect((await accept(tokenOf(invited), leaving)).status).toBe(200);
-    // Whoever has joined again is like any other member.
+    // A person who has joined again is like any other member: after a removal, an admin can add the person.
     expect((await remove(org, org.owner, leaving.userId)).status).toBe(200);
     expect((await add(org, org.owner, leaving.email, 'member')).status).toBe(201);
+  });
+
+  it('a user whose address objected to mails is invited instead of added', async () => {
+    const org = await api.newOrg();
+    const user = await provenUser();
+    const token = objectionToken(box, org.orgId, user.email, 'organization');
+    expect(await objectToMails(box, token, 'organization', new Date())).toBe('organization');
+    const invited = await add(org, org.owner, user.email, 'member');
+    expect([invited.status, (await membersOf(org)).count]).toEqual([202, 1]);
+    expect((await accept(tokenOf(invited), user)).status).toBe(200);
+    expect((await membersOf(org)).count).toBe(2);
+  });
+
+  it('a user is added to at most ten organizations a day, whoever adds the user, and gets 429 from then on', async () => {
+    const [user, owner] = [await provenUser(), await provenUser()];
+    const orgs: TestOrg[] = [];
+    for (let i = 0; i < outsideToOnePerDay; i++) {
+      orgs.push(await api.newOrg(owner));
+      expect((await add(orgs[i]!, owner, user.email, 'member')).status).toBe(201);
+    }
+    const stranger = await api.newOrg();
+    const refused = await add(stranger, stranger.owner, user.email, 'member');
+    expect([refused.status, refused.body.code]).toEqual([429, 'RATE_LIMITED']);
+    expect(refused.body.error).toContain('additions to organizations');
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await membersOf(stranger)).count).toBe(1);
+    // A member who is taken out and added again in the same day counts once.
+    expect((await remove(orgs[0]!, owner, user.userId)).status).toBe(200);
+    expect((await add(orgs[0]!, owner, user.email, 'member')).status).toBe(201);
   });
 
   it('a user is added once when several requests add them at the same time', async () => {

@@ -5,6 +5,7 @@ import { openApp, type AppPage } from '../kit/apppage.ts';
 import { startChromium } from '../kit/chromium.ts';
 import { sharedDatabase } from '../kit/database.ts';
 import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
+import { pixel } from '../kit/pixel.ts';
 import { StaffClient } from '../kit/staffsocket.ts';
 import { cancel, shopping } from '../kit/toolshop.ts';
 import { buildApp } from '../../api/http/apppage.ts';
@@ -84,6 +85,29 @@ describe('the page /app', () => {
       await app.page.removeScriptToEvaluateOnNewDocument(identifier);
     },
   );
+
+  it('a page that stays open shows how waits grow, and later the date of messages, notes and events that are no longer of today', async () => {
+    const note = { token: org.owner.token, body: { body: 'Watch the post.' } };
+    const path = `/support/inbox/orgs/${org.orgId}/${convId}/notes`;
+    expect((await api.request('POST', path, note)).status).toBe(201);
+    await app.open(`/app/inbox/${convId}?box=all`);
+    await app.shows('Watch the post.');
+    // The clock of the page goes on by two days.
+    await app.page.evaluate(`(() => {
+      window.Date = class extends Date {
+        constructor(...given) {
+          super(...(given.length > 0 ? given : [Date.now() + 2 * 86_400_000]));
+        }
+      };
+      document.dispatchEvent(new Event('visibilitychange'));
+    })()`);
+    await app.shows('waits 2 days');
+    const times =
+      "[...document.querySelectorAll('.message header small, .events small')].map(({ textContent }) => textContent)";
+    const dated = async () =>
+      ((await app.page.evaluate(times)) as string[]).every((time) => /^[A-Z][a-z]+ \d/.test(time));
+    await until(dated, 'every time to have its date');
+  });
 
   it('the page still receives new conversations after the user opened a conversation that does not exist or was removed', async () => {
     const colleague = await StaffClient.open(api, org.orgId, bob);
@@ -292,6 +316,17 @@ describe('the page /app', () => {
     expect(own.faults).toEqual([]);
   });
 
+  it('a key that belongs to an input method is no shortcut, also in Safari, which shows this only by the key code', async () => {
+    await app.open('/app/inbox?box=all');
+    await app.shows('Choose a conversation.');
+    await app.page.evaluate(
+      "document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '?', keyCode: 229, bubbles: true }))",
+    );
+    // While the dialog of `?` is open, other shortcuts are off.
+    await app.press('g', 's');
+    await app.shows('Quiet hours');
+  });
+
   it('the result of a check of the audit log disappears when the user changes the mode (test or live)', async () => {
     await app.open('/app/tools/audit');
     await app.shows('Check the chain');
@@ -305,6 +340,53 @@ describe('the page /app', () => {
     await app.lacks('entries checked');
     await app.page.select('dialog label:nth-of-type(2) select', 'test');
     await app.press('Escape');
+  });
+
+  it('in the look of the chat, text that is not saved yet stays when the user uploads a picture or chooses a language, and no error about another language is shown', async () => {
+    const own = await openApp(browser, api.url, (await api.newOrg()).owner);
+    await own.open('/app/settings/widget');
+    await own.shows('Name of the agent');
+    const typed = { accent: '#0a5c36', agent_name: 'Linda', ask_email: 'never', outside: 'hide', greeting: 'Welcome.' };
+    await own.page.evaluate(`for (const [name, value] of Object.entries(${JSON.stringify(typed)}))
+      document.getElementsByName(name)[0].value = value;`);
+    const fields = () =>
+      own.page.evaluate(`Object.fromEntries(${JSON.stringify(Object.keys(typed))}.map((name) =>
+        [name, document.getElementsByName(name)[0].value]))`);
+    expect(await fields()).toEqual(typed);
+    await own.page.evaluate(`(() => {
+      const files = new DataTransfer();
+      files.items.add(new File([Uint8Array.from(${JSON.stringify([...pixel])})], 'logo.png', { type: 'image/png' }));
+      const input = document.querySelector('input[type=file]');
+      input.files = files.files;
+      input.dispatchEvent(new Event('change', { bubbles: true }));
+    })()`);
+    await own.shows('Saved.');
+    expect(await fields()).toEqual(typed);
+    await own.page.evaluate(`(() => {
+      const [greeting] = document.getElementsByName('greeting');
+      greeting.value = 'Welcome. '.repeat(100);
+      greeting.form.requestSubmit();
+    })()`);
+    await own.page.waitForSelector('form .error');
+    await own.page.select('select[name=language]', 'de');
+    await own.page.waitForSelector('iframe[src*="locale=de"]');
+    await own.page.waitForSelector('form .error', { hidden: true });
+    expect(await fields()).toEqual({ ...typed, greeting: '' });
+  });
+
+  it('the dialog for signing in again opens an identity provider in a new tab, so that the page keeps what was typed', async () => {
+    const own = await openApp(browser, api.url, org.owner);
+    // The login has ended, so the API refuses all requests except those to sign in.
+    await own.page.evaluate(`(() => {
+      window.fetch = async (url) =>
+        url === '/v1/auth/browser'
+          ? Response.json({ success: true, data: { providers: ['main'] } })
+          : Response.json({ error: 'Sign in.', code: 'UNAUTHENTICATED' }, { status: 401 });
+      history.pushState(null, '', '/app/knowledge');
+      dispatchEvent(new PopStateEvent('popstate'));
+    })()`);
+    await own.page.waitForSelector('dialog[open] a.button');
+    expect(await own.page.evaluate("document.querySelector('dialog[open] a.button').target")).toBe('_blank');
   });
 
   it('an active key and a pending invitation are shown even when more than a hundred revoked ones are newer', async () => {

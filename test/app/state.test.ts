@@ -30,12 +30,21 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 
 // The timers of the page would keep the process alive.
 jest.useFakeTimers({ doNotFake: ['Date', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate'] });
-const place = { pathname: '/app/inbox', search: '?box=all', host: '127.0.0.1', protocol: 'http:' };
+/** The paths that the page has loaded anew. */
+const loads: string[] = [];
+const place = {
+  pathname: '/app/inbox',
+  search: '?box=all',
+  host: '127.0.0.1',
+  protocol: 'http:',
+  assign: (path: string) => void loads.push(path),
+};
+const tab = new EventTarget();
 Object.assign(globalThis, {
   document: page,
   location: place,
   history: { pushState: (_state: unknown, _title: string, path: string) => (place.pathname = path) },
-  window: new EventTarget(),
+  window: tab,
   WebSocket: Socket,
   fetch: (url: string, { method, body: sent }: { method: string; body?: unknown }) =>
     new Promise((resolve) => {
@@ -59,6 +68,8 @@ const inbox = await load('inbox');
 const state = await load('conversation');
 const notices = await load('notices');
 const route = await load('route');
+const { kept } = await load('once');
+const { minute } = await load('minute');
 const tags = await load('tags');
 const { unsavedArticle } = await load('article');
 const { oneAtATime } = await load('../screens/frame/loaded');
@@ -85,19 +96,26 @@ const entry = (convId: string, more: Partial<InboxConversation> = {}) => ({
   updated_at: '2026-01-01T00:00:00.000Z',
   ...more,
 });
-const found = (convId: string) => ({
+const found = (convId: string, more: object = {}) => ({
   conversation: entry(convId),
   messages: [],
   notes: [],
   events: [],
   context: {},
   cursor: null,
+  ...more,
 });
+/** The messages with the numbers `from` to `to`, written at one a minute. */
+const said = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_message, at) => ({
+    id: `msg_${from + at}`,
+    timestamp: new Date(Date.UTC(2026, 0, 1, 0, from + at)).toISOString(),
+  }));
 const listed = (): string[] => inbox.shown.value.map(({ conv_id }: InboxConversation) => conv_id);
 
-async function opened(convId: string): Promise<void> {
+async function opened(convId: string, more: object = {}): Promise<void> {
   const opening = state.open(convId);
-  await take('GET', `/${convId}?`).answer(found(convId));
+  await take('GET', `/${convId}?`).answer(found(convId, more));
   await opening;
 }
 async function connected(): Promise<void> {
@@ -109,6 +127,7 @@ const frame = (type: string, more: object = {}): void => hear({ data: JSON.strin
 beforeEach(async () => {
   await state.open('');
   calls.length = 0;
+  loads.length = 0;
   page.hidden = false;
   session.user.value = { userId: 'usr_1', name: 'Ada', email: 'ada@example.com' };
   session.organizations.value = [{ org_id: 'org_1', name: 'Bank', role: 'member' }];
@@ -185,6 +204,105 @@ describe('replies and notes that are being written', () => {
   });
 });
 
+describe('the login', () => {
+  const nobody = { error: 'Sign in.', code: 'UNAUTHENTICATED' };
+  const login = (userId: string) => ({
+    success: true,
+    data: {
+      user: { userId, name: 'Ada', email: 'ada@example.com' },
+      organizations: [{ org_id: 'org_1', name: 'Bank', role: 'member' }],
+    },
+  });
+  const sandbox = { success: true, data: { environment: 'sandbox' } };
+
+  it('when a member has signed in again in another tab and comes back, the page goes on, even after the sign-in dialog was closed', async () => {
+    await opened('conv_a');
+    state.type('Hello.');
+    const refused = tags.readTags();
+    await take('GET', '/tags').answer(nobody, 401);
+    await refused;
+    expect(session.signedOut.value).toBe(true);
+    session.signedOut.value = false;
+    // While nobody is signed in, coming back opens the dialog again.
+    tab.dispatchEvent(new Event('focus'));
+    await take('GET', '/auth/me').answer(nobody, 401);
+    expect(session.signedOut.value).toBe(true);
+
+    const before = session.user.value;
+    page.dispatchEvent(new Event('visibilitychange'));
+    tab.dispatchEvent(new Event('focus'));
+    await take('GET', '/auth/me').answer(login('usr_1'));
+    await take('GET', '/orgs/org_1').answer(sandbox);
+    // The page connects again whenever the user is set.
+    expect(session.user.value).not.toBe(before);
+    expect([session.signedOut.value, state.draft.value, loads]).toEqual([false, 'Hello.', []]);
+    tab.dispatchEvent(new Event('focus'));
+    expect(calls).toEqual([]);
+  });
+
+  it('a reply that waits because the login has ended is sent only under the login of the member who wrote it', async () => {
+    await opened('conv_a');
+    state.type('Hello.');
+    state.reply();
+    await take('POST', '/conv_a/reply').answer(nobody, 401);
+    // A reply that waits does not ask who is signed in, because each such question would open the dialog again.
+    jest.advanceTimersByTime(3_000);
+    await settled();
+    expect(calls).toEqual([]);
+    // Another person signs in in another tab, and then in the dialog over the page.
+    tab.dispatchEvent(new Event('focus'));
+    await take('GET', '/auth/me').answer(login('usr_2'));
+    expect(loads).toEqual(['/app']);
+    const signedIn = session.signIn('eve@example.com', 'the password of Eve');
+    await take('POST', '/auth/browser').answer(login('usr_2'));
+    await signedIn;
+    expect(loads).toEqual(['/app', '/app']);
+    expect(session.user.value.userId).toBe('usr_1');
+    expect(calls).toEqual([]);
+
+    tab.dispatchEvent(new Event('focus'));
+    await take('GET', '/auth/me').answer(login('usr_1'));
+    await take('GET', '/orgs/org_1').answer(sandbox);
+    jest.advanceTimersByTime(3_000);
+    await take('POST', '/conv_a/reply').answer({ message: {} }, 201);
+    await take('GET', '/conv_a?').answer(found('conv_a'));
+    expect(state.outgoing.value).toEqual([]);
+    expect(calls).toEqual([]);
+  });
+
+  it('a reply that waits is not sent after another person has signed in in another tab, even if this tab was never refused', async () => {
+    await opened('conv_a');
+    state.type('Hello.');
+    state.reply();
+    await take('POST', '/conv_a/reply').answer({ error: 'Try again.', code: 'UNAVAILABLE' }, 503);
+    kept.set('user', 'usr_2');
+    jest.advanceTimersByTime(3_000);
+    await settled();
+    expect(calls).toEqual([]);
+    tab.dispatchEvent(new Event('focus'));
+    await take('GET', '/auth/me').answer(login('usr_2'));
+    expect(loads).toEqual(['/app']);
+
+    kept.set('user', 'usr_1');
+    jest.advanceTimersByTime(3_000);
+    await take('POST', '/conv_a/reply').answer({ message: {} }, 201);
+    await take('GET', '/conv_a?').answer(found('conv_a'));
+    expect(state.outgoing.value).toEqual([]);
+  });
+
+  it('the page shows the error and asks again who is signed in until an answer says that nobody is', async () => {
+    session.user.value = undefined;
+    const known = session.findLogin();
+    await take('GET', '/auth/me').answer({ error: 'Try again.', code: 'UNAVAILABLE' }, 503);
+    expect([session.user.value, session.loginError.value]).toEqual([undefined, 'Try again.']);
+    jest.advanceTimersByTime(3_000);
+    await settled();
+    await take('GET', '/auth/me').answer(nobody, 401);
+    await known;
+    expect(session.user.value).toBeNull();
+  });
+});
+
 describe('an article that is being written', () => {
   it('the draft of an article is kept for its organization, mode and document while another article is open', () => {
     const written = { title: 'Cards', text: 'A card costs 5 EUR.', segments: '', basedOn: 'a1' };
@@ -237,6 +355,40 @@ describe('the open conversation', () => {
     frame('conversation', { conversation: entry('conv_a') });
     await take('GET', '/conv_a?').answer(found('conv_a'));
     expect(calls).toEqual([]);
+  });
+
+  it('older messages that were loaded stay in the list, unless more new messages arrived than one read returns', async () => {
+    const readAgain = async (messages: object[], cursor: string) => {
+      const again = state.readAgain();
+      await take('GET', '/conv_a?').answer(found('conv_a', { messages, cursor }));
+      await again;
+    };
+    await opened('conv_a', { messages: said(11, 60), cursor: 'before_11' });
+    await readAgain(said(13, 62), 'before_13');
+    expect([state.messages.value, state.older.value]).toEqual([said(11, 62), 'before_11']);
+    // Messages 63 to 72 were not read, so the list begins after them, and “older” leads to them.
+    await readAgain(said(73, 122), 'before_73');
+    expect([state.messages.value, state.older.value]).toEqual([said(73, 122), 'before_73']);
+  });
+
+  it('older messages are shown once, even when the user requests them twice', async () => {
+    await opened('conv_a', { messages: said(61, 110), cursor: 'before_61' });
+    const both = Promise.all([state.readOlder(), state.readOlder()]);
+    const earlier = found('conv_a', { messages: said(11, 60), cursor: 'before_11' });
+    await take('GET', 'cursor=before_61').answer(earlier);
+    await take('GET', 'cursor=before_61').answer(earlier);
+    await both;
+    expect([state.messages.value, state.older.value]).toEqual([said(11, 110), 'before_11']);
+  });
+
+  it('marking a conversation as unread does not close another conversation that was opened meanwhile', async () => {
+    await opened('conv_a');
+    const marked = state.markUnread();
+    route.go({ screen: 'inbox', id: 'conv_b' });
+    await opened('conv_b');
+    await take('DELETE', '/conv_a/read').answer({ conversation: entry('conv_a') });
+    await marked;
+    expect(route.address.value.id).toBe('conv_b');
   });
 });
 
@@ -332,5 +484,53 @@ describe('a read that is repeated', () => {
     await settled();
     tick();
     expect(ends).toHaveLength(2);
+  });
+});
+
+// `showNotices` makes the page read the notifications whenever the user changes. So this test follows those above.
+describe('the list of notifications', () => {
+  it('notifications that were made while the connection was gone are in the list when the connection is back', async () => {
+    const [old, missed] = ['ntf_1', 'ntf_2'].map((notif_id) => ({ notif_id, org_id: 'org_1', title: '', read: false }));
+    notices.showNotices();
+    await take('GET', '/me/notifications').answer({ success: true, data: { notifications: [old] } });
+    await connected();
+    const welcome = () => frame('welcome', { members: [], viewing: [] });
+    welcome();
+    await take('GET', '/me/notifications').answer({ success: true, data: { notifications: [missed, old] } });
+    expect(notices.notices.value).toEqual([missed, old]);
+    // The list stays when it cannot be read again.
+    welcome();
+    await take('GET', '/me/notifications').answer({ error: 'Try again.', code: 'UNAVAILABLE' }, 503);
+    expect(notices.notices.value).toEqual([missed, old]);
+  });
+
+  it('in a list that is read while a conversation is on screen, the notifications about it are read', async () => {
+    const [here, other] = ['conv_a', 'conv_b'].map((conv_id) => ({ notif_id: conv_id, conv_id, read: false }));
+    await opened('conv_a');
+    await take('GET', '/me/notifications').answer({ success: true, data: { notifications: [here, other] } });
+    expect(notices.notices.value).toEqual([{ ...here, read: true }, other]);
+  });
+
+  it('a notification that arrives while the list is read stays in the list', async () => {
+    const [old, added] = ['ntf_1', 'ntf_2'].map((notif_id) => ({ notif_id, org_id: 'org_1', title: '', read: false }));
+    const first = take('GET', '/me/notifications');
+    await connected();
+    frame('notification', { notification: added });
+    await first.answer({ success: true, data: { notifications: [old] } });
+    expect(notices.notices.value).toContainEqual(added);
+    await take('GET', '/me/notifications').answer({ success: true, data: { notifications: [added, old] } });
+    expect(notices.notices.value).toEqual([added, old]);
+  });
+});
+
+// The minute also moves the timers of the socket, so this is the last test.
+describe('the current time', () => {
+  it('the time to which shown times are relative changes every minute, and when the page becomes visible', () => {
+    const first = minute.value;
+    jest.advanceTimersByTime(60_000);
+    const second = minute.value;
+    expect(second).not.toBe(first);
+    page.dispatchEvent(new Event('visibilitychange'));
+    expect(minute.value).not.toBe(second);
   });
 });

@@ -78,15 +78,23 @@ const groups = {
       auth: open,
       handle: ({ query }) => Promise.resolve({ seen: String(query.limit) }),
     }),
+    route(operation('openLink', 'GET /links/{token}', { params: z.object({ token: z.string() }), reply }), {
+      summary: 'A link whose handler fails.',
+      auth: open,
+      limit: 'none',
+      handle: () => Promise.reject(new Error('The handler failed.')),
+    }),
   ],
 };
 
+/** The lines of the log of failed requests. */
+const logged: string[] = [];
 let folder: string;
 let url: string;
 let close: () => Promise<void>;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'route-'));
-  const log = pino({ level: 'silent' });
+  const log = pino({ level: 'error' }, { write: (line: string) => void logged.push(line) });
   const ctx = { config: readConfig({ DATA_DIR: folder }), log, clock: () => now } as Context;
   const served = await listening(createServer(createApp(ctx, createMetrics(), undefined, groups).callback()));
   url = `${served.url}/v1`;
@@ -186,6 +194,18 @@ describe('maxBytes', () => {
     const { status, body } = await post('/text', bodyOf(101), json);
     expect([status, body.error]).toEqual([413, expect.stringContaining('100 bytes')]);
   });
+});
+
+describe('the log of a failed request', () => {
+  it.each(['/links/secret-token', '/links/secret-token/'])(
+    'the log of a failed request to %s names its route, and not the token in its path',
+    async (path) => {
+      logged.length = 0;
+      const { status } = await fetch(`${url}${path}`);
+      expect([status, logged.length, logged[0]]).toEqual([500, 1, expect.stringContaining('/v1/links/:token')]);
+      expect(logged[0]).not.toContain('secret-token');
+    },
+  );
 });
 
 describe('the limit parameter of a list', () => {

@@ -463,6 +463,25 @@ describe('a message that is sent twice with the same client_message_id', () => {
     expect([status, body]).toEqual([202, { conv_id: client.convId, message_id: first!.message_id, duplicate: true }]);
   });
 
+  it('a message that is repeated with its Idempotency-Key is stored once even when the API died before it kept the answer', async () => {
+    const client = await newClient();
+    const request = {
+      token: client.credentials['sessionToken'],
+      body: { body: 'Hello' },
+      headers: { 'idempotency-key': randomUUID() },
+    };
+    const send = () => api.request('POST', `/support/chat/messages/${client.orgId}`, request);
+    const first = await send();
+    expect([first.status, first.body.duplicate]).toEqual([202, undefined]);
+    // A process that dies before it stores the reply leaves the record of the key in this state.
+    const left = { $unset: { reply: 1 }, $set: { running_until: new Date(0) } } as const;
+    const { modifiedCount } = await db.collection('idempotency').updateMany({ about: client.convId! }, left);
+    expect(modifiedCount).toBe(1);
+    const again = await send();
+    expect([again.status, again.body]).toEqual([202, { ...first.body, duplicate: true }]);
+    expect(await messagesOf(client.convId!)).toHaveLength(1);
+  });
+
   it('a repeated message becomes one message of one conversation, even when sent concurrently over two processes, sockets and REST', async () => {
     for (let round = 0; round < 8; round++) {
       const minted = await session();

@@ -211,7 +211,7 @@ describe('one client address', () => {
 });
 
 describe('one session', () => {
-  it('a session has a limit of connections per minute, over both processes and all client addresses', async () => {
+  it('the limit of connections per minute of a session counts its connections to both API processes and from all client addresses', async () => {
     const one = await session();
     for (let i = 0; i < 5; i += 1) {
       const client = await tries(minted(one), i % 2 ? here.url : there.url);

@@ -693,18 +693,24 @@ describe('an organization whose answers come from a language model', () => {
     expect((await customer.conversation()).session_context?.context).toEqual(context);
   });
 
-  it('an answer is withdrawn when the customer loses access to its document while the model writes', async () => {
-    const elsewhere = await newOrg();
-    model.reply = async () => {
-      await DocumentModel.updateMany({ org_id: elsewhere }, { segments: ['staff'] });
-      return JSON.stringify({ answered: true, sources: [1], answer: 'It costs 12 EUR a year.' });
-    };
-    const customer = await newCustomer(elsewhere, { productType: 'retail' });
-    const answer = await customer.ask(question);
-    expect(answer.body).toBe(ownSentences.notFound.en);
-    expect(answer.record?.model_error).toContain('changed');
-    expect([...shownBy(await customer.frames())]).toEqual([[answer._id, { text: answer.body, ends: 1 }]]);
-  });
+  it.each([
+    ['writes', JSON.stringify({ answered: true, sources: [1], answer: 'It costs 12 EUR a year.' }), 'changed'],
+    ['fails to write', 'no', 'model'],
+  ])(
+    'an answer is withdrawn when the customer loses access to its document while the model %s',
+    async (_, content, why) => {
+      const elsewhere = await newOrg();
+      model.reply = async () => {
+        await DocumentModel.updateMany({ org_id: elsewhere }, { segments: ['staff'] });
+        return content;
+      };
+      const customer = await newCustomer(elsewhere, { productType: 'retail' });
+      const answer = await customer.ask(question);
+      expect(answer.body).toBe(ownSentences.notFound.en);
+      expect(answer.record?.model_error).toContain(why);
+      expect([...shownBy(await customer.frames())]).toEqual([[answer._id, { text: answer.body, ends: 1 }]]);
+    },
+  );
 
   const losesNothing = async (_: string, script: readonly Script[]): Promise<void> => {
     // The script is given twice, in case a busy machine loses an attempt.

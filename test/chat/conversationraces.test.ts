@@ -1,10 +1,15 @@
 /** Concurrent acts on one conversation, and processes that die between two writes: the models on a real database. */
 import { describe, expect, it } from '@jest/globals';
+import pino from 'pino';
 import { modelsIn } from '../kit/database.ts';
+import { withoutEmbedding } from '../kit/intelligence.ts';
+import { createAnswering, type AnsweringDeps } from '../../activities/chat/answer.ts';
+import type { Choice, Intelligence } from '../../intelligence/intelligence.ts';
+import { createOffline } from '../../intelligence/offline/offline.ts';
 import { actOn, type ActOptions } from '../../models/chat/act.ts';
 import { ConversationModel, countEscalated, findConversation } from '../../models/chat/conversation.ts';
 import { findStanding, provideConversation, removeEmpty } from '../../models/chat/current.ts';
-import { removedAmong } from '../../models/chat/log.ts';
+import { removedAmong, streamOf } from '../../models/chat/log.ts';
 import { startStored, storeMessage } from '../../models/chat/saying.ts';
 import { addNote } from '../../models/chat/triage.ts';
 import { countMissed, markRead, uncountMessage } from '../../models/chat/unread.ts';
@@ -13,11 +18,16 @@ import { newId } from '../../models/base/ids.ts';
 import { countInbox, listInbox, listInboxOf } from '../../models/chat/inbox.ts';
 import {
   claimAnswer,
+  findAnswer,
   findClientMessage,
   holdsAnswer,
   insertMessage,
+  listMessages,
   settleMessage,
+  type Message,
 } from '../../models/chat/message.ts';
+import { lastFrame, Superseded } from '../../models/live/frame.ts';
+import { callsFor, createToolCall, type ToolCall } from '../../models/mcp/call.ts';
 import type { Intent } from '../../models/base/pending.ts';
 import type { Act } from '../../models/rules/chat/conversation.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
@@ -50,6 +60,62 @@ async function tried(doing: ReturnType<typeof act>) {
   });
 }
 const range = (n: number) => Array.from({ length: n }, (_, i) => i);
+
+/** A customer's message that waits for its answer. */
+async function waiting({
+  body = 'Hello?',
+  ...more
+}: Partial<Pick<Message, 'body' | 'calls' | 'attempts'>> = {}): Promise<Message> {
+  const convId = await begin();
+  const { position } = await act(convId, 'message', said(body));
+  const asked = { _id: newId('message'), org_id: orgId, conv_id: convId, mode: 'test', body, at: new Date() } as const;
+  const reply_id = newId('message');
+  return (await insertMessage({ ...asked, role: 'customer', position, state: 'waiting', reply_id, ...more }))!;
+}
+
+/** Stores a tool call that was made for the message and has ended. */
+const storeEnded = ({ _id: message_id, conv_id }: Message, ended: Partial<ToolCall>) =>
+  createToolCall({
+    _id: newId('toolCall'),
+    org_id: orgId,
+    mode: 'test',
+    conv_id,
+    customer_id: newId('customer'),
+    message_id,
+    ordinal: 1,
+    tool_name: 'refund',
+    risk_tier: 'customer_confirm',
+    auth_scope: 'public',
+    pin: 'p',
+    arguments: '{}',
+    arguments_sha256: 'a',
+    state: 'ended',
+    held_back: 0,
+    created_at: new Date(),
+    ...ended,
+  });
+
+const offline = createOffline({ embedding: withoutEmbedding });
+/** Answers the message as a worker does, without documents. `replaced`: jobs that are not done by the offline rules. */
+async function answerTo(
+  message: Message,
+  replaced: Partial<Intelligence> = {},
+  onlySure = false,
+  start: (model: unknown) => Promise<void> = async () => undefined,
+) {
+  const conversation = await read(message.conv_id);
+  const { answer } = createAnswering({
+    intelligence: { ...offline, ...replaced },
+    embedding: withoutEmbedding,
+    testRepliesPerMinute: 1_000,
+    start,
+    startNear: async () => undefined,
+    clock: () => new Date(),
+    log: pino({ level: 'silent' }),
+  } as unknown as AnsweringDeps);
+  const last = await lastFrame(streamOf(conversation));
+  return answer(conversation, message, { last, onlySure }, new AbortController().signal);
+}
 
 describe('a hundred concurrent actions on one conversation', () => {
   it('a hundred concurrent actions number a conversation’s messages without gaps, and count every unread message', async () => {
@@ -455,12 +521,11 @@ describe('a client_message_id', () => {
 });
 
 describe('the claim to answer a message', () => {
-  const waiting = async () => {
-    const convId = await begin();
-    const at = new Date();
-    const asked = { _id: newId('message'), org_id: orgId, conv_id: convId, mode: 'test', body: 'Hello?', at } as const;
-    return (await insertMessage({ ...asked, role: 'customer', position: 1, state: 'waiting' }))!;
-  };
+  /** Another attempt takes over the claim. */
+  async function overtake({ conv_id }: Message): Promise<void> {
+    const [standing] = await listMessages(orgId, conv_id, { limit: 1 });
+    expect(await claimAnswer(standing!, 'successor')).toBe(true);
+  }
 
   it('when several attempts claim the same message at the same time, exactly one of them may answer the message', async () => {
     const message = await waiting();
@@ -483,6 +548,86 @@ describe('the claim to answer a message', () => {
     expect(await claimAnswer({ ...message, attempt: 'second' }, 'third')).toBe(false);
     expect(await holdsAnswer(orgId, message._id, 'second')).toBe(false);
   });
+
+  it('an attempt that was overtaken while the model chose a tool does not start the tool call', async () => {
+    const message = await waiting({ body: 'Please cancel my order A-7', calls: 1 });
+    await storeEnded(message, { tool_name: 'list_orders', risk_tier: 'read_private', outcome: 'ok' });
+    const tool = { tool_name: 'cancel_order', pin: 'p', risk_tier: 'safe_write', auth_scope: 'public' };
+    const chooseTool = async () => {
+      await overtake(message);
+      return { call: { tool, arguments: {} } } as unknown as Choice;
+    };
+    await expect(answerTo(message, { chooseTool })).rejects.toThrow(Superseded);
+    expect((await callsFor(orgId, message._id)).map(({ tool_name }) => tool_name)).toEqual(['list_orders']);
+  });
+
+  it('an attempt that was overtaken before it has shown anything of its answer does not store the answer', async () => {
+    const message = await waiting({ body: 'I want to talk to a human' });
+    await act(message.conv_id, 'escalate', { reason: 'no_context' });
+    const slowly: Intelligence['read'] = async (ask) => {
+      await overtake(message);
+      return offline.read(ask);
+    };
+    await expect(answerTo(message, { read: slowly }, true)).rejects.toThrow(Superseded);
+    expect(await findAnswer(message)).toBeNull();
+    expect(await read(message.conv_id)).toMatchObject({ position: 1, preview: message.body });
+  });
+});
+
+describe('a member who replies while the agent answers', () => {
+  it.each([
+    ['asked', { body: 'I want to talk to a human' }],
+    // No documents can be searched here, and after five attempts the customer is told so.
+    ['failed', { body: 'What does a card cost?', attempts: 5 }],
+  ] as const)(
+    'an answer which says, for the reason %s, that a person was called calls one even when a member has replied meanwhile',
+    async (reason, asked) => {
+      const message = await waiting(asked);
+      const slowly: Intelligence['read'] = async (ask) => {
+        await act(message.conv_id, 'reply', { message: { body: 'Hello.', byCustomer: false } });
+        return offline.read(ask);
+      };
+      await answerTo(message, { read: slowly });
+      const { status, ticket, events } = await read(message.conv_id);
+      expect([status, ticket?.reason]).toEqual(['escalated', reason]);
+      expect(events.map(({ type }) => type)).toEqual(['ticket.created', 'ticket.escalated']);
+    },
+  );
+
+  it('a second attempt at an answer that called a person calls nobody again when a member has replied meanwhile', async () => {
+    const message = await waiting({ body: 'I want to talk to a human' });
+    const dies = async (model: unknown): Promise<void> => {
+      if (model === ConversationModel) throw new Error('the worker died');
+    };
+    await expect(answerTo(message, {}, false, dies)).rejects.toThrow('the worker died');
+    expect(await read(message.conv_id)).toMatchObject({ status: 'escalated' });
+    await act(message.conv_id, 'reply', { message: { body: 'Hello.', byCustomer: false } });
+    const asked = async () => (await listMessages(orgId, message.conv_id, { limit: 10 }))[0]!;
+    const standing = await asked();
+    expect(standing).toMatchObject({ _id: message._id, state: 'waiting' });
+    await answerTo(standing);
+    expect(await asked()).toMatchObject({ _id: message._id, state: 'answered' });
+    const { status, events } = await read(message.conv_id);
+    expect(status).toBe('pending');
+    expect(events.map(({ type }) => type)).toEqual(['ticket.created', 'ticket.escalated']);
+  });
+
+  it.each([
+    ['human_only', { outcome: 'handed_off' }],
+    ['unknown_outcome', { outcome: 'timeout', unknown: true }],
+  ] as const)(
+    'a tool call that ends for the reason %s calls a person even when a member has replied while the call waited',
+    async (reason, ended) => {
+      const message = await waiting({ body: 'Please cancel my order A-7', calls: 1 });
+      await storeEnded(message, ended);
+      await act(message.conv_id, 'reply', { message: { body: 'Hello.', byCustomer: false } });
+      await answerTo(message);
+      const { status, ticket, events, untold } = await read(message.conv_id);
+      expect([status, ticket?.reason]).toEqual(['escalated', reason]);
+      expect(events.map(({ type }) => type)).toEqual(['ticket.created', 'ticket.escalated']);
+      expect(untold).toMatchObject([{ kind: 'conversation_escalated', reason }]);
+    },
+  );
 });
 
 describe('a note on a conversation that is deleted at the same time', () => {

@@ -404,6 +404,23 @@ describe('POST …/{convId}/reply', () => {
     await until(async () => !(await stored(one.convId)).pending?.length, 'no intent to be left');
   });
 
+  it('a reply that is repeated with its Idempotency-Key is stored once even when the API died before it kept the answer', async () => {
+    const one = await talk(org, key);
+    await settled(one);
+    const request = { token: key, body: { body: 'Once.' }, headers: { 'idempotency-key': randomUUID() } };
+    const send = () => api.request('POST', inbox(org, `/${one.convId}/reply`), request);
+    const first = await send();
+    expect(first.status).toBe(201);
+    // A process that dies before it stores the reply leaves the record of the key in this state.
+    const left = { $unset: { reply: 1 }, $set: { running_until: new Date(0) } } as const;
+    const { modifiedCount } = await db().collection('idempotency').updateMany({ about: one.convId }, left);
+    expect(modifiedCount).toBe(1);
+    const again = await send();
+    expect([again.status, again.body]).toEqual([200, { message_id: first.body.message_id, duplicate: true }]);
+    const bodies = (await history(org, one)).messages.flatMap((m) => (m.role === 'agent' ? [m.body] : []));
+    expect(bodies).toEqual(['Once.']);
+  });
+
   it('a reply is stored even when the customer used the same client_message_id', async () => {
     const one = await talk(org, key);
     await one.say('Mine.', 'same');

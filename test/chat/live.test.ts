@@ -68,6 +68,21 @@ const pageOf = ({ orgId }: TestOrg, { userId }: TestUser, since: Date) => ({
   until: new Date(Date.now() + 60_000),
   views: new Set<string>(),
 });
+/** Stores the request to erase a customer, and returns a function that ends a step of the erasure. */
+async function erasing({ orgId, owner }: TestOrg, at: Date) {
+  const customerId = newId('customer');
+  await createErasure({
+    _id: customerId,
+    org_id: orgId,
+    mode: 'test',
+    status: 'erasing',
+    conv_ids: [],
+    found: { conversations: 0, messages: 0, frames: 0, sessions: 0, gaps: 0 },
+    requested_by: owner.userId,
+    requested_at: at,
+  });
+  return (status: 'erased' | 'verified', now: Date) => settleErasure(orgId, customerId, status, now);
+}
 const request = { params: {}, query: new URLSearchParams(), origin: undefined, address: '127.0.0.1' };
 
 describe('the socket of a member', () => {
@@ -217,8 +232,7 @@ describe('the socket of a member', () => {
     const org = await api.newOrg();
     const at = new Date();
     const minutes = (count: number) => new Date(at.getTime() + count * 60_000);
-    const customerId = newId('customer');
-    /** What a page is told that was connected until this time. */
+    /** The frames that a page gets when it reconnects after it was connected until this time. */
     const resumed = async (since: Date): Promise<string[]> => {
       const told: string[] = [];
       const { streams, socket } = streamsWith((type) => void told.push(type));
@@ -231,23 +245,84 @@ describe('the socket of a member', () => {
       return told;
     };
     expect(await resumed(minutes(-1))).toEqual(['welcome']);
-    await createErasure({
-      _id: customerId,
-      org_id: org.orgId,
-      mode: 'test',
-      status: 'erasing',
-      conv_ids: [],
-      found: { conversations: 0, messages: 0, frames: 0, sessions: 0, gaps: 0 },
-      requested_by: org.owner.userId,
-      requested_at: at,
-    });
+    const settle = await erasing(org, at);
     expect(await resumed(minutes(1))).toEqual(['welcome', 'reload']);
-    await settleErasure(org.orgId, customerId, 'erased', at);
+    await settle('erased', at);
     expect(await resumed(minutes(-1))).toEqual(['welcome', 'reload']);
-    expect(await resumed(minutes(1))).toEqual(['welcome']);
-    await settleErasure(org.orgId, customerId, 'verified', minutes(15));
+    expect(await resumed(minutes(1))).toEqual(['welcome', 'reload']);
+    await settle('verified', minutes(15));
     expect(await resumed(minutes(1))).toEqual(['welcome', 'reload']);
     expect(await resumed(minutes(16))).toEqual(['welcome']);
+  });
+
+  it('a page whose API process misses frames again and again is told to reload only once for each step of an erasure', async () => {
+    const org = await api.newOrg();
+    const told: string[] = [];
+    const { streams, socket } = streamsWith((type) => void told.push(type));
+    const page = pageOf(org, org.owner, new Date());
+    const caughtUp = () => until(async () => page.since === undefined, 'what was missed to be sent');
+    /** How often the page is told to reload, when its process misses frames twice. */
+    const reloads = async (): Promise<number> => {
+      told.length = 0;
+      for (let times = 0; times < 2; times += 1) {
+        streams.missed!();
+        await caughtUp();
+      }
+      return told.filter((type) => type === 'reload').length;
+    };
+    await streams.open(socket, page, request);
+    streams.came!(page);
+    await caughtUp();
+    expect(await reloads()).toBe(0);
+    const settle = await erasing(org, new Date());
+    expect(await reloads()).toBe(1);
+    await settle('erased', new Date());
+    expect(await reloads()).toBe(1);
+    await settle('verified', new Date());
+    expect(await reloads()).toBe(1);
+    await erasing(org, new Date());
+    expect(await reloads()).toBe(1);
+    streams.left!(page);
+    await streams.close!();
+  });
+
+  it('a page is told to reload at each step of an erasure, also after a thousand other customers were erased', async () => {
+    const org = await api.newOrg();
+    const at = new Date();
+    const later = (ms: number) => new Date(at.getTime() + ms);
+    const told: string[] = [];
+    const { streams, socket } = streamsWith((type) => void told.push(type));
+    const page = pageOf(org, org.owner, at);
+    const caughtUp = () => until(async () => page.since === undefined, 'what was missed to be sent');
+    /** How often the page is told to reload, when its process misses frames. */
+    const reloads = async (): Promise<number> => {
+      told.length = 0;
+      streams.missed!();
+      await caughtUp();
+      return told.filter((type) => type === 'reload').length;
+    };
+    const settleFirst = await erasing(org, at);
+    await settleFirst('verified', later(60_000));
+    const erasures = db().collection<{ _id: string; org_id: string }>('erasures');
+    const standing = (await erasures.findOne({ org_id: org.orgId }))!;
+    await erasures.insertMany(
+      Array.from({ length: 1_000 }, (_, index) => ({
+        ...standing,
+        _id: newId('customer'),
+        verified_at: later(60_001 + index),
+      })),
+    );
+    await streams.open(socket, page, request);
+    streams.came!(page);
+    await caughtUp();
+    expect(told).toEqual(['welcome', 'reload']);
+    expect(await reloads()).toBe(0);
+    const settle = await erasing(org, at);
+    expect(await reloads()).toBe(1);
+    await settle('verified', later(120_000));
+    expect(await reloads()).toBe(1);
+    streams.left!(page);
+    await streams.close!();
   });
 
   it('a reconnecting page whose missed changes cannot be read is disconnected, and later resumes from the same time', async () => {

@@ -434,7 +434,7 @@ describe('the widget', () => {
     expect([made.length > 0, made.filter((pressed) => !pressed)]).toEqual([true, []]);
   });
 
-  it('the widget identifies the customer by a minted session, and tells the customer when that session is revoked', async () => {
+  it('the widget identifies the customer by a minted session, and when that session is revoked, says so and keeps the focus', async () => {
     const lindenbank = await bank();
     const email = 'ada@customer.example';
     const session = await api.newSession(lindenbank.org, { key: lindenbank.key, body: { customer: { email } } });
@@ -445,10 +445,48 @@ describe('the widget', () => {
     await chat.say(question);
     await shows(chat, [/^customer/, answer]);
     expect((await inInbox(lindenbank)).customer).toMatchObject({ email, verified: true });
+    const ground = () => chat.inside("getComputedStyle(root.querySelector('textarea')).backgroundColor");
+    const before = await ground();
+    await chat.inside("root.querySelector('.compose .primary').focus()");
     const path = `/support/sessions/orgs/${lindenbank.org.orgId}/${session.sessionId}/revoke`;
     await api.request('POST', path, { token: lindenbank.org.owner.token });
     await until(async () => (await chat.notes()).includes('session has ended'), 'the sentence about the session');
-    expect(await chat.inside("root.querySelector('textarea').disabled")).toBe(true);
+    expect(await chat.inside("root.querySelector('textarea').readOnly")).toBe(true);
+    expect(await ground()).not.toBe(before);
+    expect(await chat.inside('root.activeElement?.id')).toBe('input');
+  });
+
+  it('identify() with a new session of the same customer keeps the messages, the text that is being written, and the focus', async () => {
+    const { org, key } = await anyBank();
+    const body = { customer: { externalCustomerId: 'customer-1' } };
+    const former = await api.newSession(org, { key, body });
+    const next = await api.newSession(org, { key, body });
+    const url = await otherPage(embed(`data-session-token="${former.token}" data-locale="en"`));
+    const { page, context, chat } = await visit(browser, url);
+    cleanups.push(() => context.close());
+    await chat.open();
+    await chat.say(question);
+    await shows(chat, [/^customer/, answer]);
+    await (await chat.find('textarea')).type('When is the branch');
+    await chat.inside(`(() => {
+      window.changes = 0;
+      new MutationObserver((all) => (window.changes += all.length))
+        .observe(root.querySelector('[role=log]'), { childList: true });
+    })()`);
+    const focused = () =>
+      chat.inside('(({ id, value, readOnly }) => ({ id, value, readOnly }))(root.activeElement ?? {})');
+    const path = `/support/sessions/orgs/${org.orgId}/${former.sessionId}/revoke`;
+    await api.request('POST', path, { token: org.owner.token });
+    await until(async () => (await chat.notes()).includes('session has ended'), 'the sentence about the session');
+    await page.keyboard.press('Enter');
+    expect(await focused()).toEqual({ id: 'input', value: 'When is the branch', readOnly: true });
+    await page.evaluate(`SupportWidget.identify(${JSON.stringify({ sessionToken: next.token })})`);
+    await until(async () => (await chat.notes()) === '', 'the new session');
+    expect(await focused()).toEqual({ id: 'input', value: 'When is the branch', readOnly: false });
+    expect(await page.evaluate('window.changes')).toBe(0);
+    await page.keyboard.type(' in Rostock open?');
+    await page.keyboard.press('Enter');
+    await shows(chat, [/^customer/, answer, 'customer: When is the branch in Rostock open?', /8:30/]);
   });
 
   it('identify() switches the widget to another customer’s conversation, without leaking anything from one into the other', async () => {
@@ -462,9 +500,13 @@ describe('the widget', () => {
     await chat.say(question);
     await shows(chat, [/^customer/, answer]);
     await watchSent(page);
+    await (await chat.find('textarea')).type('My PIN is');
+    await chat.inside("(root.querySelector('.contact input').value = 'ada@customer.example')");
     await page.evaluate(`SupportWidget.identify(${JSON.stringify({ email, sig })})`);
     await page.evaluate("SupportWidget.update({ name: 'Grace Hopper', balance: '12.34' })");
     await shows(chat, []);
+    const typed = "[...root.querySelectorAll('textarea, .contact input')].map(({ value }) => value)";
+    expect(await chat.inside(typed)).toEqual(['', '']);
     await chat.say('When is the branch in Rostock open?');
     await shows(chat, [/^customer: When is/, /8:30/]);
     expect((await inInbox(lindenbank)).customer).toMatchObject({ email: email.toLowerCase(), verified: true });
@@ -976,6 +1018,10 @@ describe('a customer without a mouse', () => {
     await page.keyboard.press('Enter');
     await until(async () => (await chat.inside('root.activeElement?.id')) === 'input', 'the focus in the message');
     await page.keyboard.type('When does a new card arrive');
+    // In Safari, an Enter that confirms a word of an input method comes after the composition.
+    await chat.inside(
+      "root.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true }))",
+    );
     await page.keyboard.down('Shift');
     await page.keyboard.press('Enter');
     await page.keyboard.up('Shift');
@@ -993,6 +1039,11 @@ describe('a customer without a mouse', () => {
     await page.keyboard.press('Enter');
     await until(async () => (await inInbox(lindenbank)).csat === 3, 'the rating in the inbox');
     expect(await chat.inside('root.activeElement?.id')).toBe('input');
+    // An Escape that only cancels a word of an input method leaves the panel open.
+    await chat.inside(
+      "root.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', keyCode: 229, bubbles: true }))",
+    );
+    expect(await chat.inside("root.querySelector('.panel').hidden")).toBe(false);
     await page.keyboard.press('Escape');
     expect(await focused()).toBe('Open chat');
     expect(await chat.inside("root.querySelector('.panel').hidden")).toBe(true);

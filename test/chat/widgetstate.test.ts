@@ -2,7 +2,7 @@
  * How the widget turns frames into its state. Whatever is repeated, restarted or missed, the widget ends with the
  * server's history. Runs without a browser.
  */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import {
   answerAsk,
   countUnread,
@@ -17,6 +17,7 @@ import {
 import type { ServerFrame } from '../../api/chat/contract/chat.ts';
 import { hoursSentence, readLook, withoutHours } from '../../web/widget/look.ts';
 import { readOptions, readToken } from '../../web/widget/options.ts';
+import { isComposing } from '../../web/live/keys.ts';
 import { createStore, randomId } from '../../web/live/store.ts';
 import { contrast } from '../../models/rules/chat/accent.ts';
 import { colors, pairs } from '../../web/widget/styles.ts';
@@ -409,6 +410,71 @@ describe('the team’s hours in the widget', () => {
     expect(look(withoutHours(stored))).toMatchObject({ agentName: 'Linda', hidden: true, ...unknown });
     expect(look({ ...stored, open: null, next_opening: null })).toMatchObject({ hidden: false, ...unknown });
     expect(look(stored)).toMatchObject({ hidden: false, open: true });
+  });
+});
+
+describe('the widget’s keyboard', () => {
+  it('a key with which an input method confirms a word is recognized, in Safari by its key code', () => {
+    expect(isComposing({ isComposing: true, keyCode: 229 })).toBe(true);
+    expect(isComposing({ isComposing: false, keyCode: 229 })).toBe(true);
+    expect(isComposing({ isComposing: false, keyCode: 13 })).toBe(false);
+  });
+});
+
+describe('the connection of a page', () => {
+  it('a page keeps its one open socket and its pings, whatever becomes of other attempts to find the address', async () => {
+    const sockets: Socket[] = [];
+    const sent: string[] = [];
+    class Socket extends EventTarget {
+      static readonly OPEN = 1;
+      readonly readyState = Socket.OPEN;
+      constructor() {
+        super();
+        sockets.push(this);
+      }
+      send(text: string): void {
+        sent.push(text);
+      }
+      close(): void {
+        return undefined;
+      }
+    }
+    const page = new EventTarget();
+    Object.assign(globalThis, { window: page, WebSocket: Socket });
+    jest.useFakeTimers({ doNotFake: ['Date', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate'] });
+    // The types of browser code are missing in this file, so the file is loaded by a name that is not constant.
+    const load = (name: string) => import(`../../web/live/${name}.ts`);
+    const { openLink } = await load('connection');
+    const attempts: PromiseWithResolvers<string>[] = [];
+    const states: string[] = [];
+    const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    const link = openLink({
+      address() {
+        const attempt = Promise.withResolvers<string>();
+        attempts.push(attempt);
+        return attempt.promise;
+      },
+      state: (state: string) => states.push(state),
+      frame: () => undefined,
+    });
+    for (const _ of [1, 2, 3]) page.dispatchEvent(new Event('online'));
+    const [early, opening, failing, late] = attempts;
+    // This failure comes before the socket exists, so its retry comes after the socket has opened.
+    early!.reject(new Error('timeout'));
+    await settled();
+    opening!.resolve('ws://127.0.0.1/one');
+    await settled();
+    sockets[0]!.dispatchEvent(new Event('open'));
+    const welcome = JSON.stringify({ type: 'welcome', seq: 0 });
+    sockets[0]!.dispatchEvent(Object.assign(new Event('message'), { data: welcome }));
+    failing!.reject(new Error('timeout'));
+    late!.resolve('ws://127.0.0.1/two');
+    await settled();
+    jest.advanceTimersByTime(30_000);
+    link.close();
+    jest.useRealTimers();
+    expect([states.at(-1), attempts.length, sockets.length]).toEqual(['open', 4, 1]);
+    expect(sent).toEqual([JSON.stringify({ type: 'ping' })]);
   });
 });
 

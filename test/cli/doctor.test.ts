@@ -1,5 +1,5 @@
 /** `npm run doctor` at the system of the test run, with one thing wrong at a time. */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { beforeAll, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import type { Finding } from '../../cli/operator/doctor.ts';
@@ -9,6 +9,7 @@ import { ensureSchedules } from '../../workers/schedules.ts';
 import { encryptionOf } from '../../workflows/encryption.ts';
 import { runCli } from '../kit/cli.ts';
 import { system } from '../kit/harness.ts';
+import { json, serving } from '../kit/listening.ts';
 import { newFolder, systemEnv } from '../kit/processes.ts';
 
 const home = newFolder('doctor');
@@ -64,15 +65,17 @@ it.each([
   expect(finding).toMatchObject({ said: expect.stringMatching(said), mend: expect.stringMatching(/\w{3}/) });
 });
 
-it('the doctor reads the schedules of a deployment that encrypts what it gives to Temporal', async () => {
-  const { TEMPORAL_ADDRESS: address, SECRET_KEY } = systemEnv('shared');
-  const secretKeys = [Buffer.from(SECRET_KEY!, 'hex')] as const;
+it('the doctor reads the schedules of a deployment that encrypts what it gives to Temporal, after a change of the secret key, too', async () => {
+  const { TEMPORAL_ADDRESS: address } = systemEnv('shared');
+  // The deployment has this key no more.
+  const secretKeys = [randomBytes(32)] as const;
   const prefix = `doctor-${randomUUID()}-`;
   const connection = await Connection.connect({ address: address! });
   const client = new Client({ connection, ...encryptionOf({ encryptsPayloads: true, secretKeys }) });
   await ensureSchedules(client, prefix);
   try {
     const { all } = await examine({ TASK_QUEUE_PREFIX: prefix, TEMPORAL_PAYLOADS: 'encrypted' });
+    expect(all.find(({ check }) => check === 'Temporal')).toMatchObject({ state: 'ok' });
     expect(all.find(({ check }) => check === 'schedules')).toMatchObject({ state: 'ok' });
   } finally {
     await client.schedule.getHandle(`${prefix}${maintainStoresWork().id}`).delete();
@@ -102,4 +105,37 @@ it('the doctor reports each fleet that has no running worker, and the missing sc
   expect(found.filter(({ check }) => check === 'fleets')).toHaveLength(13);
   expect(found.find(({ check }) => check === 'fleets')?.mend).toMatch(/npm run worker -- --fleet documents/);
   expect(found.map(({ check }) => check)).toContain('schedules');
+});
+
+it.each<[string, Record<string, string>, string, Finding['state'], RegExp]>([
+  ['that OPENAI_MODEL is not set', {}, 'model', 'warning', /OPENAI_MODEL is not set/],
+  [
+    'that answers are quoted where the endpoint makes vectors alone',
+    { OPENAI_EMBEDDING_MODEL: 'e' },
+    'model',
+    'ok',
+    /OPENAI_MODEL is not set/,
+  ],
+  [
+    'that OPENAI_EMBEDDING_MODEL makes the vectors where EMBEDDING is off',
+    { OPENAI_EMBEDDING_MODEL: 'e' },
+    'embedding',
+    'ok',
+    /OPENAI_EMBEDDING_MODEL makes the vectors/,
+  ],
+  [
+    'that local models are missing where OPENAI_EMBEDDING_MODEL has no endpoint',
+    { OPENAI_EMBEDDING_MODEL: 'e', OPENAI_BASE_URL: '', EMBEDDING: home },
+    'embedding',
+    'warning',
+    /is missing/,
+  ],
+])('the doctor says of the models %s', async (_what, changed, check, state, said) => {
+  const endpoint = await serving((_request, response) => json(response, 200, { data: [{ id: 'e' }] }));
+  try {
+    const { all } = await examine({ OPENAI_BASE_URL: `${endpoint.url}/v1`, ...changed });
+    expect(all.filter((each) => each.check === check)).toMatchObject([{ state, said: expect.stringMatching(said) }]);
+  } finally {
+    await endpoint.close();
+  }
 });

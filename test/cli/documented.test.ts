@@ -272,10 +272,10 @@ describe('the commands in the documents', () => {
   });
 });
 
-describe('the commands that docs/cli.md abbreviates', () => {
+describe('the commands that docs/cli.md shows in shortened form', () => {
   const help = async (words: readonly string[]): Promise<string> => (await runCli([...words, '--help'])).shown;
 
-  it('the commands that docs/cli.md abbreviates exist with the options shown there', async () => {
+  it('each command that docs/cli.md shows in shortened form exists in the CLI and has the options shown there', async () => {
     const [, commands] = (await help([])).split('Commands:');
     const nouns = new Set([...commands!.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, noun]) => noun!));
     const { text } = documents.find(({ path }) => path === 'docs/cli.md')!;

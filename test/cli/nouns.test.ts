@@ -81,7 +81,7 @@ describe('the help of each command', () => {
     }
   });
 
-  it('the help of the command gaps says which unanswered questions its filter lists', async () => {
+  it('the help of the command gaps says that its option lists only the unanswered questions with one status', async () => {
     expect((await cli(['gaps', '--help'])).stdout).toContain('only those with this status');
   });
 
@@ -183,7 +183,7 @@ describe('with a key', () => {
     });
   });
 
-  it('with an API key, the configuration is shown and changed, also to null and with a secret from stdin', async () => {
+  it('with an API key, the CLI shows and changes the configuration, sets a setting to null, and reads a secret setting from stdin', async () => {
     const { say, json } = of(org, key);
     await json(['config', 'set', '--kb-segment-strict', '--outbox-webhook-url', 'https://example.com/hook']);
     await say(['config', 'set', '--outbox-webhook-secret', '-'], 'whsec_c2VjcmV0IG9mIHR3ZW50eS1mb3VyIGJ5dGVz\n');

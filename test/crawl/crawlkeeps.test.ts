@@ -189,6 +189,32 @@ describe('a site in maintenance', () => {
     expect(await crawler.answer('How much is the godwit fee?')).toContain('one euro');
   });
 
+  it('when a site answers every address with the same notice, an ordinary crawl loses no page and no segments', async () => {
+    const site = await siteOf(whole());
+    await crawler.crawl(site.url, { segments: ['Retail'] });
+    const tags = async () =>
+      (await crawler.pages()).entries.map((entry: { segments: string[] }) => entry.segments.join());
+    const notice = page('Maintenance', 'We will be back soon.', ['/rates', '/fees']);
+    Object.assign(site.pages, { '/': notice, '/rates': notice, '/fees': notice });
+    expect(await crawler.crawl(site.url)).toMatchObject({ status: 'completed', pages_processed: 1, pages_skipped: 2 });
+    expect([await paths(), await tags()]).toEqual([
+      ['/', '/fees', '/rates'],
+      ['retail', 'retail', 'retail'],
+    ]);
+    Object.assign(site.pages, whole());
+    expect(await crawler.crawl(site.url)).toMatchObject({ pages_processed: 3, pages_unchanged: 2, pages_skipped: 0 });
+    expect(await tags()).toEqual(['retail', 'retail', 'retail']);
+  });
+
+  it('an ordinary crawl removes a page that has become a duplicate of another page', async () => {
+    const site = await siteOf(whole());
+    await crawler.crawl(site.url);
+    site.pages['/fees'] = site.pages['/rates']!;
+    expect(await crawler.crawl(site.url)).toMatchObject({ status: 'completed', pages_processed: 2, pages_skipped: 1 });
+    expect(await paths()).toEqual(['/', '/rates']);
+    expect(await crawler.orphans()).toEqual([]);
+  });
+
   it('a replacing crawl removes a page that the site has deleted and no longer links to', async () => {
     const site = await siteOf(whole());
     await crawler.crawl(site.url);

@@ -331,7 +331,7 @@ describe('a page that is being copied to live mode', () => {
     },
   );
 
-  it('a page changed during a copy to live mode is copied in its new state, or left out without passages', async () => {
+  it('a page that changes during a copy to live mode is copied in its new state, or it is not copied and leaves no passages', async () => {
     const index = newIndex();
     const clock = () => new Date();
     const { org_id, copyId } = await copied(['a', 'b', 'c', 'd'].map((name) => `https://a.example/${name}`));

@@ -88,7 +88,7 @@ describe('built readers', () => {
     await rm(other, { recursive: true });
   });
 
-  it('bundling the readers fails when the folder cannot be written', async () => {
+  it('bundling the code of the file readers fails when the output folder cannot be created', async () => {
     await writeFile(join(folder, 'a file'), '');
     await expect(buildReaders(join(folder, 'a file', 'below'))).rejects.toThrow('ENOTDIR');
   });

@@ -6,16 +6,24 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import type { MongoClient } from 'mongodb';
+import pino from 'pino';
 import { runCli } from '../kit/cli.ts';
 import { openClient } from '../kit/database.ts';
 import { box } from '../kit/inbound.ts';
 import { until, type TestOrg } from '../kit/harness.ts';
 import { systemEnv } from '../kit/processes.ts';
-import { linearTeam, slackCall, type Fault, type Sent } from '../kit/services.ts';
+import { linearTeam, slackApp, slackCall, type Fault, type Sent } from '../kit/services.ts';
 import { serviced, servicesEnv } from '../kit/serviced.ts';
+import { createIntegrationActivities } from '../../activities/integrations/integration.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { createErrand, takeErrand } from '../../models/base/errand.ts';
+import { newId } from '../../models/base/ids.ts';
+import { credentialsOf, findIntegration } from '../../models/integrations/integration.ts';
 import { endConnection } from '../../models/integrations/release.ts';
+import type { Trial } from '../../models/rules/integrations/work.ts';
+import { SlackError } from '../../providers/slack/client.ts';
 
 const name = 'integrations';
 const system = serviced((services) => systemEnv('integrations', servicesEnv(services)));
@@ -427,6 +435,67 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
     expect(await list(own, 'slack')).toMatchObject([{ status: 'disconnected' }]);
     await until(() => Promise.resolve(revoked('xoxb-late') > 0), 'the token to be revoked');
   });
+
+  it.each(['before', 'after'] as const)(
+    'when a worker dies %s the connection to Slack is stored, the next attempt connects Slack without a second code',
+    async (when) => {
+      const orgId = newId('org');
+      const death = Promise.withResolvers<void>();
+      /** The first worker dies here: its attempt never goes on. */
+      let isFirst = true;
+      const dying = async (): Promise<void> => {
+        if (!isFirst) return;
+        isFirst = false;
+        death.resolve();
+        await new Promise(() => undefined);
+      };
+      const codes = new Set(['code']);
+      const enabled: string[] = [];
+      const deps = {
+        secrets: box,
+        clock: () => new Date(),
+        log: pino({ level: 'silent' }),
+        slackApp,
+        slack: {
+          exchange: async (_app: unknown, code: string) => {
+            if (!codes.delete(code))
+              throw new SlackError('Slack says: invalid_code', { code: 'invalid_code', permanent: true });
+            return { token: 'xoxb-once', team: { id: 'T1', name: 'Demo Bank' }, botUserId: 'U1', scopes: [] };
+          },
+          channel: async (_token: string, id: string) => {
+            if (when === 'before') await dying();
+            return { id, name: 'support' };
+          },
+          join: async () => undefined,
+        },
+        connected: async (of: string) => {
+          if (when === 'after') await dying();
+          enabled.push(of);
+        },
+      } as unknown as Parameters<typeof createIntegrationActivities>[0];
+      const { tryConnection } = createIntegrationActivities(deps);
+      await connectMongo(system.env()['MONGODB_URI']!);
+      try {
+        const asked = { credentials: { code: 'code', redirect_uri: 'http://x.test' }, settings: { channel_id: 'C1' } };
+        const candidateId = await createErrand(orgId, asked, { secrets: box, now: new Date() });
+        const trial: Trial = { orgId, provider: 'slack', what: 'connect', candidateId };
+        const attempt = () => new MockActivityEnvironment().run(tryConnection, trial);
+        void attempt();
+        await death.promise;
+        expect(await attempt()).toBe('said');
+        expect(enabled).toEqual([orgId]);
+        expect(await takeErrand(orgId, candidateId, box)).toEqual({ outcome: { said: 'Connected to Demo Bank.' } });
+        const { status, sealed, settings } = (await findIntegration(orgId, 'slack'))!;
+        expect([status, settings]).toEqual(['connected', { team_id: 'T1', channel_id: 'C1', channel_name: 'support' }]);
+        expect(credentialsOf({ org_id: orgId, provider: 'slack', sealed: sealed! }, box)).toEqual({
+          token: 'xoxb-once',
+          bot_user_id: 'U1',
+        });
+      } finally {
+        await disconnectMongo();
+      }
+    },
+  );
 
   it('connecting Slack refuses an app installed for a whole Enterprise Grid, with the reason', async () => {
     const own = await system.api().newOrg();

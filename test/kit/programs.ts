@@ -36,6 +36,7 @@ const outside = [
   'onnxruntime-node',
   'puppeteer',
   'esbuild',
+  'tinypool',
 ];
 
 /** Modules keep their own URL, by which they find files. Only the started program is the main module. */

@@ -15,9 +15,11 @@ import {
   findGroup,
   forgetGaps,
   listGaps,
+  listWaitingGaps,
   newGroup,
   recordGap,
   setGapStatus,
+  settleGap,
   type Asked,
   type GapGroup,
 } from '../../models/knowledge/gap.ts';
@@ -199,5 +201,63 @@ describe('a question that waits for vectors', () => {
         .toSorted(),
     );
     expect((await listGaps(owner.org_id, [owner.mode], { limit: 9, now: new Date() })).count).toBe(3);
+  });
+});
+
+describe('a waiting question that is asked again', () => {
+  const question = 'Where is the safe?';
+  const ask = (orgOf: string, segments: string[] | undefined) => {
+    const gap = { question, group: 'safe', why: 'nothing_found', now: new Date() } as const;
+    return recordGap(orgOf, 'test', { ...gap, waiting: defined({ segments }) });
+  };
+  const waitingIn = (orgOf: string) => listWaitingGaps(orgOf, 'test', 9);
+  const shownIn = async (orgOf: string) =>
+    (await listGaps(orgOf, ['test'], { limit: 9, now: new Date() })).gaps.map(({ count }) => count);
+
+  it.each<[string, string[] | undefined, string[] | undefined]>([
+    ['the same segments', ['business'], ['business']],
+    ['no segments, as before', undefined, undefined],
+  ])('a waiting question that is asked again still waits when it named %s', async (_, first, second) => {
+    const orgOf = newId('org');
+    for (const segments of [first, second]) await ask(orgOf, segments);
+    expect([(await waitingIn(orgOf)).length, await shownIn(orgOf)]).toEqual([1, []]);
+  });
+
+  it.each<[string, string[] | undefined, string[] | undefined]>([
+    ['other segments', ['business'], ['personal']],
+    ['segments for the first time', undefined, ['business']],
+    ['no segments any more', ['business'], undefined],
+  ])('a waiting question that is asked again is shown with both askers when it named %s', async (_, first, second) => {
+    const orgOf = newId('org');
+    await ask(orgOf, first);
+    const [read] = await waitingIn(orgOf);
+    await ask(orgOf, second);
+    // The question of the first asker was answered meanwhile.
+    await settleGap(orgOf, read!, true);
+    expect([(await waitingIn(orgOf)).length, await shownIn(orgOf)]).toEqual([0, [2]]);
+  });
+
+  it('a resolved question that is asked again waits, and is deleted when it is answered', async () => {
+    const orgOf = newId('org');
+    const gap = { question, group: 'safe', why: 'nothing_found', now: new Date() } as const;
+    await recordGap(orgOf, 'test', gap);
+    const { gaps } = await listGaps(orgOf, ['test'], { limit: 9, now: new Date() });
+    await setGapStatus(orgOf, ['test'], gaps[0]!.gap_ids, 'resolved');
+    // The article that resolves the question is still being read.
+    await ask(orgOf, ['business']);
+    const [read, ...more] = await waitingIn(orgOf);
+    expect([read?.waiting, more, await shownIn(orgOf)]).toEqual([{ segments: ['business'] }, [], []]);
+    await settleGap(orgOf, read!, true);
+    expect([await waitingIn(orgOf), await shownIn(orgOf)]).toEqual([[], []]);
+  });
+
+  it('an answer in the segments of a deleted question does not delete the question that was asked anew in others', async () => {
+    const orgOf = newId('org');
+    await ask(orgOf, ['business']);
+    const [read] = await waitingIn(orgOf);
+    await mongoose.connection.collection('gaps').deleteMany({ org_id: orgOf });
+    await ask(orgOf, ['personal']);
+    await settleGap(orgOf, read!, true);
+    expect(await waitingIn(orgOf)).toMatchObject([{ waiting: { segments: ['personal'] } }]);
   });
 });

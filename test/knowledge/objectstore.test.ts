@@ -4,6 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Finding } from '../../cli/operator/doctor.ts';
+import { createSearch } from '../../clients/knowledge/search/search.ts';
+import { readConfig } from '../../config.ts';
 import { startVersitygw, type ObjectStore } from '../../engines/versitygw.ts';
 import { runCli } from '../kit/cli.ts';
 import { apiAt, until, type Api } from '../kit/harness.ts';
@@ -66,4 +68,21 @@ it('the command `doctor` reads the index in the object store that the deployment
   const { stdout } = await runCli(['doctor', '--json'], { HOME: folder, EMBEDDING: 'off', ...envs[0]! });
   const { findings } = JSON.parse(stdout) as { findings: Finding[] };
   expect(findings.find(({ check }) => check === 'index')).toMatchObject({ state: 'ok' });
+});
+
+it('the check of the index reads the tables in the object store of the deployment, and a missing table is no damage', async () => {
+  const { searchUri: uri, s3 } = readConfig(envs[0]!);
+  const search = createSearch({ uri, s3 });
+  const [words, missing] = [
+    { org_id: 'org_checked', mode: 'test' },
+    { org_id: 'org_missing', mode: 'test' },
+  ] as const;
+  const row = { id: 's:1:0', source_id: 's', generation: '1', segments: [], authority: 'normal', heading: '' } as const;
+  try {
+    await search.add(words, [{ ...row, text: 'The gannet card costs 10 EUR.' }]);
+    await search.check(words);
+    await search.check(missing);
+  } finally {
+    search.close();
+  }
 });

@@ -1,14 +1,14 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { withMerging } from '../../clients/knowledge/search/merging.ts';
 import { createSearch } from '../../clients/knowledge/search/search.ts';
 import { DamagedIndex } from '../../clients/knowledge/search/damage.ts';
 import type { IndexRow, IndexTable, Query, Search } from '../../clients/knowledge/search/search.ts';
 import { until } from '../kit/harness.ts';
+import { newFolder } from '../kit/processes.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'search-'));
+const root = newFolder('search');
 let uri: string;
 let search: Search;
 const others: Search[] = [];
@@ -55,7 +55,6 @@ afterEach(() => {
   search.close();
   for (const other of others.splice(0)) other.close();
 });
-afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describe('adding and querying chunks', () => {
   it('the search finds nothing and throws no error while the table does not exist', async () => {

@@ -5,9 +5,11 @@
 import { mkdtemp, readdir, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
+import mongoose from 'mongoose';
 import { pino } from 'pino';
 import { modelsIn } from '../kit/database.ts';
 import { until } from '../kit/harness.ts';
@@ -19,7 +21,7 @@ import { createFiles, type Files } from '../../clients/files/files.ts';
 import { createSearch, type IndexTable, type Search } from '../../clients/knowledge/search/search.ts';
 import { ChunkModel, chunksOf, listChunks, removeChunks, writeChunks } from '../../models/knowledge/chunk.ts';
 import { collectionOf } from '../../models/base/define.ts';
-import { claimDocument, DocumentModel, type Document } from '../../models/knowledge/document.ts';
+import { claimDocument, DocumentModel, writeBytes, type Document } from '../../models/knowledge/document.ts';
 import { createLiveCopy, finishLiveCopy } from '../../models/knowledge/livecopy.ts';
 import { newId } from '../../models/base/ids.ts';
 import { Unreadable, unreadableReasons } from '../../models/rules/base/unreadable.ts';
@@ -558,6 +560,44 @@ it('a document that is restricted while others are copied to live mode is copied
   await run(copyToLive, { orgId, copyId: copy._id });
   const copies = await DocumentModel.find({ org_id: orgId, mode: 'live' }).lean();
   expect(copies.map(({ segments }) => segments).toSorted()).toEqual([[], ['staff']]);
+});
+
+describe('the bytes of an upload', () => {
+  const parts = () => mongoose.connection.collection<{ files_id: string; n: number; data: Buffer }>('files.chunks');
+  const stored = (docId: string) => parts().countDocuments({ files_id: docId });
+  /** Stores a part as GridFS does. Parts of the same age would have equal ids. */
+  const storePart = (docId: string, n: number, minutesAgo: number) => {
+    const _id = mongoose.mongo.ObjectId.createFromTime(Math.floor(Date.now() / 1000) - minutesAgo * 60);
+    return parts().insertOne({ _id, files_id: docId, n, data: Buffer.from('part') });
+  };
+
+  it('the bytes of an upload whose process was killed half-way are deleted after an hour, and those of a running upload or of a document are kept', async () => {
+    const next = () => newId('document');
+    const [killed, half, running, whole] = [next(), next(), next(), next()];
+    const owned = await unindexed(newId('org'));
+    for (const n of [0, 1]) await storePart(killed, n, 70 - n);
+    // The removal of this upload was killed, too, after it had deleted the first part.
+    await storePart(half, 1, 80);
+    await storePart(running, 0, 90);
+    await storePart(running, 1, 50);
+    await storePart(owned, 0, 100);
+    await writeBytes(whole, Readable.from([Buffer.from('whole')]));
+    const { dropOrphanedBytes } = createMaintenanceActivities({ search, embedding, clock, log });
+    expect(await run(dropOrphanedBytes)).toBe(2);
+    expect(await Promise.all([killed, half, running, owned, whole].map(stored))).toEqual([0, 0, 2, 1, 1]);
+    expect(await run(dropOrphanedBytes)).toBe(0);
+  });
+
+  it('an upload that breaks off leaves no bytes', async () => {
+    const docId = newId('document');
+    async function* breaking() {
+      yield Buffer.alloc(300 * 1024);
+      await until(async () => (await stored(docId)) === 1, 'the first part to be stored');
+      throw new Error('The source broke off.');
+    }
+    await expect(writeBytes(docId, Readable.from(breaking()))).rejects.toThrow('broke off');
+    expect(await stored(docId)).toBe(0);
+  });
 });
 
 describe('the chunks of a generation', () => {

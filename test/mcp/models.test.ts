@@ -390,7 +390,7 @@ describe('the rate limit of tool calls', () => {
     }
   });
 
-  it('a tool call that its tool’s own limit holds back uses nothing of the limit that all tools share', async () => {
+  it('a tool call refused by the limit of its own tool does not count towards the limit that all tools share', async () => {
     const call = await stored();
     const deps = { clock: () => now } as unknown as CallDeps;
     const server = serverWith({ rate_limit_per_min: 3 });

@@ -152,6 +152,19 @@ describe('what the customer is told after tool calls', () => {
   });
 });
 
+it('a message that takes an offered passage starts no tool call, even if its words fit a tool', async () => {
+  const deps = agentChoosing({ call: { tool, arguments: {} } as unknown as WantedCall });
+  const body = 'How to freeze a card';
+  const source = { type: 'document', id: 'doc_1', name: 'a.md' } as const;
+  const offers = [{ heading: body, question: body, says: '', source, passage: 'doc_1:1:0' }];
+  const history: Asked['history'] = [
+    { role: 'customer', body: 'Somebody may have seen my card.' },
+    { role: 'ai', body: ownSentences.mayHelp.en, offers },
+  ];
+  expect(await useTools(deps, asking({ body }), boxOf([]))).toHaveProperty('call');
+  expect(await useTools(deps, asking({ body, history }), boxOf([]))).toBeUndefined();
+});
+
 describe('a model’s answer from the results of tools', () => {
   const made = [
     callOf('cancel_order', 'ok', { arguments: { order_number: 'A-7' }, ...returning('Done.') }),

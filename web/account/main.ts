@@ -144,7 +144,7 @@ if (purpose === 'password_reset') {
     'No more mails',
     make('p', {}, 'Somebody wrote to you through this system without you having asked for it.'),
     form('Stop mails of that organization', [], stop('organization'), 'That organization can mail you no more.'),
-    // The link of a mail that an organization's own server sent stops that organization alone.
+    // A link that an organization's own mail server sent stops only that organization, and its token has no `.all`.
     ...(token.endsWith('.all')
       ? [form('Stop mails of everybody here', [], stop('all'), 'Nobody here can mail you unasked any more.')]
       : []),

@@ -58,13 +58,16 @@ export function openLink(deps: LinkDeps) {
 
   const stopClocks = (): void => [nextTry, nextPing, pongDue].forEach((clock) => clearTimeout(clock));
 
+  /** Opens a socket unless one is there. Several attempts may wait for an address at the same time. */
   async function attempt(): Promise<void> {
+    if (over || socket) return;
     stopClocks();
     let address: string;
     try {
       address = await deps.address();
     } catch (error) {
-      if (over) return;
+      // If another attempt has opened a socket meanwhile, this failure does not affect that socket.
+      if (over || socket) return;
       if (error instanceof Unreachable) return end('refused');
       return later('lost');
     }

@@ -74,8 +74,8 @@ const link: Link = openLink({
 });
 
 /**
- * Whether the page should send a refused message, consent or end of the interview again on a new socket. If the error
- * has `retry_after`, the server itself closes the connection.
+ * Whether the page should open a new socket and send again what the server refused: a message, the consent, or the
+ * request to end the interview. False if the error has `retry_after`, because then the server closes the connection.
  */
 function passes(error: Extract<RoomServerFrame, { type: 'error' }>): boolean {
   const { code, refused, client_message_id: named, retry_after: retryAfter } = error;

@@ -65,9 +65,14 @@ export function receive(before: Room, frame: RoomServerFrame): Room {
       return { ...room, stage: 'running', question: frame, entries: placed(room.entries, entry) };
     }
     case 'ack': {
-      const entries = room.entries.map((entry): Entry =>
-        entry.clientId === frame.client_message_id ? { ...entry, id: frame.message_id, state: 'there' } : entry,
-      );
+      const { message_id: id, client_message_id: clientId } = frame;
+      const isSent = (entry: Entry): boolean => entry.clientId === clientId;
+      // After a reload, `history` may already contain the message, but without the client's id. Then the entry from
+      // `history` stays, and the sent one is removed.
+      const isTwice = room.entries.some((entry) => entry.id === id && !isSent(entry));
+      const entries = room.entries
+        .filter((entry) => !isTwice || !isSent(entry))
+        .map((entry): Entry => (entry.id === id || isSent(entry) ? { ...entry, id, clientId, state: 'there' } : entry));
       return { ...room, entries };
     }
     case 'message':

@@ -1,6 +1,7 @@
 /** The visible parts of an interview room. It shows the state that it gets and reports what people do. */
 import type { LinkState } from '../live/connection.ts';
 import { make } from '../live/elements.ts';
+import { isComposing } from '../live/keys.ts';
 import { localeOf } from '../live/sentences.ts';
 import type { Entry, Room, Suggestion } from './state.ts';
 import { texts, type Locale, type Texts } from './texts.ts';
@@ -82,7 +83,7 @@ export function createView(main: HTMLElement, on: ViewEvents) {
     submit();
   });
   input.addEventListener('keydown', (event) => {
-    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
     event.preventDefault();
     submit();
   });

@@ -30,6 +30,7 @@ export function createContact(texts: Texts, on: { given(email: string): void; la
   });
   return {
     element: make('div', {}, form, thanks),
+    clear: (): void => form.reset(),
     show(state: ContactState): void {
       form.hidden = state === 'no' || state === 'kept';
       save.disabled = state === 'sent';

@@ -339,19 +339,24 @@ export function start(
   }
 
   function identify(next: Identity | null): void {
+    const former = scope;
     link?.close();
     link = undefined;
     identity = next ?? {};
     scope = scopeOf(options.key, identity);
-    conversation = noConversation;
-    // The context belonged to the former identity.
-    context = undefined;
     linkState = 'connecting';
-    rated = false;
-    ending = undefined;
-    contact = undefined;
-    wanted = undefined;
     given = new Set();
+    // The same customer with a new session only reconnects. For another customer, the former customer's data is
+    // dropped.
+    if (scope !== former) {
+      conversation = noConversation;
+      context = undefined;
+      rated = false;
+      ending = undefined;
+      contact = undefined;
+      wanted = undefined;
+      view.clear();
+    }
     if (view.isOpen || store.get(`${scope}:wrote`)) connect();
     show();
   }

@@ -177,6 +177,7 @@ textarea {
   border: 1px solid var(--edge); border-radius: 12px; background: var(--ground); color: var(--text);
 }
 textarea::placeholder { color: var(--quiet); opacity: 1; }
+textarea:read-only { background: var(--raised); }
 textarea:focus-visible { outline-offset: 0; }
 .primary {
   flex: none; min-inline-size: 2.75em; min-block-size: 2.75em; padding: 0 0.75em; display: grid; place-items: center;

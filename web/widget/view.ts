@@ -5,6 +5,7 @@
 import { countUnread, type Conversation } from './conversation.ts';
 import type { LinkState } from '../live/connection.ts';
 import { icon, icons, make } from '../live/elements.ts';
+import { isComposing } from '../live/keys.ts';
 import { createContact, type ContactState } from './contact.ts';
 import { createLog, picture, type LogEvents } from './log.ts';
 import { accentCss, hoursSentence, type Look } from './look.ts';
@@ -171,7 +172,7 @@ export function createView(options: Options, on: ViewEvents) {
 
   function send(): void {
     const body = input.value.trim();
-    if (body === '') return;
+    if (body === '' || input.readOnly) return;
     input.value = '';
     direct();
     on.said(body);
@@ -192,14 +193,14 @@ export function createView(options: Options, on: ViewEvents) {
     input.focus();
   });
   input.addEventListener('keydown', (event) => {
-    // With an input method (IME), Enter may only confirm a word.
-    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
     event.preventDefault();
     send();
   });
   panel.addEventListener('keydown', (event) => {
     // Typing in the widget must not trigger the page's keyboard shortcuts.
     event.stopPropagation();
+    if (isComposing(event)) return;
     if (event.key === 'Escape') close();
     else if (event.key === 'Tab' && covers.matches) keepInside(event, panel, root);
   });
@@ -231,7 +232,10 @@ export function createView(options: Options, on: ViewEvents) {
       setText(link, linkSentence(shown.link, words));
       setText(person, personSentence(shown, words));
       const over = shown.link === 'ended' || shown.link === 'refused';
-      input.disabled = over;
+      // The input is read-only, not disabled, so that it keeps the focus. With a new session, the customer goes on
+      // writing. The disabled send button loses the focus, so the input gets it.
+      input.readOnly = over;
+      if (over && root.activeElement === sendButton) input.focus();
       sendButton.disabled = over;
       for (const button of log.element.querySelectorAll<HTMLButtonElement>('.offers button, .ask button'))
         button.disabled = over;
@@ -243,6 +247,13 @@ export function createView(options: Options, on: ViewEvents) {
         'aria-label',
         isOpen() ? words.close : unread === 0 ? words.open : words.openUnread(unread),
       );
+    },
+    /** Clears all fields in which the customer was writing. Called when the customer changes. */
+    clear(): void {
+      input.value = '';
+      direct();
+      contact.clear();
+      showForm('compose');
     },
     remove(): void {
       covers.removeEventListener('change', covered);

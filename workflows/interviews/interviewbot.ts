@@ -33,9 +33,8 @@ const { dismissBot } = proxyActivities<InterviewActivities>({
 
 /**
  * Waits for the time at which the interview starts automatically, if there is one, and starts it then. If that time is
- * long past, for example after an outage, the candidate has gone, and a start would end as the candidate's no-show. The
- * same holds for a room, which waits only ten minutes. So the interview stays as it is, and a member starts it or sets
- * another time.
+ * long past, for example after an outage, nobody waits in the call any more, and a start would end as a no-show. So the
+ * interview stays `scheduled`, and a member starts it or sets another time.
  */
 export async function wait(run: Run): Promise<void> {
   const { status, dueAt, startedFor } = run.state();

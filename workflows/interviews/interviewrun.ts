@@ -10,6 +10,7 @@ import { throughOutages } from '../base/options.ts';
 import { refusal } from '../base/refusal.ts';
 import type { InterviewActivities } from '../../activities/interviews/interview.ts';
 import type { InvitationActivities } from '../../activities/interviews/invitation.ts';
+import type { BotReason } from '../../models/rules/interviews/bot.ts';
 import {
   isAhead,
   next,
@@ -168,6 +169,11 @@ export function openRun(ref: { orgId: string; interviewId: string }, carried: In
     if (record.scheduledAt === undefined) forget('scheduledAt');
     else note({ scheduledAt: record.scheduledAt });
     if (record.invites) note({ invites: true });
+    // The failure `late` belongs to an earlier `dueAt`, because a member has set another time since.
+    if (state().failure === ('late' satisfies BotReason) && state().dueAt !== state().startedFor) {
+      forget('failure');
+      await store({ asked: true });
+    }
     return record.scheduled === true;
   }
 

@@ -53,9 +53,9 @@ export async function limit(
 ): Promise<number | 'over' | undefined> {
   const now = deps.clock();
   const limits: [string, number][] = [[call.org_id, server.rate_limit_per_min]];
-  // The tool's own limit is counted first, so that a call which it holds back uses nothing of the server's limit. A call
-  // that the server's limit holds back need not be given back to the tool's: both limits count the same minutes, and no
-  // call passes the server's limit in this minute any more.
+  // The tool's own limit is counted first, so that a call that it holds back does not count towards the server's limit.
+  // A call that the server's limit holds back stays counted towards the tool's limit. That does no harm, because no
+  // other call passes the server's limit in the same minute.
   if (tool.rate_limit_per_min !== undefined)
     limits.unshift([`${call.org_id}:${tool.tool_name}`, tool.rate_limit_per_min]);
   for (const [name, most] of limits) {

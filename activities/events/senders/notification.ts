@@ -29,8 +29,8 @@ async function letterIn(delivery: Delivery, payload: ByMail, deps: SenderDeps): 
 }
 
 /**
- * The mail to a member, at the present address of the member's account; null for a user who has left the organization.
- * A mail may wait for days, or be sent again much later.
+ * The mail to a member; null for a user who has left the organization. The address is the present one of the account,
+ * because a mail may wait for days or be sent again much later.
  */
 async function letterToMember(delivery: Delivery, words: { subject: string; text: string }): Promise<Letter | null> {
   const { _id, org_id, lane, event_type } = delivery;

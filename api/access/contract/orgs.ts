@@ -50,7 +50,7 @@ const addedReply = z.object({
   member: member.optional().meta({ description: 'With 201: the account had a proven address, and belongs to it now.' }),
   invitation: invitation.optional().meta({
     description:
-      'With 202: nobody has proven the address, or has an account of it, or its owner has left the organization, so it was invited.',
+      'With 202: nobody has proven the address, or has an account of it, or its owner has left the organization or objected to mails, so it was invited.',
   }),
   link: invitationLink,
 });

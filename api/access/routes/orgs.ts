@@ -18,7 +18,7 @@ import {
 } from '../../../models/access/organization.ts';
 import { hereOf } from '../../../models/access/here.ts';
 import { normalizeEmail } from '../../../models/rules/access/email.ts';
-import { sought } from '../../../models/rules/base/errors.ts';
+import { Problem, sought } from '../../../models/rules/base/errors.ts';
 import { checkAdding, checkKeepingKeys, type Role } from '../../../models/rules/access/roles.ts';
 import { findUser, findUserByEmail, listUsers, type User } from '../../../models/access/user.ts';
 
@@ -92,25 +92,31 @@ export const orgRoutes = [
   }),
   route(contract.addMember, {
     summary:
-      'Add somebody whose account has a proven address; anybody else, and whoever left by themselves, is invited (202). Only an owner makes an owner.',
+      'Add somebody whose account has a proven address; anybody else, and whoever left by themselves or objected to mails, is invited (202). Only an owner makes an owner.',
     auth: member('admin'),
     status: 201,
     otherStatuses: [202],
     errors: ['ALREADY_MEMBER', 'CONFLICT'],
     async handle({ body, principal }, ctx) {
+      const { orgId, org, userId } = principal;
       // The role is checked before the account is looked up, so that a member who may not add anybody learns nothing
       // about the account.
       checkAdding(principal.role, body.role);
       const user = await findUserByEmail(normalizeEmail(body.email));
-      // Anybody can register any address with a password, so an unverified address identifies nobody. The owner of such
-      // an address is invited instead of added. So is a person who left by their own act, because otherwise nobody
-      // could refuse to belong to an organization.
-      if (!user?.email_verified || hasLeft(principal.org, user._id)) {
+      // Three kinds of persons are invited instead of added. An unverified address identifies nobody, because anybody
+      // can register it. A person who left by their own act must consent to come back. A person who opted out of mails
+      // must consent, because members are mailed.
+      if (!user?.email_verified || hasLeft(org, user._id) || (await ctx.hooks.hasOptedOut(ctx, orgId, user.email))) {
         const { invitation, ...rest } = await invite(ctx, principal, body);
         return withStatus(202, { invitation: viewInvitation(invitation, ctx.clock()), ...rest });
       }
+      if (org.members.some(({ user_id }) => user_id === user._id)) throw new Problem('ALREADY_MEMBER');
       const entry = { user_id: user._id, role: body.role, joined_at: ctx.clock() };
-      await addMember(principal.orgId, principal.userId, entry);
+      // A new member gets the organization's mails without being asked. So an addition counts like a mailed invitation,
+      // once a day for each person, and nobody is added to many organizations in a day.
+      const mail = { orgId, address: user.email, account: userId, use: `${orgId}:${user._id}` };
+      await ctx.hooks.countOutside(ctx, mail, entry.joined_at);
+      await addMember(orgId, userId, entry);
       return { member: memberView(user, entry) };
     },
   }),

@@ -11,8 +11,8 @@ export const timestamp = z
 /** A field of a reply that is null when the handler leaves it out. */
 export const orNull = <S extends z.ZodType>(schema: S) => schema.nullable().prefault(null);
 /**
- * Whether the year has four digits in UTC, too; an offset can shift the first and the last day out of these years. A
- * reply cannot show a time outside of them. A text that is no time passes, because its form is refused already.
+ * Whether the time is in the years 0 to 9999 in UTC, the only ones that a reply can show. An offset can shift a time
+ * out of these years. A text that is not a time passes, because the schema has already refused it.
  */
 function hasShortYear(text: string): boolean {
   const year = new Date(text).getUTCFullYear();

@@ -67,7 +67,10 @@ export const message = z
     role: z.enum(messageRoles),
     body: z.string(),
     timestamp,
-    client_message_id: z.string().optional().meta({ description: 'Of a customer’s message that had one.' }),
+    client_message_id: z.string().optional().meta({
+      description:
+        'Of a message of a customer or a member that had one, or that was sent over REST with an `Idempotency-Key`, of which one is made.',
+    }),
     sources: z.array(source).optional().meta({ description: 'Of the agent: what the answer rests on.' }),
     has_context: z.boolean().optional(),
     confidence: confidence.optional(),

@@ -17,8 +17,10 @@ export const chatRoutes = [
     status: 202,
     limit: 'messages',
     errors: ['SANDBOX_LIMIT'],
-    async handle({ body, principal }, ctx) {
-      const said = { body: body.body, clientMessageId: body.client_message_id };
+    async handle({ body, principal, commandIds }, ctx) {
+      // If the client gave no message id, the id of the request is used. A retry with the same `Idempotency-Key` then
+      // has the same id. So the message is stored once, even if the first reply was not stored.
+      const said = { body: body.body, clientMessageId: body.client_message_id ?? commandIds[0] };
       const { convId, messageId, duplicate } = await say(ctx, principal, body.conv_id, said);
       return { conv_id: convId, message_id: messageId, ...(duplicate ? { duplicate } : {}) };
     },

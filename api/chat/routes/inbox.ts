@@ -108,8 +108,11 @@ export const inboxRoutes = [
     auth: key('support:write'),
     status: 201,
     otherStatuses: [200],
-    async handle({ params: { convId }, body, principal }, ctx) {
-      const { messageId, duplicate } = await replyTo(ctx, principal, convId, body);
+    async handle({ params: { convId }, body, principal, commandIds }, ctx) {
+      // If the sender gave no message id, the id of the request is used. A retry with the same `Idempotency-Key` then
+      // has the same id. So the message is stored once, even if the first reply was not stored.
+      const said = { ...body, client_message_id: body.client_message_id ?? commandIds[0] };
+      const { messageId, duplicate } = await replyTo(ctx, principal, convId, said);
       return duplicate
         ? withStatus(200, { message_id: messageId, duplicate: true as const })
         : { message_id: messageId };

@@ -151,8 +151,8 @@ export const meetingRoutes = [
   route(contract.summarizeMeeting, {
     summary: 'The summary of the transcript, kept until the transcript grows.',
     auth: jwt,
-    limit: 'digests',
-    errors: ['NO_TRANSCRIPT'],
+    limit: 'queries',
+    errors: ['NO_TRANSCRIPT', 'UNAVAILABLE'],
     async handle({ params: { id }, query, principal: { userId } }, ctx) {
       const mode = query.mode ?? 'short';
       const summary = await provideSummary(ctx, await foundMeeting(userId, id), mode, query.regenerate === 'true');

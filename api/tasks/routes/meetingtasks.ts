@@ -14,8 +14,7 @@ export const meetingTaskRoutes = [
   route(contract.extractTasks, {
     summary: 'Make tasks of what was promised and asked for in a meeting of yours, each once.',
     auth: jwt,
-    limit: 'digests',
-    errors: ['NO_TRANSCRIPT'],
+    errors: ['NO_TRANSCRIPT', 'UNAVAILABLE'],
     async handle({ params: { sessionId }, body: { org_id }, principal: { userId } }, ctx) {
       const meeting = await foundMeeting(userId, sessionId);
       const org = await organizationOf(userId, org_id);

@@ -2,21 +2,21 @@
  * Checks an index table for damaged files: it runs the queries that a customer's question runs, so that damage is found
  * before a question fails.
  */
-import { connect, Session, type Table } from '@lancedb/lancedb';
+import { Session, type Table } from '@lancedb/lancedb';
 import { DamagedIndex, isDamage, isMissing } from './damage.ts';
 import { maxQueryLength, searchText } from './find.ts';
 import { nearest } from './meaning.ts';
 import { sql, whereLabelled, type IndexTable } from './rows.ts';
-import { tableName } from './tables.ts';
+import { tableName, type Tables } from './tables.ts';
 import { widthOf } from './vectors.ts';
 import { authorities } from '../../../models/rules/knowledge/authority.ts';
 
 /** Opens a new connection, whose empty cache forces every read from the files. @throws DamagedIndex */
-export async function checkTable(uri: string, key: IndexTable, exists: () => boolean): Promise<void> {
+export async function checkTable(tables: Pick<Tables, 'connectWith' | 'exists'>, key: IndexTable): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {
-    if (!exists()) return;
+    if (!tables.exists(tableName(key))) return;
     const session = new Session(BigInt(64 * 2 ** 20), BigInt(16 * 2 ** 20));
-    const fresh = await connect(uri, { session });
+    const fresh = await tables.connectWith(session);
     try {
       return await askEverything(await fresh.openTable(tableName(key)), key);
     } catch (error) {

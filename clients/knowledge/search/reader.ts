@@ -52,7 +52,7 @@ export function readerOf(tables: Tables): SearchReader {
     tiers: async (key) => read(tableName(key), [], tiersOf),
     stats: async (key) => read(tableName(key), noStats, async ({ table }) => statsOf(table, key)),
     listSources: async (key) => read(tableName(key), [], async ({ table }) => sourcesOf(table)),
-    check: async (key) => checkTable(tables.uri, key, () => tables.exists(tableName(key))),
+    check: async (key) => checkTable(tables, key),
     listTables: async () => tables.list(),
     close: () => tables.close(),
   };

@@ -122,14 +122,16 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
   /** The tables that were opened with the current connection. */
   const openedTables: Table[] = [];
 
-  const connection = async (): Promise<Connection> => {
-    connecting ??= connect(uri, {
-      session: new Session(indexCacheBytes, metadataCacheBytes),
+  const connectWith = async (session: Session): Promise<Connection> =>
+    connect(uri, {
+      session,
       // A local folder needs one stat call per query to detect changes, which is cheaper than the library's own check.
       ...(local
         ? {}
         : { readConsistencyInterval: 0, ...(options.s3 && { storageOptions: storageOptions(options.s3) }) }),
     });
+  const connection = async (): Promise<Connection> => {
+    connecting ??= connectWith(new Session(indexCacheBytes, metadataCacheBytes));
     return connecting;
   };
 
@@ -230,9 +232,10 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
   }
 
   return {
-    uri,
     clock,
     connection,
+    /** Opens another connection, which the caller closes. `session` has its caches. */
+    connectWith,
     exclusively: options.exclusively ?? ((_name: string, work: () => Promise<void>) => work()),
     current,
     read,

@@ -1,13 +1,12 @@
 /**
  * Has the model summarize a meeting. The action items of the summary are the tasks that the model finds in the meeting.
- * In a transcript that is too long for that, rules find them.
+ * If the transcript is too long for the model, rules find the tasks.
  */
 import { z } from 'zod';
 import { isReadable, tasksByModel } from './tasks.ts';
 import type { Structured } from '../ai.ts';
 import type { MeetingAsk, MeetingSummary } from '../../intelligence.ts';
-import { tellingSentences, utterancesOf } from '../../offline/meetings/digest.ts';
-import { readTranscript } from '../../offline/meetings/thread.ts';
+import { doOnTranscript } from '../../offline/meetings/thread.ts';
 import { actionItemOf } from '../../../models/rules/interviews/found.ts';
 import {
   shortSentences,
@@ -40,13 +39,13 @@ export async function meetingByModel(ai: Structured, { mode, ...recorded }: Meet
   const text = await ai.structured({
     name: 'meeting_summary',
     task: tasks[mode] + rest,
-    data: { transcript: written(recorded.said) },
+    data: { transcript: await written(recorded.said) },
     shape,
     problemOf: (value) => summaryProblem(mode, value),
   });
   const { tasks: found } = await (isReadable(recorded.said)
     ? tasksByModel(ai, recorded)
-    : readTranscript('findTasks', recorded));
+    : doOnTranscript('findTasks', recorded));
   return { ...text, action_items: found.map(actionItemOf), generated_by: 'model' };
 }
 
@@ -60,12 +59,10 @@ export function summaryProblem(mode: SummaryMode, { summary }: Pick<SummaryText,
 }
 
 /** The transcript as text for the model, one line per segment. */
-function written(said: readonly Said[]): string {
+async function written(said: readonly Said[]): Promise<string> {
   const whole = said.map(({ speaker, text }) => `${speaker}: ${text}`).join('\n');
   if (whole.length <= maxRead) return whole;
-  const utterances = utterancesOf(said);
-  const average = whole.length / utterances.length;
-  const chosen = tellingSentences(utterances, Math.min(400, Math.floor(maxRead / average)));
+  const chosen = await doOnTranscript('condense', { said, characters: maxRead });
   return chosen
     .map(({ speaker, text }) => `${speaker}: ${text}`)
     .join('\n')

@@ -12,8 +12,8 @@ export const subjectsOf = (text: string): string[] =>
     .map(({ stem }) => stem);
 
 /**
- * Returns a function that finds the id of the question with the largest share of its stems in a text, or undefined when
- * all shares are below `least`. The stems of the questions are made once.
+ * Returns a function that finds the id of the question with the largest share of its stems in a text. The result is
+ * undefined when all shares are below `least`. The stems of the questions are made once.
  */
 function finder(
   questions: readonly Question[],

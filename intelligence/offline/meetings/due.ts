@@ -7,7 +7,8 @@ import { findDate } from '../dates.ts';
 
 /**
  * `text`: the words of the date, without the `by` before them. `due`: a day as `YYYY-MM-DD`, or a moment in UTC.
- * `dueDay`: if `due` is a moment, its day in the time zone of the meeting.
+ * `dueDay`: set only when `due` is a moment; its day in the time zone that the speaker named, or in the meeting's time
+ * zone if the speaker named none.
  */
 export type Due = { text: string; due: string; dueDay?: string };
 
@@ -61,7 +62,7 @@ function readDue(text: string, startedAt: Date, zone: string): Placed | undefine
   const found = findDate(text, startedAt, zone, lastHour);
   // `In a minute` means at once, so it is no due date.
   if (!found || (found.timed && found.at.getTime() - startedAt.getTime() < 10 * 60_000)) return undefined;
-  const dueDay = DateTime.fromJSDate(found.at, { zone }).toISODate()!;
+  const dueDay = DateTime.fromJSDate(found.at, { zone: found.zone }).toISODate()!;
   const date: Due = {
     text: found.text.replace(/[\s,;.]+$/u, ''),
     ...(found.timed ? { due: found.at.toISOString(), dueDay } : { due: dueDay }),

@@ -1,25 +1,23 @@
-/** The jobs that read a whole transcript. */
+/** The jobs that read a whole transcript. A thread runs them for long transcripts, by these names. */
+import { tellingSentences, utterancesOf, type Utterance } from './digest.ts';
 import type { Meeting } from './reading.ts';
-import { summarizeMeeting, type Summary } from './summary.ts';
-import { findTasks, type FoundTasks } from './tasks.ts';
+import { summarizeMeeting as summarize, type Summary } from './summary.ts';
+import { findTasks as find, type FoundTasks } from './tasks.ts';
 import type { SummaryMode } from '../../../models/rules/interviews/summary.ts';
 import type { Said } from '../../../models/rules/interviews/transcript.ts';
 
-/** `said`: the transcript, with at least one segment for a summary. */
-export type Recorded = Meeting & { said: readonly Said[] };
+type Recorded = Meeting & { said: readonly Said[] };
 
-export const jobs = {
-  summarizeMeeting: ({ mode, said, ...meeting }: Recorded & { mode: SummaryMode }): Summary =>
-    summarizeMeeting(said, meeting, mode),
-  findTasks: ({ said, ...meeting }: Recorded): FoundTasks => findTasks(said, meeting),
-};
+/** `said` has at least one segment. */
+export const summarizeMeeting = ({ mode, said, ...meeting }: Recorded & { mode: SummaryMode }): Summary =>
+  summarize(said, meeting, mode);
 
-export type JobName = keyof typeof jobs;
-export type Given<Name extends JobName> = Parameters<(typeof jobs)[Name]>[0];
-export type Result<Name extends JobName> = ReturnType<(typeof jobs)[Name]>;
+export const findTasks = ({ said, ...meeting }: Recorded): FoundTasks => find(said, meeting);
 
-/** Does a job; also the entry of the thread. */
-export default function doJob<Name extends JobName>({ name, given }: { name: Name; given: Given<Name> }): Result<Name> {
-  const job = jobs[name] as (given: Given<Name>) => Result<Name>;
-  return job(given);
+/** The most informative sentences, in transcript order; together they have about `characters` characters. */
+export function condense({ said, characters }: { said: readonly Said[]; characters: number }): Utterance[] {
+  const utterances = utterancesOf(said);
+  const average =
+    said.reduce((sum, { speaker, text }) => sum + speaker.length + text.length + 3, 0) / utterances.length;
+  return tellingSentences(utterances, Math.min(400, Math.floor(characters / average)));
 }

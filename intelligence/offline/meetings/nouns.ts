@@ -38,7 +38,7 @@ function tailOf(text: string): string {
   const isNoun = (one: string | undefined): one is string =>
     one !== undefined && !ending.test(one) && !notThings.test(one) && !(one.endsWith('s') && isVerb(one));
   if (joint === undefined || first === undefined || ending.test(first)) return '';
-  // `the heating of the former years`: the phrase is a time, not part of the thing.
+  // In `the heating of the former years`, the words `of the former years` state a time, so the thing is `the heating`.
   if (second !== undefined && notThings.test(second)) return '';
   if (isNoun(second)) return ` ${joint}${first} ${second}`;
   return notThings.test(first) ? '' : ` ${joint}${first}`;

@@ -142,7 +142,8 @@ function openings(hours: Hours, from: number, until: number): [begin: number, en
   return found
     .toSorted(([one], [other]) => one - other)
     .map(([begin, end]) => {
-      // Spans may overlap, so a span begins no earlier than the end of all spans before it.
+      // Spans may overlap. A span that begins before an earlier span ends is shortened to begin at that end, so that no
+      // minute counts twice.
       const free = Math.max(begin, closed);
       closed = Math.max(closed, end);
       return [free, closed];

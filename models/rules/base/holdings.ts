@@ -88,7 +88,7 @@ export const holdings = {
 
 export type Collection = keyof typeof holdings;
 
-/** The collections that hold copies, with the field that names the owner of each copy. */
+/** The collections that hold copies of other records' content. `by`: the field with the ids of these other records. */
 export const copies: readonly { collection: Collection; by: string }[] = Object.entries(holdings).flatMap(
   ([collection, holding]) =>
     typeof holding === 'object' ? [{ collection: collection as Collection, by: holding.by }] : [],

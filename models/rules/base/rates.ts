@@ -31,7 +31,7 @@ export const rates = {
     points: 100,
     per: 'day',
     counts:
-      'mails to people outside (invited, to do a task) an organization, and as many an account over all of its own',
+      'mails to people outside (invited, to do a task) and added members an organization, and as many an account over all of its own',
   },
   writes: { points: 600, per: 'minute', counts: 'uploads and changes a credential' },
   queries: {
@@ -63,7 +63,7 @@ export const rates = {
     counts:
       'messages of embedded chats (publishable key) an address, over all its visitors; those of minted sessions do not count',
   },
-  digests: { points: 30, per: 'minute', counts: 'summaries of meetings and extractions of their tasks an account' },
+  digests: { points: 10, per: 'minute', counts: 'new summaries of meetings and extractions of their tasks an account' },
   audit_checks: { points: 10, per: 'minute', counts: 'checks of the audit a credential' },
   exports: { points: 300, per: 'minute', counts: "pages of customers' exported data a member" },
 } as const satisfies Record<string, Rate>;

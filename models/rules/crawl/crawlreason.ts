@@ -12,10 +12,11 @@ type ReasonRow = {
   retry?: true;
   /**
    * What happens to the version of the page that an earlier crawl indexed. Absent: it is kept, because the reason may
-   * be temporary; only a `duplicate` is removed, because another page has the same text. `taken`: it is removed,
-   * because the site removed the page. `emptied`: it is removed, because the page has no text any more; a crawl with
-   * `replace` counts the page as missing instead (`missingPages`), because the lack of text may be an error.
-   * `elsewhere`: it is removed once the page that the address leads to is indexed.
+   * be temporary; only a `duplicate` is removed at the end of the crawl, because another page has the same text, unless
+   * too many pages are duplicates (`duplicatePages`). `taken`: it is removed, because the site removed the page.
+   * `emptied`: it is removed, because the page has no text any more; a crawl with `replace` counts the page as missing
+   * instead (`missingPages`), because the lack of text may be an error. `elsewhere`: it is removed once the page that
+   * the address leads to is indexed.
    */
   standing?: 'taken' | 'emptied' | 'elsewhere';
   /** The sentence for members. The detail, if there is one, replaces the words in braces. */

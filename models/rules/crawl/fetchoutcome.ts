@@ -74,21 +74,32 @@ export function unresolvedCanonicals(outcomes: FetchOutcomes): string[] {
   return [...outcomes].flatMap(([key, { outcome }]) => (left.get(key)?.outcome === outcome ? [] : [key]));
 }
 
+type Standing = { has(key: string): boolean };
+
+/**
+ * The keys of live pages that are duplicates and may be removed, because their text is indexed at another address. When
+ * there are more duplicates than pages read, there are none, because the site probably answers every address with the
+ * same page.
+ */
+export function duplicatePages(outcomes: FetchOutcomes, standing: Standing): string[] {
+  const all = [...outcomes];
+  const read = all.filter(([, { outcome }]) => outcome === 'indexed' || outcome === 'unchanged').length;
+  const copies = all.flatMap(([key, { why }]) => (why === 'duplicate' && standing.has(key) ? [key] : []));
+  return copies.length > read ? [] : copies;
+}
+
 /**
  * The keys of live pages that a replacing crawl met but could not index, although the site did not remove them.
  *
- * Pages that the crawl did not reach are left out, because the crawl may have come to its limit. Duplicates are left
- * out, because their text is indexed. When there are more duplicates than pages read, the duplicates are included,
- * because the site probably answers every address with the same page.
+ * Pages that the crawl did not reach are left out, because the crawl may have come to its limit. Duplicates that may be
+ * removed (`duplicatePages`) are left out, because their text is indexed.
  */
-export function missingPages(outcomes: FetchOutcomes, standing: { has(key: string): boolean }): string[] {
-  const all = [...outcomes];
-  const read = all.filter(([, { outcome }]) => outcome === 'indexed' || outcome === 'unchanged').length;
-  const copies = all.filter(([key, { why }]) => why === 'duplicate' && standing.has(key)).length;
-  return all.flatMap(([key, { outcome, why }]) => {
+export function missingPages(outcomes: FetchOutcomes, standing: Standing): string[] {
+  const removable = new Set(duplicatePages(outcomes, standing));
+  return [...outcomes].flatMap(([key, { outcome, why }]) => {
     if (!standing.has(key)) return [];
     if (outcome === 'failed') return [key];
-    if (why === 'duplicate') return copies > read ? [key] : [];
+    if (why === 'duplicate') return removable.has(key) ? [] : [key];
     if (outcome !== 'skipped' || why === undefined || why === 'trap') return [];
     const row = reasonRow(why);
     const safe = row.standing === 'elsewhere' ? targetOf(key, outcomes) !== 'none' : row.standing === 'taken';

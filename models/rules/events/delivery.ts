@@ -56,6 +56,8 @@ export type Refusal = Omit<Sent, 'result'> & {
   retryAfterMs?: number | undefined;
   /** True when the receiver did not answer in time, so that retries must not hold up other deliveries. */
   timedOut?: boolean;
+  /** True when members are not notified of the failure, because nobody can mend it. */
+  quiet?: boolean;
   cause?: unknown;
 };
 
@@ -71,10 +73,11 @@ export class DeliveryRefused extends Error {
 }
 
 /**
- * Whether the request of a failed attempt may have arrived nevertheless: the receiver gave no answer, or answered with
- * a server error.
+ * Whether the request of a failed attempt may have arrived nevertheless: the receiver gave no answer, or answered that
+ * the request took too long, or with a server error.
  */
-export const mayHaveArrived = ({ status_code }: Refusal): boolean => status_code === undefined || status_code >= 500;
+export const mayHaveArrived = ({ status_code }: Refusal): boolean =>
+  status_code === undefined || status_code === 408 || status_code >= 500;
 
 /**
  * Whether a delivery has a receiver of its own, such as one person, so that its failure says nothing about other

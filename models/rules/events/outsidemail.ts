@@ -76,9 +76,10 @@ const footers: Readonly<Record<Language, { reply: Sentence; stop: Sentence; stop
 };
 
 /**
- * The daily limit of mails to one address, from all senders together. Replies to an address that a visitor gave have a
- * counter of their own with the same limit. Operators cannot raise the limit, because it protects people from being
- * flooded with mails.
+ * The daily limit of mails to one address, from all senders together. An addition of the address's owner to an
+ * organization counts like a mail, because members are mailed without being asked. Replies to an address that a visitor
+ * gave have a counter of their own with the same limit. Operators cannot raise the limit, because it protects people
+ * from being flooded with mails.
  */
 export const outsideToOnePerDay = 10;
 /**
@@ -87,7 +88,10 @@ export const outsideToOnePerDay = 10;
  * uses up the mails of another.
  */
 export const taskMailsToMemberPerDay = 100;
-/** The daily limit of mails from an account whose own address is not proven: enough to invite a first team. */
+/**
+ * The daily limit of mails and additions of members from an account whose own address is not proven: enough to invite a
+ * first team.
+ */
 export const outsideUnprovenPerDay = 5;
 
 /** Whether a person unsubscribes from one organization or from all on this system. */
@@ -100,17 +104,22 @@ export type ObjectionScope = (typeof objectionScopes)[number];
 export const reachOf = (via: 'deployment' | 'organization'): ObjectionScope =>
   via === 'deployment' ? 'all' : 'organization';
 
-/** Why a mail is not sent: the person unsubscribed, or a limit of the address, account or organization is reached. */
+/**
+ * Why a mail is not sent, or a member not added: the person unsubscribed, or a limit of the address, account or
+ * organization is reached.
+ */
 export type OutsideRefusal = 'objected' | 'address' | 'account' | 'organization';
 export const outsideRefusals: Readonly<Record<OutsideRefusal, string>> = {
   objected: 'Whoever has this address wants no more such mails.',
-  address: 'This address has been sent as many mails today as one address gets. Try again tomorrow (UTC).',
+  address:
+    'The mails to this address, with its additions to organizations, have reached their limit for today. Try again tomorrow (UTC).',
   account:
-    'This account has sent as many mails to people outside today as it may; one whose own address is proven may send more. Try again tomorrow (UTC).',
-  organization: 'This organization has sent as many mails to people outside today as it may. Try again tomorrow (UTC).',
+    'The mails of this account to people outside, with the members that it added, have reached their limit for today; an account whose own address is proven has a higher one. Try again tomorrow (UTC).',
+  organization:
+    'The mails of this organization to people outside, with the members that it added, have reached their limit for today. Try again tomorrow (UTC).',
 };
 
-/** Whether the mail is refused because of a daily limit of the sender, and not of the receiving address. */
+/** Whether the mail or addition is refused because of a daily limit of the sender, and not of the receiving address. */
 export const isSendersLimit = (refusal: OutsideRefusal): boolean => refusal === 'account' || refusal === 'organization';
 
 /**

@@ -20,9 +20,15 @@ export type Trial = {
  */
 export type Tried = { said: string } | { refused: string } | { unanswered: string };
 
-/** New credentials, and the settings to store with them if the test succeeds; both are empty for stored credentials. */
+/**
+ * The new credentials to test, and the settings to store with them if the test succeeds. Both are empty when the stored
+ * credentials are tested.
+ */
 export type Attempt = { credentials: object; settings: Record<string, unknown> };
-/** The content of the record in `errands`. The result replaces the attempt, so that the credentials are deleted. */
+/**
+ * The content of the record in `errands`. Credentials that were granted for a code replace the code. The result then
+ * replaces the attempt, so that the credentials are deleted.
+ */
 export type TrialContent = Attempt | { outcome: Tried };
 
 /** The result of a test without its text, for the workflow, because the text may contain names of people. */

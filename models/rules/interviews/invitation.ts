@@ -14,7 +14,7 @@ export type Invitation = {
   at: string;
   /** The URL of the external call; absent when the interview is in the platform's room. */
   meeting_url?: string;
-  /** How many candidates had been replaced when the mail was stored; absent: none, or its link is not of the room. */
+  /** The interview's `replaced` when the mail was stored; absent if the interview had none or the call is external. */
   replaced?: number;
   /** Whether the mail cancels the invitation of this address. */
   over?: true;
@@ -56,7 +56,7 @@ export function nextInvitation(planned: Planned, elsewhere: string | undefined, 
   if (!isAhead(status) || email === undefined || !scheduled_at || scheduled_at <= now) return undefined;
   if (standing && standing.email !== email) return { ...standing, sequence, over: true };
   const at = scheduled_at.toISOString();
-  // An address that was replaced and then restored is still the same, but its link into the room is a new one.
+  // If the address was replaced and then restored, the address is the same, but the link into the room is a new one.
   const replaced = elsewhere === undefined ? planned.replaced : undefined;
   if (standing?.at === at && standing.meeting_url === elsewhere && standing.replaced === replaced) return undefined;
   return { sequence, email, at, ...defined({ meeting_url: elsewhere, replaced }) };

@@ -25,7 +25,8 @@ export type FreeSlots = { count: number; slot(nth: number): number };
  */
 export function freeSlots(limit: number, taken: readonly (number | undefined)[]): FreeSlots {
   const held = taken.filter((slot) => slot !== undefined).sort((a, b) => a - b);
-  // Slots from `end` on cannot be taken. Each record without a slot, or with a slot from `end` on, lowers `end` by one.
+  // A new record can only take a slot below `end`. A record without such a slot still counts against the limit, so it
+  // lowers `end` by one.
   let end = limit - (taken.length - held.length);
   while (held.length > 0 && held.at(-1)! >= end) {
     held.pop();

@@ -28,8 +28,8 @@ export const wordRule = {
 } as const;
 
 /**
- * The weight of each term: its rarity among the passages, times its own weight. A word that no passage has is the
- * rarest, so a question about such a word gets no answer.
+ * The weight of each term: its rarity among the passages, times its own weight. A word that no passage has weighs the
+ * most. No passage covers that weight, so a question about such a word seldom reaches `minCoverage`.
  */
 export function termWeights(question: readonly Term[], seen: readonly ReadonlySet<string>[]): Map<string, number> {
   return new Map(

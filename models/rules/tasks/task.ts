@@ -95,15 +95,15 @@ export function checkLinking(
 }
 
 /**
- * The change that removes the assignee of a reopened task, when the assignee is not a member any more and the request
- * names no new assignee; otherwise empty.
+ * The change that removes the assignee of a reopened task, when the assignee is not a member any more and the asked
+ * change names no new assignee; otherwise empty.
  */
 export function takenUpAgain(
   { assigned_to }: Pick<TaskDetails, 'assigned_to'>,
-  asked: { status?: TaskStatus | undefined; assigned_to?: string | null | undefined },
+  asked: { status?: TaskStatus | null | undefined; assigned_to?: string | null | undefined },
   memberIds: readonly string[],
 ): { assigned_to?: null } {
-  const reopens = asked.status !== undefined && openStatuses.includes(asked.status);
+  const reopens = openStatuses.some((status) => status === asked.status);
   const gone = assigned_to !== undefined && !memberIds.includes(assigned_to);
   return reopens && gone && (asked.assigned_to === undefined || asked.assigned_to === assigned_to)
     ? { assigned_to: null }

@@ -53,6 +53,7 @@ describe('a due date with an hour', () => {
   it.each([
     ['by Friday at 5 pm', 'America/Los_Angeles', '2026-11-21T01:00:00.000Z'],
     ['by Friday at 8 am', 'Asia/Tokyo', '2026-11-19T23:00:00.000Z'],
+    ['by Friday at 5 pm PT', 'Asia/Tokyo', '2026-11-21T01:00:00.000Z'],
   ])('“%s”, said in a meeting in %s, means %s and is due on the Friday there', (text, zone, due) => {
     expect(findDue(text, startedAt, zone)).toMatchObject({ due, dueDay: '2026-11-20' });
   });

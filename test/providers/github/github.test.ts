@@ -6,20 +6,36 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { modelsIn } from '../../kit/database.ts';
 import { box, hmac } from '../../kit/inbound.ts';
 import { githubCall, githubRepository as repository, startGithubService, type Service } from '../../kit/services.ts';
-import { createGithub, GithubError, type Github, type GithubRepository } from '../../../providers/github/client.ts';
+import {
+  createGithub,
+  GithubError,
+  type Github,
+  type GithubIssue,
+  type GithubRepository,
+} from '../../../providers/github/client.ts';
 import { githubConnector } from '../../../providers/github/connect.ts';
 import { handleGithub, type GithubDeps, type GithubPort } from '../../../providers/github/receive.ts';
 import { githubIssueExternal } from '../../../providers/github/rules.ts';
 import { verifyGithub } from '../../../providers/github/verify.ts';
 import { createHttp, type Http } from '../../../clients/http/http.ts';
+import { createOrganization, newOrganization } from '../../../models/access/organization.ts';
+import { collectionOf } from '../../../models/base/define.ts';
 import { newId } from '../../../models/base/ids.ts';
 import type { Inbound } from '../../../models/events/inbound.ts';
 import { createLink, findLink } from '../../../models/events/link.ts';
-import { connectIntegration, sealCredentials } from '../../../models/integrations/integration.ts';
+import {
+  connectIntegration,
+  IntegrationModel,
+  listOwn,
+  sealCredentials,
+} from '../../../models/integrations/integration.ts';
+import { changeTask, createTask, findTask } from '../../../models/tasks/task.ts';
 import type { ConnectorDeps } from '../../../providers/base/connector.ts';
 import type { Carrying } from '../../../providers/base/issue.ts';
+import type { StepCall } from '../../../providers/base/step.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
-import { carryToGithub } from '../../../providers/github/task.ts';
+import { github as githubStep } from '../../../providers/github/step.ts';
+import { carryToGithub, taskGithubPort } from '../../../providers/github/task.ts';
 
 modelsIn('githubclient');
 let service: Service;
@@ -114,6 +130,7 @@ describe('a refusal', () => {
     ],
     ['refused content is permanent', 422, {}, 'Validation Failed', { permanent: true }],
     ['an outage is temporary', 502, {}, 'Server Error', { permanent: false, unauthorized: false }],
+    ['a request that took too long is temporary', 408, {}, 'Request Timeout', { permanent: false }],
   ])(
     'an unsuccessful response of GitHub becomes a temporary or a permanent error: %s',
     async (_, status, headers, message, expected) => {
@@ -130,6 +147,45 @@ describe('a refusal', () => {
     service.fault({ lose: true });
     expect((await failure(ask())).message).toMatch(/^GitHub could not be reached\. /);
   });
+
+  it.each([200, 302, 401, 403, 404, 408, 410])(
+    'an answer with status %d and without a message of GitHub counts as no answer, because something in between may have sent it',
+    async (status) => {
+      service.fault({ status, body: '<html>Checking your browser</html>' });
+      const noAnswer = { status: undefined, permanent: false, unauthorized: false, deleted: false };
+      expect(await failure(ask())).toMatchObject({ ...noAnswer, message: `GitHub says: status ${status}` });
+    },
+  );
+});
+
+it('the title that a task got before a second attempt found its GitHub issue is sent there, and the older title does not come back', async () => {
+  const [orgId, taskId] = [newId('org'), newId('task')];
+  const sealed = sealCredentials({ org_id: orgId, provider: 'github' }, { token: 'ghp_x' }, box);
+  const connected = { account: 'Demo', settings: { repository }, sealed, workspace: '5300' };
+  await connectIntegration(orgId, 'github', connected, new Date());
+  const deps = { github, secrets: box, clock: () => new Date() } as unknown as Carrying['deps'] & GithubDeps;
+  const { signal } = new AbortController();
+  const task = { _id: taskId, org_id: orgId, status: 'pending' } as Carrying['task'];
+  const toldWith = (title: string) => ({ task_id: taskId, title, priority: 'low' }) as const;
+  const attempt = (title: string, again: boolean) => {
+    const step = { integration: 'github', first_at: new Date() };
+    const call = { task, step, told: toldWith(title), mode: 'live', again } as unknown as StepCall;
+    return githubStep.send(call, deps, signal);
+  };
+  service.fault({ fits: ({ path, body }) => path.endsWith('/issues') && body !== '', lose: true });
+  await expect(attempt('Call the bank', false)).rejects.toThrow('could not be reached');
+  const number = Number((await attempt('Call the insurer', true)).result?.id);
+  const link = async () => (await findLink('github', githubIssueExternal('5300', number)))!;
+  expect((await link()).known).toMatchObject({ title: 'Call the bank', status: 'pending' });
+  const body = JSON.stringify({ repository: { id: 5300 }, issue: { number } });
+  const inbound = { _id: newId('inbound'), org_id: orgId, type: 'issues.labeled', body } as Inbound;
+  expect(await handleGithub(taskGithubPort, inbound, deps, signal)).toEqual({
+    ignored: 'How the issue stands is known already.',
+  });
+  const { known } = await link();
+  const told = toldWith('Call the insurer');
+  expect(await carryToGithub({ link: await link(), known, task, told, deps, signal })).toBe(false);
+  expect(await github.issue('ghp_x', repository, number)).toMatchObject({ title: 'Call the insurer', state: 'open' });
 });
 
 describe('an event of an issue', () => {
@@ -170,6 +226,29 @@ describe('an event of an issue', () => {
     expect(read).toEqual([]);
     expect(await handled('4711', 'demo/linked')).toEqual({ outcome: 'The task follows.' });
     expect(read).toEqual(['demo/linked#7']);
+  });
+
+  it('a task that is reopened in GitHub loses an assignee who has left the organization, and keeps a member', async () => {
+    const [orgId, owner, now] = [newId('org'), newId('user'), new Date()];
+    await createOrganization(newOrganization(orgId, 'Bank', owner, now));
+    const deps = { clock: () => now, start: async () => undefined } as unknown as GithubDeps;
+    const reopened = async (number: number, assigned_to: string) => {
+      const fields = { title: 'Call the bank', priority: 'medium', email_execution_enabled: false } as const;
+      const cause = { source: 'member', actor: owner, now } as const;
+      const given = { ...fields, assigned_to, org_id: orgId, mode: 'live', created_by: owner } as const;
+      const taskId = (await createTask(given, cause)).task._id;
+      await changeTask(orgId, taskId, cause, () => ({ status: 'completed' }));
+      const external = githubIssueExternal('5400', number);
+      const link = { provider: 'github', external, kind: 'task', subject_id: taskId } as const;
+      await createLink({ ...link, org_id: orgId, mode: 'live', known: { status: 'completed' }, created_at: now });
+      const issue = { number, title: 'Call the bank', state: 'open' } as GithubIssue;
+      await taskGithubPort.stands((await findLink('github', external))!, issue, deps);
+      return findTask(orgId, taskId);
+    };
+    const taken = (await reopened(1, newId('user')))!;
+    expect([taken.status, taken.assigned_to]).toEqual(['pending', undefined]);
+    expect(taken.history.at(-1)).toMatchObject({ source: 'github', changed: ['assigned_to', 'status'] });
+    expect(await reopened(2, owner)).toMatchObject({ status: 'pending', assigned_to: owner });
   });
 
   it('an event whose token GitHub refused keeps failing, and is not ignored, until the repository is connected again', async () => {
@@ -249,6 +328,36 @@ describe('the signature of an event', () => {
     // A connection without a right is tried, too, and a later one does not displace an earlier one.
     expect((await verify('of the first stranger')).id).toBe(first);
     await expect(verify('of nobody')).rejects.toThrow('This signature is not made with the secret');
+  });
+
+  it('the connections whose secrets are tried are found without reading all connections to the repository', async () => {
+    const strangers = Array.from({ length: 2_000 }, (_, at) => {
+      const org_id = newId('org');
+      return {
+        _id: `${org_id}:github`,
+        org_id,
+        provider: 'github' as const,
+        status: 'connected' as const,
+        settings: {},
+        workspace: `520${at % 2}`,
+        events_of: `repository:520${at % 2}`,
+        events_since: new Date(at),
+        sealed_signing: 'x',
+        generation: 1,
+        updated_at: new Date(at),
+      };
+    });
+    await collectionOf(IntegrationModel).insertMany(strangers);
+    const db = IntegrationModel.db.db!;
+    await db.command({ profile: 2 });
+    const own = await listOwn('github', { workspace: '5200', events_of: 'repository:5200' });
+    await db.command({ profile: 0 });
+    expect(own).toHaveLength(50);
+    const { cursor } = await db.command({ find: 'system.profile' });
+    const profiled = cursor.firstBatch as { command?: { find?: string }; docsExamined: number }[];
+    const [read, ...others] = profiled.filter(({ command }) => command?.find === 'integrations');
+    expect(others).toEqual([]);
+    expect(read!.docsExamined).toBeLessThan(500);
   });
 });
 

@@ -17,10 +17,12 @@ import { defined } from '../../../models/rules/base/defined.ts';
 import type { Http } from '../../../clients/http/http.ts';
 import type { Carrying } from '../../../providers/base/issue.ts';
 import type { SenderDeps } from '../../../providers/base/sender.ts';
+import type { StepCall } from '../../../providers/base/step.ts';
 import { createLinear } from '../../../providers/linear/client.ts';
 import { handleLinear, type IssuePort, type LinearDeps } from '../../../providers/linear/receive.ts';
 import { linear } from '../../../providers/linear/send.ts';
-import { carryToLinear } from '../../../providers/linear/task.ts';
+import { linear as linearStep } from '../../../providers/linear/step.ts';
+import { carryToLinear, taskIssuePort } from '../../../providers/linear/task.ts';
 
 const api = system();
 const { newCustomer } = conversing('shared');
@@ -433,15 +435,26 @@ describe('an issue that Linear does not show', () => {
     expect((await link()).removed_at).toBeUndefined();
   });
 
-  it('after another workspace of Linear was connected, a ticket gets one issue there, which gets the later events', async () => {
+  it('an event of an issue in a workspace that is no longer connected changes nothing', async () => {
+    const { link, changed } = await linked(missing, 200, { workspace: randomUUID() });
+    const before = await link();
+    expect(await changed(new Date())).toEqual({ ignored: 'The issue is in a workspace that is not connected.' });
+    expect(await link()).toEqual(before);
+  });
+
+  it('after another workspace of Linear was connected, a ticket gets one issue there, which gets the later events and those that are redelivered', async () => {
     const [orgId, ticketId] = [newId('org'), newId('ticket')];
     /** The issues of all workspaces, each with the key of its workspace, and the issues that got comments. */
     const issues = new Map<string, string>();
     const commented: string[] = [];
+    /** The ids of the comments in all workspaces. Linear takes each id once. */
+    const commentIds = new Set<string>();
     const issueOf = (id: string) => ({
       id,
       identifier: 'SUP-1',
+      updatedAt: new Date().toISOString(),
       state: { id: 's-todo', name: 'Todo', type: 'unstarted' },
+      comments: { nodes: [] },
     });
     type Asked = { query: string; variables: { id?: string; input?: { id: string; issueId?: string } } };
     const answered = ({ query, variables: { id, input } }: Asked, key: string): object | null => {
@@ -450,6 +463,8 @@ describe('an issue that Linear does not show', () => {
         return { issueCreate: { issue: issueOf(input!.id) } };
       }
       if (query.includes('commentCreate')) {
+        if (commentIds.has(input!.id)) return null;
+        commentIds.add(input!.id);
         commented.push(input!.issueId!);
         return { commentCreate: { comment: { id: input!.id } } };
       }
@@ -468,23 +483,24 @@ describe('an issue that Linear does not show', () => {
       clock: () => new Date(),
     } as unknown as SenderDeps;
     const connect = (name: string) => connectLinear(orgId, { team: randomUUID(), workspace: name, apiKey: name });
-    const happens = (event_type: string) => {
+    const happens = (event_type: string, event_id = newId('event'), attempts: object[] = []) => {
       const delivery = {
         org_id: orgId,
         mode: 'live',
-        event_id: newId('event'),
+        event_id,
         event_type,
         subject: { ticket_id: ticketId },
-        attempts: [],
+        attempts,
         payload: { title: 'Support: a card', description: 'Where is it?', comment: 'Escalated.' },
       };
       return linear.send(delivery as unknown as Delivery, deps, new AbortController().signal);
     };
     await connect('one');
     await happens('ticket.created');
-    await happens('ticket.escalated');
+    const redelivered = newId('event');
+    await happens('ticket.escalated', redelivered);
     await connect('two');
-    await happens('ticket.escalated');
+    await happens('ticket.escalated', redelivered, [{ at: new Date() }]);
     await happens('ticket.escalated');
     await connect('one');
     await happens('ticket.escalated');
@@ -493,6 +509,89 @@ describe('an issue that Linear does not show', () => {
     expect(commented).toEqual([first, second, second, first]);
   });
 });
+
+it('the title that a task got before a second attempt found its Linear issue is sent there, the older title does not come back, and a description that a person writes there stays', async () => {
+  const [orgId, taskId] = [newId('org'), newId('task')];
+  await connectLinear(orgId, { team: randomUUID() });
+  /** The issue, from the first request that creates it. The response to this request is lost. */
+  let issue: { id: string; updatedAt: string; description: string } | undefined;
+  const changes: object[] = [];
+  type Asked = { query: string; variables: { input?: { id: string; description: string } } };
+  const http = {
+    request: async (_: string, { body }: { body: string }) => {
+      const { query, variables } = JSON.parse(body) as Asked;
+      const { input } = variables;
+      if (query.includes('issueCreate')) {
+        const state = { id: 's-todo', name: 'Todo', type: 'unstarted' };
+        const made = { identifier: 'SUP-1', url: 'http://linear.test/SUP-1', dueDate: null, state };
+        issue = { ...made, updatedAt: new Date().toISOString(), ...input! };
+        throw new Error('The response was lost.');
+      }
+      if (input) {
+        changes.push(input);
+        issue = { ...issue!, ...input };
+      }
+      const data = input ? { issueUpdate: { issue } } : { issue };
+      return { status: 200, headers: {}, body: Buffer.from(JSON.stringify({ data })) };
+    },
+  } as unknown as Http;
+  const deps = {
+    linear: createLinear({ http, url: 'http://linear.test/graphql' }),
+    secrets: box,
+    clock: () => new Date(),
+  } as unknown as Carrying['deps'] & LinearDeps;
+  const { signal } = new AbortController();
+  const task = { _id: taskId, org_id: orgId, status: 'pending' } as Carrying['task'];
+  const toldWith = (title: string) => ({ task_id: taskId, title, priority: 'low' }) as const;
+  const attempt = (title: string, again: boolean) => {
+    const call = { task, told: toldWith(title), mode: 'live', again } as unknown as StepCall;
+    return linearStep.send(call, deps, signal);
+  };
+  await expect(attempt('Call the bank', false)).rejects.toThrow('The response was lost.');
+  expect((await attempt('Call the insurer', true)).result?.id).toBe('SUP-1');
+  const { id, updatedAt } = issue!;
+  const link = async () => (await findLink('linear', id))!;
+  const text = expect.stringContaining(taskId);
+  expect((await link()).known).toEqual({ title: 'Call the bank', text, priority: 4, due: null, status: 'pending' });
+  issue = { ...issue!, description: 'What a person wrote' };
+  const event = { action: 'update', type: 'Issue', data: { id, title: 'Call the bank', updatedAt } };
+  const body = JSON.stringify({ ...event, updatedFrom: { title: 'Call' } });
+  const inbound = { _id: newId('inbound'), org_id: orgId, body } as Inbound;
+  expect(await handleLinear({ ticket: taskIssuePort, task: taskIssuePort }, inbound, deps, signal)).toEqual({
+    ignored: 'What changed of the issue is known already.',
+  });
+  const { known } = await link();
+  const told = toldWith('Call the insurer');
+  expect(await carryToLinear({ link: await link(), known, task, told, deps, signal })).toBe(false);
+  expect(changes).toEqual([{ title: 'Call the insurer' }]);
+});
+
+it.each<[string, number, string, boolean]>([
+  ['an HTML page with status 200 is temporary', 200, '<html></html>', false],
+  ['an empty body is temporary', 200, '', false],
+  ['an HTML page with status 401 is temporary and refuses no key', 401, '<html>Sign in</html>', false],
+  ['an HTML page with status 403 is temporary', 403, '<html>Checking your browser</html>', false],
+  [
+    'an error inside Linear is temporary',
+    200,
+    '{"errors":[{"message":"Internal server error","extensions":{"code":"INTERNAL_SERVER_ERROR"}}]}',
+    false,
+  ],
+  ['a request that took too long is temporary', 408, '{"errors":[{"message":"Request Timeout"}]}', false],
+  [
+    'a refusal in Linear’s own words is permanent',
+    200,
+    '{"errors":[{"message":"Argument Validation Error","extensions":{"code":"INPUT_ERROR"}}]}',
+    true,
+  ],
+])(
+  'an unsuccessful response of Linear becomes a temporary or a permanent error: %s',
+  async (_, status, body, permanent) => {
+    const http = { request: async () => ({ status, headers: {}, body: Buffer.from(body) }) } as unknown as Http;
+    const asked = createLinear({ http, url: 'http://linear.test/graphql' }).issue('lin_api_test', 'issue');
+    await expect(asked).rejects.toMatchObject({ name: 'LinearError', status, permanent, unauthorized: false });
+  },
+);
 
 /** Waits until the status of a delivery is no longer `stored`; returns its record. */
 async function processed(delivery: string) {

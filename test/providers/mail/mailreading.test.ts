@@ -161,6 +161,58 @@ describe('lines that look like a closing', () => {
   );
 });
 
+describe('lines that look like the beginning of a signature', () => {
+  const long = 'a line of a report that the author has put below a line of dashes, longer than a sender’s details';
+  it.each([
+    ['dashes', 'The error is:\n---\nE1234 failed\n---\nWhat now?'],
+    ['a formula', 'Hi Bob,\n\nCheers!\n\nThat worked. But how do I change the address of order 77?'],
+    ['the words “Sent from”', 'Hello,\n\nSent from Berlin on Monday, my parcel has not arrived.\nWhere is it?'],
+    ['dashes above 25 long lines', `The report:\n---\n${Array.from({ length: 25 }, () => long).join('\n')}`],
+    [
+      'a double line above eleven short lines',
+      `The items:\n====\n${Array.from({ length: 11 }, (_, at) => `item ${at}`).join('\n')}`,
+    ],
+  ])('text below a line that only looks like the beginning of a signature is kept: %s', async (_, text) => {
+    expect((await read(plain, utf8(text))).text).toBe(text);
+    expect((await read(plain, utf8(`${text}\n\n-- \nAlice\nAny questions?\n${long}`))).text).toBe(text);
+  });
+
+  it.each([
+    ['a separator above the sender’s details', '---\nAlice\nDirector\nTel. 030 123456'],
+    ['a signature with a question', '-- \nAlice\nAny questions?'],
+    ['a program’s line', 'Sent from my iPhone'],
+    [
+      'the line that Outlook puts above a quoted mail',
+      `Get Outlook for iOS\n${'_'.repeat(32)}\nFrom: Bank <a@b.example>\nSent: Sunday\n\nold?\n---\n${long}\n\nPS: older`,
+    ],
+  ])('the author’s words end above %s', async (_, below) =>
+    expect((await read(plain, utf8(`My answer\n\n${below}`))).text).toBe('My answer'),
+  );
+});
+
+describe('a reply without words', () => {
+  const own = '##- Please write your answer above this line. -##\n\nAnna:\nIs it the old card?\n> My question\n\nold';
+  const outlook = `From: Bank <a@b.example>\nSent: Sunday, November 22, 2026 10:00 AM\nTo: Alice\nSubject: x\n\n${own}`;
+  const line = '_'.repeat(32);
+  it.each([
+    ['the head of Outlook', outlook],
+    ['an empty line above the head', `\n\n${outlook}`],
+    ['a line above the head', `\n${line}\n${outlook}`],
+    ['a short line above the head', `\n____\n${outlook}`],
+    ['the program’s name', `Get Outlook for iOS\n\n${outlook}`],
+    ['the program’s name and a line', `Get Outlook for iOS\n${line}\n${outlook}`],
+    ['no head', own],
+    ['a quoted mail without our marker', '\nFrom: Bank <a@b.example>\nSent: Sunday\n\nold'],
+  ])('a quoted mail is not taken for the words of an author who wrote none: %s', async (_, body) =>
+    expect((await read(plain, utf8(body))).text).toBe(''),
+  );
+
+  it.each(['>', ' >'])('an answer below our mail is read when its lines are quoted with %j', async (mark) => {
+    const quotation = own.replace(/^/gm, `${mark} `);
+    expect((await read(plain, utf8(`${quotation}\n\nMy answer`))).text).toBe('My answer');
+  });
+});
+
 describe('a mail in HTML', () => {
   it.each([
     [

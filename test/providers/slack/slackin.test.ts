@@ -167,7 +167,7 @@ describe('POST /webhooks/slack', () => {
     expect(await db.collection('inbound').countDocuments()).toBe(before);
   });
 
-  it('an interaction without a response address is acknowledged, and stored as ignored with the reason', async () => {
+  it('an interaction without a response address is acknowledged, and its record says that it was ignored', async () => {
     const trigger = randomUUID();
     const payload = JSON.stringify({ type: 'shortcut', team: { id: team }, trigger_id: trigger });
     expect(await form({ payload })).toMatchObject({ status: 200, body: {} });
@@ -198,7 +198,7 @@ describe('signed bodies of undocumented form', () => {
     [`${name}: {}`, { [name]: {} }],
   ]);
 
-  it('a signed event of an undocumented form is ignored with the reason and does not block the thread', async () => {
+  it('a signed event of an undocumented form is ignored, its record says why, and the next message of the thread is processed', async () => {
     const { head, history } = await ticket();
     const ids: string[] = [];
     const sendOdd = async (body: (id: string) => string): Promise<void> => {
@@ -236,7 +236,7 @@ describe('signed bodies of undocumented form', () => {
     { response_url: 42 },
     { type: 42, response_url: 'https://hooks.slack.com/x' },
     { message: 'x', type: 'message_action' },
-  ])('a signed interaction with the undocumented form %j is ignored with the reason', async (inner) => {
+  ])('a signed interaction with the undocumented form %j is ignored, and its record says why', async (inner) => {
     const trigger = randomUUID();
     const payload = JSON.stringify({ type: 'block_actions', team: { id: team }, trigger_id: trigger, ...inner });
     expect((await form({ payload })).status).toBe(200);

@@ -58,7 +58,7 @@ describe('wait times', () => {
 });
 
 describe('crawlStart', () => {
-  it('crawlStart returns the canonical URL and the scope of the site below it', () => {
+  it('crawlStart returns the canonical URL, and a scope that covers the pages of the site in the folder of this URL', () => {
     expect(crawlStart(' HTTPS://www.Example.com:443/help/index.html?utm_source=x#top ')).toEqual({
       url: 'https://www.example.com/help/index.html',
       scope: { site: 'example.com', prefix: '/help/' },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { reasonRow, type CrawlReason } from '../../../models/rules/crawl/crawlreason.ts';
 import {
+  duplicatePages,
   targetOf,
   formerAddresses,
   isWholeSet,
@@ -160,5 +161,15 @@ describe('duplicate pages', () => {
   ])('with %i indexed pages and %i duplicates, %i duplicates count as missing pages', (read, copies, lost) => {
     expect(missingPages(outcomesOf(read, copies), { has: () => true }).length).toBe(lost);
     expect(missingPages(outcomesOf(read, copies), { has: () => false })).toEqual([]);
+  });
+
+  it.each([
+    [1, 1, 1],
+    [3, 3, 3],
+    [1, 2, 0],
+    [2, 20, 0],
+  ])('with %i indexed pages and %i duplicates, %i live duplicates may be removed', (read, copies, removed) => {
+    expect(duplicatePages(outcomesOf(read, copies), { has: () => true }).length).toBe(removed);
+    expect(duplicatePages(outcomesOf(read, copies), { has: (key) => key === 'a/copy-0' })).toEqual(['a/copy-0']);
   });
 });

@@ -29,6 +29,7 @@ describe('maskHeaders', () => {
 describe('mayHaveArrived', () => {
   it.each([
     [undefined, true],
+    [408, true],
     [502, true],
     [429, false],
     [401, false],

@@ -140,7 +140,7 @@ describe('outgoing mail', () => {
     expect(new Set(footers.map((text) => text.split('\n')[4])).size).toBe(languages.length);
     for (const text of footers) expect(text).toMatch(/“Bank”.*bank\.example.*\n.*“Bank”.*bank\.example.*:\nhttps:/u);
     for (const language of languages) {
-      // A link that stops the organization alone promises no more.
+      // If the link stops only the organization, the footer offers nothing more.
       const one = framed('x', { ...about, reach: 'organization', language }).split('\n')[4]!;
       expect(one).toMatch(/“Bank”.*:$/u);
       expect(one).not.toContain('bank.example');

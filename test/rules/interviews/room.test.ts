@@ -3,7 +3,7 @@ import { endReasonOf, noticeOf } from '../../../models/rules/interviews/room.ts'
 import { endings, notices } from '../../../models/rules/interviews/roomsentences.ts';
 import { interviewLanguages, languageOf } from '../../../models/rules/language/language.ts';
 import type { RoomServerFrame } from '../../../api/interviews/contract/rooms.ts';
-import { emptyRoom, receive } from '../../../web/room/state.ts';
+import { emptyRoom, receive, say } from '../../../web/room/state.ts';
 import { texts } from '../../../web/room/texts.ts';
 
 describe('the texts of a room', () => {
@@ -68,5 +68,33 @@ describe('the page of a room', () => {
     for (const code of ['RATE_LIMITED', 'UNAVAILABLE', 'INTERNAL'])
       expect(receive(open, error(code))).toMatchObject({ early: false, fault: undefined });
     expect(receive(open, error('CONFLICT')).fault).toBe('An English sentence.');
+  });
+
+  it('an answer that the server stored but could not acknowledge before a reload is shown once, where the server has it', () => {
+    const message = (message_id: string, role: 'candidate' | 'ai', body: string) => ({
+      message_id,
+      role,
+      body,
+      timestamp: '2026-01-01T12:00:00.000Z',
+    });
+    const messages = [message('msg_1', 'candidate', 'Bread.'), message('question:q2', 'ai', 'And what else?')];
+    const reloaded = receive(say(receive(emptyRoom, welcome), 'c1', 'candidate', 'Bread.'), {
+      type: 'history',
+      seq: 3,
+      messages,
+    });
+    const ack: RoomServerFrame = {
+      type: 'ack',
+      seq: 3,
+      client_message_id: 'c1',
+      message_id: 'msg_1',
+      to: 'candidate',
+    };
+    const room = receive(reloaded, ack);
+    expect(room.entries).toEqual([
+      { id: 'msg_1', clientId: 'c1', by: 'candidate', body: 'Bread.', state: 'there' },
+      { id: 'question:q2', by: 'ai', body: 'And what else?', state: 'there' },
+    ]);
+    expect(receive(room, ack).entries).toEqual(room.entries);
   });
 });

@@ -160,15 +160,20 @@ describe('interview', () => {
     expect(Math.abs(Date.parse(start!.at) - Date.parse(record.due))).toBeLessThan(minute);
   });
 
-  it('the clock does not start an interview more than 15 minutes late, and a member starts it or sets another time', async () => {
+  it('the clock does not start an interview more than 15 minutes late, and the failure “late” disappears when a member sets another time', async () => {
     const dueAt = new Date((await now()) - 16 * minute).toISOString();
     const { record, activities } = world({ dueAt });
     record.state = { ...newState([], dueAt), status: 'scheduled' };
     const { calls } = await tell(interview, [ref], activities, async (handle) => {
       await until(() => record.state.startedFor !== undefined);
       expect(record.state).toMatchObject({ status: 'scheduled', failure: 'late', startedFor: dueAt });
+      await idle(handle);
+      expect(await detailsOf(handle)).toMatch(/failed last \| late/);
       record.due = new Date((await now()) + 60 * minute).toISOString();
       await handle.executeUpdate(reloadInterview, { args: [{ actor: 'usr_1' }] });
+      expect(record.state).toMatchObject({ status: 'scheduled', dueAt: record.due });
+      expect(record.state.failure).toBeUndefined();
+      expect(await detailsOf(handle)).not.toMatch(/failed last \| late/);
       await pass(60 * minute);
       await later(handle, () => record.state.bot !== undefined);
       expect(record.state.failure).toBeUndefined();

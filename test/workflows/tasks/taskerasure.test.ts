@@ -28,7 +28,7 @@ describe('eraseSource', () => {
     ['doc_1', ['eraseSource', 'eraseCopies']],
     ['page_1', ['eraseSource']],
   ])(
-    'the deletion of the source %s runs the activities %j, because only documents have copies in stored replies',
+    'deleting the source %s runs the activities %j: only a document has copies in stored replies, which are erased too',
     async (sourceId, expected) => {
       const nothing = async () => undefined;
       const ref = { orgId: 'org_1', sourceId };

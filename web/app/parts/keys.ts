@@ -4,7 +4,11 @@
  */
 import { signal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
+import { isComposing } from '../../live/keys.ts';
 import { createStore } from '../../live/store.ts';
+
+/** For screens, which do not import `web/live/`. */
+export { isComposing };
 
 /**
  * A function for each key, such as `j`, `Escape` or `Control+k`. When the function returns false, the browser handles
@@ -36,7 +40,7 @@ const isTyping = (target: EventTarget | null): boolean =>
 
 document.addEventListener('keydown', (event) => {
   const { key, ctrlKey, metaKey, altKey, target } = event;
-  if (altKey || event.defaultPrevented || event.isComposing) return;
+  if (altKey || event.defaultPrevented || isComposing(event)) return;
   // While a dialog is open, shortcuts are off. The browser closes the dialog at Escape.
   if (document.querySelector('dialog[open]')) return;
   const held = ctrlKey || metaKey;

@@ -8,7 +8,7 @@ import { SignIn } from './signin/signin.tsx';
 import { InboxScreen } from './inbox/inbox.tsx';
 import { link } from '../state/live.ts';
 import { address } from '../state/route.ts';
-import { mode, org, orgId, signedOut, user } from '../state/session.ts';
+import { loginError, mode, org, orgId, signedOut, user } from '../state/session.ts';
 import { attempt } from '../state/toast.ts';
 import type { Screen } from '../rules/address.ts';
 import { texts } from '../texts/texts.ts';
@@ -23,8 +23,19 @@ const loads: Record<Exclude<Screen, 'inbox'>, () => Promise<{ default: Component
 const loaded = signal<Partial<Record<Screen, ComponentType>>>({ inbox: InboxScreen });
 
 export function App() {
-  if (user.value === undefined) return <p class="empty">{texts.value.loading}</p>;
-  if (user.value === null) return <SignIn />;
+  if (user.value === undefined)
+    return (
+      <p class="empty" role="status">
+        {loginError.value || texts.value.loading}
+      </p>
+    );
+  if (user.value === null)
+    return (
+      <>
+        <SignIn />
+        <Toasts />
+      </>
+    );
   if (!org.value) return <p class="empty">{texts.value.noOrganization}</p>;
   return (
     <>

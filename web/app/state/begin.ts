@@ -7,7 +7,7 @@ import { connect } from './live.ts';
 import { showNotices } from './notices.ts';
 import { kept } from './once.ts';
 import { go } from './route.ts';
-import { here, mode, orgId, readLogin, signIn, user } from './session.ts';
+import { findLogin, here, mode, orgId, signIn, user } from './session.ts';
 import { readTags } from './tags.ts';
 import { attempt } from './toast.ts';
 
@@ -37,8 +37,7 @@ async function welcome(): Promise<void> {
 
 export async function begin(): Promise<void> {
   await attempt(signInFromLink);
-  if (!user.value) await attempt(readLogin);
-  user.value ??= null;
+  await findLogin();
   let shown = '';
   effect(() => {
     // What is shown belongs to one organization and mode, so it is cleared when they change. The content stays when the

@@ -27,7 +27,7 @@ import { entryOf, put, suppose } from './inbox.ts';
 import { link, onFrame, tell } from './live.ts';
 import { people } from './people.ts';
 import { address, go } from './route.ts';
-import { here, mode, orgId, user, type Mode } from './session.ts';
+import { here, loginEnded, mode, orgId, user, type Mode } from './session.ts';
 import { attempt } from './toast.ts';
 import { mentionsIn } from '../rules/writing.ts';
 import { randomId } from '../../live/store.ts';
@@ -104,9 +104,10 @@ export async function readAgain(): Promise<void> {
     if (openId.value !== convId) return;
     put(found.conversation);
     missing.value = false;
-    // Older messages that this page has loaded stay in the list.
-    const first = found.messages[0]?.timestamp ?? '';
-    const before = found.cursor === null ? [] : messages.value.filter(({ timestamp }) => timestamp < first);
+    // The older messages in the list stay if the first message found is in the list already. Otherwise messages between
+    // the list and those found may be missing.
+    const first = messages.value.findIndex(({ id }) => id === found.messages[0]?.id);
+    const before = found.cursor === null ? [] : messages.value.slice(0, Math.max(0, first));
     opened.value =
       before.length > 0 ? { ...found, messages: [...before, ...found.messages], cursor: older.value } : found;
   } catch (error) {
@@ -120,7 +121,8 @@ export async function readOlder(): Promise<void> {
   if (cursor === null) return;
   await attempt(async () => {
     const found = await read(convId, cursor);
-    if (openId.value !== convId || !opened.value) return;
+    // Another read, for example after a second press, may have changed the beginning of the list meanwhile.
+    if (openId.value !== convId || older.value !== cursor || !opened.value) return;
     opened.value = { ...opened.value, messages: [...found.messages, ...opened.value.messages], cursor: found.cursor };
   });
 }
@@ -196,6 +198,9 @@ async function sendAll(): Promise<void> {
 
 /** Sends a reply. Returns false when it has to be sent again later. */
 async function send({ id, body, convId, ...where }: Waiting): Promise<boolean> {
+  // After the member's login has ended, another person may sign in to this browser. So the reply waits until the
+  // member who wrote it is signed in again.
+  if (loginEnded()) return later();
   try {
     const to = { params: { orgId: where.orgId, convId }, query: { mode: where.mode } };
     await call(replyToConversation, { ...to, body: { body, client_message_id: id } });
@@ -204,11 +209,14 @@ async function send({ id, body, convId, ...where }: Waiting): Promise<boolean> {
     return true;
   } catch (error) {
     const known = error instanceof CallError && error.status > 0 && error.status < 500 && error.status !== 429;
-    if (known && error.status !== 401)
-      outgoing.value = outgoing.value.map((one) => (one.id === id ? { ...one, failed: error.message } : one));
-    else setTimeout(() => void sendAll(), 3_000);
-    return known && error.status !== 401;
+    if (!known || error.status === 401) return later();
+    outgoing.value = outgoing.value.map((one) => (one.id === id ? { ...one, failed: error.message } : one));
+    return true;
   }
+}
+function later(): false {
+  setTimeout(() => void sendAll(), 3_000);
+  return false;
 }
 export const dropReply = (id: string): void => void (outgoing.value = outgoing.value.filter((one) => one.id !== id));
 /** Puts a refused reply back into the text box. */
@@ -249,9 +257,13 @@ export const snooze = (until: string) =>
   act(snoozeConversation, { until }, { snoozed: { until: until === 'reply' ? null : until, by: user.value!.userId } });
 export const wake = () => act(unsnoozeConversation, undefined, { snoozed: null });
 
-/** Marks the conversation as unread and closes it, because reading it again would mark it as read. */
+/**
+ * Marks the conversation as unread and closes it, because reading it again would mark it as read. A conversation that
+ * is opened meanwhile stays open.
+ */
 export async function markUnread(): Promise<void> {
-  if (await act(markConversationUnread, undefined, { read_position: 0 }))
+  const convId = openId.value;
+  if ((await act(markConversationUnread, undefined, { read_position: 0 })) && openId.value === convId)
     go({ screen: 'inbox', filters: address.value.filters });
 }
 

@@ -40,9 +40,22 @@ function placeOf({ conv_id, approval_id, delivery_id }: Notice): { screen: Scree
   return conv_id ? { screen: 'inbox', id: conv_id } : undefined;
 }
 
+/** Whether opening this conversation marks the notification as read. */
+const isAbout = ({ conv_id, approval_id, delivery_id }: Notice, convId: string): boolean =>
+  conv_id === convId && !approval_id && !delivery_id;
+
+/**
+ * Reads the list. An answer is dropped when the list has changed meanwhile, because it may be older than the change.
+ * The page reads a conversation on screen at the same time, so the answer may still say that notifications about it
+ * are unread.
+ */
 async function read(): Promise<void> {
+  // An effect calls this function, and must not run again when the list changes. So the list is peeked at.
+  const before = notices.peek();
   const { notifications } = await call(listNotifications, { query: { limit: 50 } });
-  notices.value = notifications;
+  if (notices.peek() !== before) return read();
+  const shown = document.hidden ? '' : openId.peek();
+  notices.value = notifications.map((one) => (isAbout(one, shown) ? { ...one, read: true } : one));
 }
 
 /** Shows a new notification in the ways that the member has chosen. */
@@ -77,8 +90,7 @@ export function showNotices(): void {
     // Opening a conversation marks the notifications about it as read.
     const convId = openId.value;
     const those = notices.peek();
-    const isRead = ({ read, conv_id, approval_id, delivery_id }: Notice) =>
-      !read && conv_id !== undefined && conv_id === convId && !approval_id && !delivery_id;
+    const isRead = (one: Notice) => !one.read && isAbout(one, convId);
     if (those.some(isRead)) notices.value = those.map((one) => (isRead(one) ? { ...one, read: true } : one));
   });
   effect(() => {
@@ -88,5 +100,8 @@ export function showNotices(): void {
     const count = waiting.value;
     document.title = `${count > 0 ? `(${count}) ` : ''}${texts.value.title}${org.value ? ` · ${org.value.name}` : ''}`;
   });
+  // The server sends each notification once, and only to pages that are connected. So a page that connects again reads
+  // what it may have missed.
+  onFrame('welcome', () => void read().catch(() => undefined));
   onFrame('notification', ({ notification }) => void show(notification).catch(() => undefined));
 }

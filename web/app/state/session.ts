@@ -10,6 +10,7 @@ import {
 } from '../../../api/access/contract/auth.ts';
 import { getOrganization } from '../../../api/access/contract/orgs.ts';
 import { kept } from './once.ts';
+import { attempt, said } from './toast.ts';
 
 export type Mode = 'test' | 'live';
 
@@ -19,6 +20,15 @@ export const user = signal<User | null | undefined>(undefined);
  * Set when a login ended while somebody worked: the sign-in dialog is shown over the page, which keeps what was typed.
  */
 export const signedOut = signal(false);
+/** Set when the login was refused. It stays true when the dialog is closed, until an answer names the same user. */
+let ended = false;
+/**
+ * Whether the user's login has ended, or the last tab to sign in or out did so for another person. The tabs of a
+ * browser share the login and the stored `user`.
+ */
+export const loginEnded = (): boolean => ended || (kept.get('user') ?? user.value?.userId) !== user.value?.userId;
+/** Why the page could not learn yet who is signed in; empty while no read has failed. */
+export const loginError = signal('');
 export const organizations = signal<readonly Membership[]>([]);
 const chosen = signal(kept.get('org'));
 export const org = computed(
@@ -36,8 +46,10 @@ export const here = <P extends object = object>(more?: P) => ({
 });
 
 whenSignedOut(() => {
-  if (user.value) signedOut.value = true;
-  else user.value = null;
+  if (user.value) {
+    ended = true;
+    signedOut.value = true;
+  } else user.value = null;
 });
 
 /** Reads who is signed in. */
@@ -49,12 +61,42 @@ export async function readLogin(): Promise<void> {
   if (login) await take(login);
 }
 
+const retryMs = 3_000;
+/**
+ * Reads who is signed in until an answer says it. A failed read does not mean that nobody is signed in, so the page
+ * then shows the error in place of the sign-in form.
+ */
+export async function findLogin(): Promise<void> {
+  while (user.value === undefined)
+    try {
+      await readLogin();
+    } catch (error) {
+      loginError.value = said(error);
+      await new Promise((resolve) => setTimeout(resolve, retryMs));
+    }
+}
+
+/**
+ * Reads the login again when the member comes back to a page whose login has ended, because the member may have signed
+ * in in another tab. The browser may report the return with two events, so no second read starts while one runs.
+ */
+let reading = false;
+async function comeBack(): Promise<void> {
+  if (!user.value || !loginEnded() || reading || document.hidden) return;
+  reading = true;
+  await attempt(readLogin);
+  reading = false;
+}
+window.addEventListener('focus', () => void comeBack());
+document.addEventListener('visibilitychange', () => void comeBack());
+
 export async function signIn(email: string, password: string): Promise<void> {
   await take(await call(loginBrowser, { body: { email, password } }));
 }
 
 export async function signOut(): Promise<void> {
   await call(logoutBrowser);
+  kept.set('user', '');
   location.assign('/app');
 }
 
@@ -70,11 +112,14 @@ export function chooseMode(to: Mode): void {
 }
 
 async function take(login: { user: User; organizations: Membership[] }): Promise<void> {
-  // When another person signs in with the dialog over the page, the page is loaded again, because its data belong to
-  // the previous person.
-  if (user.value && user.value.userId !== login.user.userId) location.assign('/app');
+  kept.set('user', login.user.userId);
+  // When another person signs in with the dialog over the page, or in another tab, the page is loaded again, because
+  // its data belong to the previous person. Until it is loaded, the login counts as ended, so waiting replies are not
+  // sent.
+  if (user.value && user.value.userId !== login.user.userId) return location.assign('/app');
   organizations.value = login.organizations;
   await readMode();
+  ended = false;
   batch(() => {
     user.value = login.user;
     signedOut.value = false;

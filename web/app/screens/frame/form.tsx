@@ -41,8 +41,13 @@ export function Form({ send, action, done, children, beside }: Given) {
     }
     busy.value = false;
   };
+  // A choice, for example of a language, may show other values than those that the error is about. Typing keeps the
+  // error, because the submit button would move while it is pressed.
+  const chosen = ({ target }: Event) => {
+    if (target instanceof HTMLSelectElement) failed.value = undefined;
+  };
   return (
-    <form class="stack" onSubmit={(event) => void submit(event)}>
+    <form class="stack" onSubmit={(event) => void submit(event)} onChange={chosen}>
       <Wrong.Provider value={wrong}>{children}</Wrong.Provider>
       {failed.value !== undefined && (
         <p class="error" role="alert">

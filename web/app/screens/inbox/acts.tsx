@@ -9,6 +9,7 @@ import { useKeys } from '../../parts/keys.ts';
 import { moment } from '../../rules/times.ts';
 import { snoozeTimes } from '../../rules/writing.ts';
 import { assign, escalate, markUnread, reopen, setPriority, setTags, snooze, wake } from '../../state/conversation.ts';
+import { minute } from '../../state/minute.ts';
 import { people } from '../../state/people.ts';
 import { user } from '../../state/session.ts';
 import { teamTags } from '../../state/tags.ts';
@@ -51,7 +52,7 @@ export function Acts({ one, resolveAndNext }: { one: InboxConversation; resolveA
       <Act name={t.priority} act={ask('priority')} />
       {one.snoozed && (
         <small>
-          {one.snoozed.until ? t.snoozedUntil(moment(one.snoozed.until, new Date(), locale.value)) : t.snoozedReply}
+          {one.snoozed.until ? t.snoozedUntil(moment(one.snoozed.until, minute.value, locale.value)) : t.snoozedReply}
         </small>
       )}
       {asked.value && dialogs[asked.value]()}

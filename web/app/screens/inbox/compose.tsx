@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { useSignal, type ReadonlySignal } from '@preact/signals';
 import { customerName } from './entry.tsx';
 import type { InboxConversation } from '../../../../api/chat/contract/inbox.ts';
-import { useKeys } from '../../parts/keys.ts';
+import { isComposing, useKeys } from '../../parts/keys.ts';
 import { replaced, wordAt, type Insert } from '../../rules/writing.ts';
 import { canned, readCanned } from '../../state/canned.ts';
 import { draft, noteDraft, openId, reply, suggest, type, typeNote, writeNote } from '../../state/conversation.ts';
@@ -65,7 +65,7 @@ export function Compose({ one, writing, write, box }: Given) {
   };
   const send = async () => (writing.value === 'reply' ? reply() : writeNote());
   const pressed = (event: KeyboardEvent) => {
-    if (event.isComposing) return;
+    if (isComposing(event)) return;
     const { key, ctrlKey, metaKey } = event;
     const choices = found();
     const choice = choices[chosen.value];

@@ -2,6 +2,7 @@
 import type { InboxConversation } from '../../../../api/chat/contract/inbox.ts';
 import { Link } from '../frame/link.tsx';
 import { moment, span } from '../../rules/times.ts';
+import { minute } from '../../state/minute.ts';
 import { nameOf, viewers } from '../../state/people.ts';
 import { user } from '../../state/session.ts';
 import { colourOf } from '../../state/tags.ts';
@@ -25,7 +26,7 @@ export function around(convId: string): string {
 
 export function Entry({ one, current }: { one: InboxConversation; current: boolean }) {
   const t = texts.value;
-  const now = new Date();
+  const now = minute.value;
   const {
     conv_id,
     customer,

@@ -17,6 +17,7 @@ import {
   takeBack,
   typing,
 } from '../../state/conversation.ts';
+import { minute } from '../../state/minute.ts';
 import { nameOf } from '../../state/people.ts';
 import { isAdmin, user } from '../../state/session.ts';
 import { locale, texts } from '../../texts/texts.ts';
@@ -89,7 +90,7 @@ function Message({ message }: { message: InboxMessage }) {
   return (
     <article class={`message ${role}`}>
       <header>
-        <strong>{who}</strong> <small>{moment(timestamp, new Date(), locale.value)}</small>
+        <strong>{who}</strong> <small>{moment(timestamp, minute.value, locale.value)}</small>
       </header>
       {mail && <p class="subject">{mail.subject}</p>}
       <p class="said">{body}</p>
@@ -116,7 +117,7 @@ function NoteShown({ note: { note_id, author, body, at } }: { note: Note }) {
         <strong>
           {t.note}: {nameOf(author) || t.formerMember}
         </strong>{' '}
-        <small>{moment(at, new Date(), locale.value)}</small>
+        <small>{moment(at, minute.value, locale.value)}</small>
       </header>
       <p class="said">{body}</p>
       {(author === user.value!.userId || isAdmin.value) && (

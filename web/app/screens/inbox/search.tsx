@@ -8,6 +8,7 @@ import { useKeys } from '../../parts/keys.ts';
 import { textOf } from '../../parts/field.tsx';
 import { Rows } from '../../parts/rows.tsx';
 import { moment } from '../../rules/times.ts';
+import { minute } from '../../state/minute.ts';
 import { address, go } from '../../state/route.ts';
 import { locale, texts } from '../../texts/texts.ts';
 
@@ -72,7 +73,7 @@ const HitShown = ({ hit: { conv_id, in: place, at, excerpt, marks } }: { hit: Hi
     aria-current={conv_id === address.value.id ? 'true' : undefined}
   >
     <span class="line">
-      <small>{texts.value.places[place]}</small> <small>{moment(at, new Date(), locale.value)}</small>
+      <small>{texts.value.places[place]}</small> <small>{moment(at, minute.value, locale.value)}</small>
     </span>
     <span class="excerpt">{marked(excerpt, marks)}</span>
   </Link>

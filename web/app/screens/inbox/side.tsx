@@ -4,6 +4,7 @@ import { customerName } from './entry.tsx';
 import { Link } from '../frame/link.tsx';
 import { moment } from '../../rules/times.ts';
 import { context, events } from '../../state/conversation.ts';
+import { minute } from '../../state/minute.ts';
 import { nameOf } from '../../state/people.ts';
 import { locale, texts } from '../../texts/texts.ts';
 
@@ -51,7 +52,7 @@ export function Side({ one }: { one: InboxConversation }) {
           <ol class="events">
             {events.value.map(({ event_id, type, at }) => (
               <li key={event_id}>
-                {t.eventNames[type] ?? type} <small>{moment(at, new Date(), locale.value)}</small>
+                {t.eventNames[type] ?? type} <small>{moment(at, minute.value, locale.value)}</small>
               </li>
             ))}
           </ol>

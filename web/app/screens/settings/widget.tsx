@@ -31,6 +31,10 @@ async function showChat(page: Previewed | null): Promise<void> {
 export function WidgetLook() {
   const t = texts.value.settings;
   const params = { orgId: orgId.value };
+  /**
+   * The language of the greeting and the starters. Only these two fields are created again when it changes, so that the
+   * others keep what is typed.
+   */
   const language = useSignal<(typeof languages)[number]>(languages.find((one) => locale.value.startsWith(one)) ?? 'en');
   /** The number of changes. A new number makes the browser load the preview again. */
   const version = useSignal(0);
@@ -84,12 +88,7 @@ export function WidgetLook() {
     <div class="twin">
       {isAdmin.value ? (
         <div>
-          <Form
-            key={`${language.value} ${version.value}`}
-            send={send}
-            action={texts.value.save}
-            done={texts.value.saved}
-          >
+          <Form send={send} action={texts.value.save} done={texts.value.saved}>
             <Text {...of('accent')} type="color" />
             <Text {...of('agent_name')} maxLength={60} />
             <Select
@@ -98,8 +97,8 @@ export function WidgetLook() {
               chosen={language.value}
               change={(one) => (language.value = one as 'en')}
             />
-            <Text {...of('greeting')} of="greetings" rows={2} maxLength={500} />
-            <Text {...of('starters')} rows={4} />
+            <Text key={`greeting ${language.value}`} {...of('greeting')} of="greetings" rows={2} maxLength={500} />
+            <Text key={`starters ${language.value}`} {...of('starters')} rows={4} />
             <Select {...of('ask_email')} names={t.askEmails} chosen={widget.ask_email} />
             <Select {...of('outside')} names={t.outsides} chosen={widget.outside} />
           </Form>

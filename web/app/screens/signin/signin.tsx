@@ -62,8 +62,14 @@ function Form({ email }: { email: string }) {
       <button type="submit" class="main">
         {t.signIn}
       </button>
+      {/* From the dialog over a page, an identity provider opens in a new tab, so the page keeps what was typed. */}
       {providers.value.map((provider) => (
-        <a key={provider} class="button" href={`/v1/auth/oidc/${encodeURIComponent(provider)}/start?page=app`}>
+        <a
+          key={provider}
+          class="button"
+          href={`/v1/auth/oidc/${encodeURIComponent(provider)}/start?page=app`}
+          target={user.value ? '_blank' : undefined}
+        >
           {t.signInWith(provider)}
         </a>
       ))}
