@@ -92,6 +92,9 @@ async function goOn(deps: CallDeps, call: ToolCall, server: ToolServer | null, r
   if (verdict === 'deny' || verdict === 'hand_off') return void (await endCall(deps, call, 'drop', outcomeOf[verdict]));
   const awaited = awaitedBy[verdict];
   if (awaited === undefined) return send(deps, call, { ...run, server, tool, who });
+  // No mail shows a question, so a customer who writes by mail cannot agree, and a person takes over.
+  if (call.session_id === undefined && awaited !== 'member')
+    return void (await endCall(deps, call, 'drop', 'handed_off'));
   await askToAgree(deps, call, awaited);
   return undefined;
 }

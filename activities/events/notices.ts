@@ -158,9 +158,11 @@ export function createNoticeActivities(deps: NoticeDeps) {
     const { _id: conv_id, mode, customer_id } = conversation;
     const { event_id: key, again, to, by, reason = 'replied' } = occasion;
     const topic = aboutConversation(conv_id);
-    const assignee = to !== undefined && membersOf(org).includes(to) ? to : undefined;
-    // The assignee may have left the organization meanwhile. Then the other members are notified. Nobody is notified if
-    // the notice concerned only the assignee, or if a customer wrote in a conversation that does not wait for a person.
+    const concerned = occasion.kind === 'snooze_over' ? [to, by] : [to];
+    const assignee = concerned.find((userId) => userId !== undefined && membersOf(org).includes(userId));
+    // The assignee may have left the organization meanwhile. Then the member who snoozed is notified of the end of the
+    // snooze. Otherwise the other members are notified. Nobody is notified if the notice concerned only the assignee,
+    // or if a customer wrote in a conversation that does not wait for a person.
     if (personal.includes(occasion.kind) && assignee === undefined) return;
     const repliedToNobody = occasion.kind === 'customer_replied' && assignee === undefined;
     if (repliedToNobody && conversation.status !== 'escalated') return;

@@ -5,7 +5,7 @@ import { findSupportConfig, recentSupportConfig } from '../../models/integration
 import { findSentences } from '../../models/knowledge/chunk.ts';
 import { findPassages } from '../../models/knowledge/knowledge.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
-import { isNamed, type Offer } from '../../models/rules/knowledge/offers.ts';
+import { namedBy, type Offer } from '../../models/rules/knowledge/offers.ts';
 import {
   chosen,
   passagesOf,
@@ -65,8 +65,8 @@ export type FindOptions = {
 };
 
 /**
- * Retrieves the passages that may answer. A message that equals the heading of a passage, or accepts an offered
- * passage, is answered by that passage. `searched`, `askings` and `context` are results of reading the message.
+ * Retrieves the passages that may answer. A message that equals the heading of a passage (`namedBy`), or accepts an
+ * offered passage, is answered by that passage. `searched`, `askings` and `context` are results of reading the message.
  */
 export async function findKnowledge(
   deps: Pick<AgentDeps, 'search' | 'embedding'>,
@@ -79,9 +79,9 @@ export async function findKnowledge(
   const asked = askedSegments(segments);
   const ask = { question: searched, askings, context, asked, strict, everything };
   const retrieval = await retrieve(retrieveDeps(deps, orgId, mode), ask);
-  const named = retrieval.judged.filter(({ passage }) =>
-    offered ? passage.id === offered.passage : isNamed(body, passage),
-  );
+  const named = offered
+    ? retrieval.judged.filter(({ passage }) => passage.id === offered.passage)
+    : namedBy(body, retrieval);
   if (offered && named.length === 0) {
     const [passage] = await findPassages(orgId, mode, [offered.passage]);
     if (passage && stillReachable(passage, { asked, strict })) named.push(chosen(passage));

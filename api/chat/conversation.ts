@@ -18,6 +18,7 @@ import { countMissed, uncountMessage } from '../../models/chat/unread.ts';
 import { conversationWriter } from '../../models/chat/log.ts';
 import { ackFrame, findClientMessage, type Message } from '../../models/chat/message.ts';
 import { startStored, storeMessage, type ConversationRef, type Said } from '../../models/chat/saying.ts';
+import { tellStaff } from '../../models/live/staff.ts';
 import { noSuch, Problem } from '../../models/rules/base/errors.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
@@ -135,6 +136,9 @@ export async function endConversation(
   { _id: convId, org_id: orgId }: ConversationRef,
   csat: number | undefined,
 ): Promise<void> {
-  const ended = await actOn(orgId, convId, 'end', { now: ctx.clock(), attend: true, ...defined({ csat }) });
+  const now = ctx.clock();
+  const ended = await actOn(orgId, convId, 'end', { now, attend: true, ...defined({ csat }) });
+  // The workflow shows only a new status, so a rating of a conversation that was already resolved is told here.
+  await tellStaff(orgId, { type: 'changed', body: { conv_id: convId } }, now);
   await startSaved(ctx, ConversationModel, ended, ended.pending ?? []);
 }

@@ -95,6 +95,8 @@ export function createFrameTaker(ctx: Context, limit: Limiter) {
         const email = readEmail(frame.email);
         if (email === undefined) throw new Problem('VALIDATION', { message: 'email: must be an e-mail address' });
         await setContactEmail(customer.orgId, customer.customerId, email);
+        // Members see the address in the conversation's entry in the inbox.
+        await tellStaff(customer.orgId, { type: 'changed', body: { conv_id: conversation._id } }, ctx.clock());
         socket.tell('contact', { email });
         return;
       }

@@ -5,11 +5,19 @@
 import { Parser } from 'htmlparser2';
 import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import type { Blocks, Limits } from './limits.ts';
+import { raise } from './raise.ts';
 import { createSpans, maxSpannedCells, spanOf, type Spans } from './spans.ts';
 import { tableHead } from '../../models/rules/knowledge/tablehead.ts';
 import { addTable, type FirstRow } from './table.ts';
 
-const silent = new Set(['script', 'style', 'template', 'head', 'title', 'svg', 'math', 'iframe', 'object', 'select']);
+/** Struck-out text (`del`, `s`, `strike`) is dropped, because its author no longer means it. */
+const silent = new Set(
+  ['script', 'style', 'template', 'head', 'title', 'svg', 'math', 'iframe', 'object', 'select'].concat([
+    'del',
+    's',
+    'strike',
+  ]),
+);
 const breaking = new Set(
   (
     'p div section article header footer main aside nav blockquote pre ul ol li dl dt dd figure figcaption details ' +
@@ -115,6 +123,7 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
   let text = '';
   let muted = 0;
   let preformatted = 0;
+  let superscripts = 0;
   const lists: { ordered: boolean; next: number }[] = [];
   let marker = '';
   let inItem = false;
@@ -194,6 +203,7 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
       else if (name === 'img') write(attributes['alt'] ? ` ${attributes['alt']} ` : '');
       else if (name === 'a') links.push({ href: attributes['href'] ?? '', label: '' });
       else if (name === 'pre') preformatted += 1;
+      else if (name === 'sup') superscripts += 1;
       else if (name === 'ul' || name === 'ol')
         lists.push({ ordered: name === 'ol', next: Number(attributes['start'] ?? 1) || 1 });
       else if (name === 'li') {
@@ -230,7 +240,8 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
     },
     text(piece) {
       if (muted > 0) return;
-      const clean = preformatted > 0 ? piece : piece.replace(/\s+/g, ' ');
+      const raised = superscripts > 0 ? raise(piece) : piece;
+      const clean = preformatted > 0 ? raised : raised.replace(/\s+/g, ' ');
       const table = tables.at(-1);
       if (table && table.cell === undefined && clean.trim()) table.caption += clean;
       else if (!table || table.cell !== undefined) write(clean);
@@ -259,6 +270,7 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
           write(` (${link.href})`);
         }
       } else if (name === 'pre') preformatted = Math.max(0, preformatted - 1);
+      else if (name === 'sup') superscripts = Math.max(0, superscripts - 1);
       else if (name === 'ul' || name === 'ol') {
         lists.pop();
         inItem = lists.length > 0;

@@ -1,5 +1,5 @@
 /** Reads plain text and Markdown, in any encoding. */
-import { marked } from 'marked';
+import { Marked } from 'marked';
 import { isCompoundFile, isZip, looksBinary } from '../../models/rules/knowledge/document.ts';
 import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import { guessText } from '../base/charset.ts';
@@ -18,11 +18,20 @@ export function decodeText(bytes: Buffer, limits: Limits): string {
   return text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n');
 }
 
+/**
+ * Only two tildes strike text out. A single tilde is text, because it also writes a range: in `10~12, 14~16`, the text
+ * between the tildes must not be dropped.
+ */
+const markdown = new Marked({
+  gfm: true,
+  tokenizer: { del: (source) => (source.startsWith('~~') ? false : undefined) },
+});
+
 /** Reads GitHub-flavoured Markdown without its front matter. */
 export function readMarkdown(bytes: Buffer, limits: Limits): Blocks {
   const source = decodeText(bytes, limits).replace(/^---\n[\s\S]{0,20000}?\n(?:---|\.\.\.)[ \t]*(?:\n|$)/, '');
   const blocks = new Blocks(limits);
-  addHtml(blocks, limits, marked.parse(source, { gfm: true, async: false }));
+  addHtml(blocks, limits, markdown.parse(source, { async: false }));
   return blocks;
 }
 

@@ -1,10 +1,12 @@
 /**
  * Reduces a part of a Word document to the elements that mammoth needs, as a stream. Word writes about 200 bytes of XML
  * around each word, and mammoth builds two trees from the XML. After the reduction a tree has only a few nodes for each
- * paragraph. Content that the author hid or deleted is removed. Text inside elements unknown to mammoth is kept.
+ * paragraph. Content that the author hid, deleted or struck out is removed. Text inside elements unknown to mammoth is
+ * kept.
  */
 import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import type { Limits } from './limits.ts';
+import { raise } from './raise.ts';
 import { isOn, type HidingStyles } from './wordstyles.ts';
 import { readXml, type Archive, type XmlHandlers } from './zip.ts';
 
@@ -38,7 +40,7 @@ const removedEmpty = new Set(['p', 'pPr', 'numPr', 'trPr', 'tcPr']);
 const properties: Readonly<Record<string, ReadonlySet<string> | undefined>> = {
   pPr: new Set(['pStyle', 'numPr', 'rPr']),
   numPr: new Set(['ilvl', 'numId']),
-  rPr: new Set(['vanish', 'rStyle', 'del']),
+  rPr: new Set(['vanish', 'strike', 'dstrike', 'vertAlign', 'rStyle', 'del']),
   trPr: new Set(['hidden', 'del', 'tblHeader']),
   tcPr: new Set(['gridSpan', 'vMerge']),
 };
@@ -136,6 +138,10 @@ type Open = {
   /** Whether the element hides its text, directly or by its style. */
   hides?: boolean;
   styled?: boolean | undefined;
+  /** Whether a run's text is struck out. This hides the text whatever `hides` and `styled` say. */
+  struck?: boolean;
+  /** Whether a run's text is a superscript. */
+  raised?: boolean;
   /**
    * Field marks inside a run. They are kept even if the run is hidden; otherwise the enclosing field would never end.
    */
@@ -170,6 +176,7 @@ class Rewriter implements XmlHandlers {
   /** The number of open elements that are being removed: one element, and its open descendants. */
   private skipping = 0;
   private inText = false;
+  private inSuperscript = false;
   private inInstruction = false;
   private instruction = '';
   /** The alternative text for the next picture. */
@@ -200,7 +207,7 @@ class Rewriter implements XmlHandlers {
 
   text(text: string): void {
     if (this.skipping > 0) return;
-    if (this.inText) this.output.text(text);
+    if (this.inText) this.output.text(this.inSuperscript ? raise(text) : text);
     else if (this.inInstruction && this.instruction.length < maxInstruction) this.instruction += text;
   }
 
@@ -261,7 +268,10 @@ class Rewriter implements XmlHandlers {
     const place = `${owner.name}/${name}`;
     if (name === 'vanish' || name === 'hidden') {
       if (place === 'r/vanish' || place === 'tr/hidden') owner.hides = isOn(val);
-    } else if (place === 'tr/del') owner.hides = true;
+    } else if (name === 'strike' || name === 'dstrike') {
+      if (isOn(val)) owner.struck = true;
+    } else if (name === 'vertAlign') owner.raised = val === 'superscript';
+    else if (place === 'tr/del') owner.hides = true;
     else if (name === 'rStyle') owner.styled = this.styles.get(val ?? '');
     else if (place === 'pPr/del') this.output.block('<w:rPr><w:del/></w:rPr>');
     else if (place === 'p/pStyle') {
@@ -277,6 +287,7 @@ class Rewriter implements XmlHandlers {
     switch (item.name) {
       case 't':
         this.inText = parent === 'r';
+        this.inSuperscript = this.path.at(-1)?.raised ?? false;
         break;
       case 'instrText':
         this.inInstruction = true;
@@ -344,9 +355,9 @@ class Rewriter implements XmlHandlers {
     this.alternative = '';
   }
 
-  private isHidden({ name, hides, styled }: Open): boolean {
+  private isHidden({ name, hides, styled, struck }: Open): boolean {
     const paragraph = name === 'r' ? this.path.findLast((open) => open.name === 'p') : undefined;
-    return hides ?? styled ?? paragraph?.styled ?? false;
+    return struck === true || (hides ?? styled ?? paragraph?.styled ?? false);
   }
 }
 

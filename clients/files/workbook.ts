@@ -5,6 +5,7 @@ import { getFormatFromId } from 'numfmt';
 import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import { unescapeString } from './cells.ts';
 import type { Limits } from './limits.ts';
+import { raise } from './raise.ts';
 import { partOf, readRelations, readXml, type Archive } from './zip.ts';
 
 /** A visible sheet, and the path of its part in the archive. */
@@ -18,18 +19,21 @@ async function readStrings(archive: Archive, part: string | undefined, limits: L
   let open = '';
   let total = 0;
   let inText = false;
+  let raised = false;
   let phonetic = 0;
   await readXml(archive, part, {
-    open(tag) {
+    open(tag, { val }) {
       if (tag === 'si') open = '';
+      else if (tag === 'vertAlign') raised = val === 'superscript';
       else if (tag === 'rPh') phonetic += 1;
       else if (tag === 't') inText = true;
     },
     text(text) {
-      if (inText && phonetic === 0) open += text;
+      if (inText && phonetic === 0) open += raised ? raise(text) : text;
     },
     close(tag) {
       if (tag === 't') inText = false;
+      else if (tag === 'r') raised = false;
       else if (tag === 'rPh') phonetic -= 1;
       else if (tag === 'si') {
         total += open.length;

@@ -9,6 +9,7 @@ import { refuseCompoundFile } from './docx.ts';
 import { Blocks, type Limits } from './limits.ts';
 import { columnOf, fillMerges, mergeOf, type Merge } from './merges.ts';
 import { createOutline, staysHidden, type Group } from './outline.ts';
+import { raise } from './raise.ts';
 import { addSheet } from './table.ts';
 import { readWorkbook, type Sheet, type Workbook } from './workbook.ts';
 import { openArchive, readXml, type Archive, type XmlHandlers } from './zip.ts';
@@ -34,6 +35,7 @@ class SheetReader implements XmlHandlers {
   private row: SheetRow = { number: 0, cells: [], hidden: false, group: undefined, gap: false };
   private cell: Cell = { type: 'n', format: 'General', column: -1, value: '', formula: false };
   private inValue = false;
+  private raised = false;
   private phonetic = 0;
   /** Whether a blank row precedes the next row. */
   private blank = false;
@@ -61,16 +63,18 @@ class SheetReader implements XmlHandlers {
       const merge = mergeOf(attributes['ref'] ?? '');
       if (merge) this.merges.push(merge);
     } else if (tag === 'rPh') this.phonetic += 1;
+    else if (tag === 'vertAlign') this.raised = attributes['val'] === 'superscript';
     else if (tag === 'f') this.cell.formula = true;
     else if (tag === 'v' || tag === 't') this.inValue = true;
   }
 
   text(text: string): void {
-    if (this.inValue && this.phonetic === 0) this.cell.value += text;
+    if (this.inValue && this.phonetic === 0) this.cell.value += this.raised ? raise(text) : text;
   }
 
   close(tag: string): void {
     if (tag === 'v' || tag === 't') this.inValue = false;
+    else if (tag === 'r') this.raised = false;
     else if (tag === 'rPh') this.phonetic -= 1;
     else if (tag === 'c') this.closeCell();
     else if (tag === 'row') this.closeRow();

@@ -1,12 +1,12 @@
 /**
  * Prevents the MCP library from rejecting a whole reply because of one part: a tool that violates the protocol, or
- * content of an unknown type. The original tools and content are kept unchanged in `_meta`, and the code that reads
- * them treats them as untrusted.
+ * content of an unknown type. The original tools and content are kept in `_meta`, unchanged except for schemas that are
+ * nested too deeply, and the code that reads them treats them as untrusted.
  */
 import { randomUUID } from 'node:crypto';
 import type { StreamableHTTPClientTransport, Tool } from '@modelcontextprotocol/client';
 import type { ContentBlock } from '../../models/rules/mcp/result.ts';
-import { maxDescriptionLength, type ListedTool } from '../../models/rules/mcp/tool.ts';
+import { maxDescriptionLength, maxSchemaDepth, type ListedTool } from '../../models/rules/mcp/tool.ts';
 
 type Given = Record<string, unknown>;
 const isRecord = (value: unknown): value is Given =>
@@ -53,9 +53,11 @@ function withContent(result: Given): Given {
 }
 
 const toolsIn = (tools: unknown[]) =>
-  tools.flatMap((tool) => {
-    if (!isRecord(tool) || typeof tool['name'] !== 'string') return [];
-    const { name, inputSchema } = tool;
+  tools.flatMap((given) => {
+    if (!isRecord(given) || typeof given['name'] !== 'string') return [];
+    const { name, inputSchema: listed, outputSchema } = given;
+    const inputSchema = bounded(listed);
+    const tool = { ...given, inputSchema, outputSchema: bounded(outputSchema) };
     // A well-formed schema is passed on unchanged, so that the library can drop a tool whose schema asks for headers
     // that the protocol forbids.
     const input = isRecord(inputSchema) && isInput(inputSchema) ? inputSchema : { type: 'object' };
@@ -68,7 +70,21 @@ const isInput = ({ type, properties = {}, required = [] }: Given): boolean =>
   Array.isArray(required) &&
   required.every((name) => typeof name === 'string');
 
-/** A listed tool as the server sent it, with the description cut to `maxDescriptionLength`. */
+/**
+ * Empties the objects and lists of a schema below `maxSchemaDepth`, because code that walks a schema fails on very deep
+ * ones. What is left is still one level too deep, so that the schema is unusable and differs from an approved one.
+ */
+function bounded(value: unknown, depthLeft = maxSchemaDepth): unknown {
+  if (value === null || typeof value !== 'object') return value;
+  if (depthLeft === 0) return {};
+  if (Array.isArray(value)) return value.map((one) => bounded(one, depthLeft - 1));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, bounded(inner, depthLeft - 1)]));
+}
+
+/**
+ * A listed tool as the server sent it, with the description cut to `maxDescriptionLength` and with schemas that are
+ * `bounded`.
+ */
 export function listedOf({ name, _meta: meta }: Tool): ListedTool {
   const { description, inputSchema, outputSchema } = meta![carried] as Given;
   return {

@@ -8,7 +8,7 @@ import type { ErrorObject } from 'ajv/dist/2020.js';
 import { LRUCache } from 'lru-cache';
 import { dialectNames, dialectOf, type Dialect } from './dialects.ts';
 import { flagsOf, withoutForeign } from './patterns.ts';
-import { maxSchemaDepth, maxSchemaLength, type JsonSchema } from '../../models/rules/mcp/tool.ts';
+import { maxSchemaDepth, maxSchemaLength, maxSchemaParts, type JsonSchema } from '../../models/rules/mcp/tool.ts';
 
 /** `problem`: where and why the value is invalid, without the value itself. */
 export type Fit = { fits: true } | { fits: false; problem: string };
@@ -25,6 +25,12 @@ export class BadSchema extends Error {
 const expressionMs = 50;
 const bed = createContext(Object.create(null));
 const search = new Script('new RegExp(pattern, flags).test(text)');
+/**
+ * Time limit of one check, in ms. Definitions that each refer twice to the next one take time that doubles with each
+ * definition; an ordinary check takes less than a millisecond.
+ */
+const checkMs = 1_000;
+const checking = new Script('check()');
 
 /**
  * Compiles a regular expression whose `test` throws when it runs longer than `expressionMs`; the value then fails the
@@ -53,8 +59,23 @@ function boundedExpression(pattern: string) {
 }
 boundedExpression.code = 'boundedExpression';
 
-/** `format` is not validated: from 2019-09 on it is only an annotation, and in older versions it is ambiguous. */
-const options = { strict: false, validateFormats: false, logger: false } as const;
+/**
+ * `format` is not validated: from 2019-09 on it is only an annotation, and in older versions it is ambiguous. A
+ * definition is compiled once, not once for each reference, because a small schema may have many references.
+ * `multipleOf` allows for the rounding of decimal fractions, because 19.99 / 0.01 is no whole number.
+ */
+const options = {
+  strict: false,
+  validateFormats: false,
+  logger: false,
+  inlineRefs: false,
+  multipleOfPrecision: 6,
+} as const;
+/**
+ * The maximum number of characters of the code that a schema is compiled to. References into nested parts compile the
+ * inner parts several times, so the number of parts alone does not bound the work.
+ */
+const maxCodeLength = 2_000_000;
 /** The meta-schema validators, one for each version. */
 const judges = new Map<Dialect, ReturnType<Dialect['make']>>();
 const known = new LRUCache<string, ReadSchema>({ max: 500 });
@@ -74,15 +95,19 @@ export function checkOf(schema: JsonSchema): SchemaCheck | undefined {
 
 /** @throws BadSchema */
 export function readSchema(schema: JsonSchema): ReadSchema {
+  const { depth, parts } = sizeOf(schema);
+  // The depth is checked first, because a very deep value cannot be written as JSON.
+  if (depth > maxSchemaDepth) throw new BadSchema(`may be nested ${maxSchemaDepth} deep`);
   const text = JSON.stringify(schema);
   const standing = known.get(text);
   if (standing) return standing;
   if (text.length > maxSchemaLength) throw new BadSchema(`may have ${maxSchemaLength} characters as JSON`);
-  if (depthOf(schema) > maxSchemaDepth) throw new BadSchema(`may be nested ${maxSchemaDepth} deep`);
+  if (parts > maxSchemaParts) throw new BadSchema(`may have ${maxSchemaParts} objects and lists`);
   const dialect = dialectOf(schema);
   if (!dialect) throw new BadSchema(`names a version of JSON Schema that is not known; ${dialectNames} are`);
   // `$schema` is removed: the version is already known, and the validator rejects other spellings of its URL.
-  const { $schema: _named, ...given } = JSON.parse(text) as JsonSchema;
+  // `$async` is no keyword of JSON Schema, but it makes the validator compile to a function that returns a promise.
+  const { $schema: _named, $async: _flag, ...given } = JSON.parse(text) as JsonSchema;
   const { schema: enforced, removed } = withoutForeign(given);
   const read = { check: compile(enforced, dialect), unenforced: removed };
   known.set(text, read);
@@ -93,16 +118,22 @@ function compile(schema: JsonSchema, dialect: Dialect): SchemaCheck {
   const judge = judges.get(dialect) ?? dialect.make(options);
   judges.set(dialect, judge);
   // Each schema gets a new instance, because schemas of different owners may have the same `$id`.
-  const ajv = dialect.make({ ...options, meta: false, validateSchema: false, code: { regExp: boundedExpression } });
+  // The code is not optimized, because the time for that grows with the square of its length.
+  const code = { regExp: boundedExpression, process: boundedCode(), optimize: false };
+  const ajv = dialect.make({ ...options, meta: false, validateSchema: false, code });
   try {
     if (judge.validateSchema(schema) !== true) throw new Error(judge.errorsText(judge.errors));
     const validate = ajv.compile(schema);
+    // A promise counts as a fit, and its rejection would end the process.
+    if ('$async' in validate) throw new Error('it may not be asynchronous');
     return (value) => {
       try {
-        return validate(value) ? { fits: true } : { fits: false, problem: said(validate.errors?.[0]) };
+        Object.assign(bed, { check: () => validate(value) });
+        const fits = checking.runInContext(bed, { timeout: checkMs }) as boolean;
+        return fits ? { fits } : { fits, problem: said(validate.errors?.[0]) };
       } catch {
-        // A `$ref` that refers to itself without end throws, and so does a regular expression that exceeds its time
-        // limit.
+        // A `$ref` that refers to itself without end throws, and so does a check or a regular expression that exceeds
+        // its time limit.
         return { fits: false, problem: 'cannot be checked by this schema' };
       }
     };
@@ -113,14 +144,33 @@ function compile(schema: JsonSchema, dialect: Dialect): SchemaCheck {
   }
 }
 
+/** Returns a function that receives the code of each compiled part, and throws when the total is too long. */
+function boundedCode(): (code: string) => string {
+  let length = 0;
+  return (code) => {
+    length += code.length;
+    if (length > maxCodeLength) throw new Error('it is too complex');
+    return code;
+  };
+}
+
 function said(error: ErrorObject | undefined): string {
   const path = error?.instancePath.replace(/^\//, '').replaceAll('/', '.') ?? '';
   return `${path === '' ? '' : `${path} `}${error?.message ?? 'does not fit'}`.slice(0, 300);
 }
 
-function depthOf(value: unknown): number {
-  if (value === null || typeof value !== 'object') return 0;
+/**
+ * The nesting depth of a value, and the number of its objects and lists. Levels below the first forbidden one are not
+ * counted.
+ */
+function sizeOf(value: unknown, depthLeft = maxSchemaDepth + 1): { depth: number; parts: number } {
+  if (value === null || typeof value !== 'object' || depthLeft === 0) return { depth: 0, parts: 0 };
   let depth = 0;
-  for (const inner of Object.values(value)) depth = Math.max(depth, depthOf(inner));
-  return depth + 1;
+  let parts = 1;
+  for (const inner of Object.values(value)) {
+    const size = sizeOf(inner, depthLeft - 1);
+    depth = Math.max(depth, size.depth);
+    parts += size.parts;
+  }
+  return { depth: depth + 1, parts };
 }

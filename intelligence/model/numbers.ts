@@ -44,6 +44,9 @@ const tellingDigits = 7;
 /** A date, which is split into three separate numbers, because the order of day and month differs between countries. */
 const date = /\b(\d{1,2})[./](\d{1,2})[./](\d{2,4})\b/gu;
 
+/** The last digit of a price with its cents as superscripts: `9⁹⁹` is read as 9 and as 9.99. */
+const cents = /(\d)([⁰¹²³⁴-⁹]{2})(?![⁰¹²³⁴-⁹])/gu;
+
 /** All normalised forms that a number may mean: `1.234` is read as 1234; `16.30` may be a time or a decimal. */
 function formsOf(text: string): string[] {
   const digits = text.replaceAll(/\D/gu, '');
@@ -70,7 +73,8 @@ export const figuresIn = (text: string): string[][] =>
 
 /** All numbers of a text, written in digits or words, in normalised form. */
 export function numbersIn(text: string): Set<string> {
-  const found = new Set(figuresIn(text).flat());
+  const plain = text.replaceAll(cents, (_, digit: string, raised: string) => `${digit}.${raised.normalize('NFKD')}`);
+  const found = new Set([...figuresIn(text), ...(plain === text ? [] : figuresIn(plain))].flat());
   for (const word of fold(text).match(/\p{L}+/gu) ?? []) {
     const value = valueOf.get(word);
     if (value !== undefined) found.add(value);

@@ -143,11 +143,12 @@ function change(
   return {
     $set: {
       status,
-      updated_at: now,
       ...keptUntil(standing.mode, now),
       ...(ticket ? { ticket } : {}),
       ...defined({ csat, assigned_to: assignTo }),
       ...(message ? { preview: previewOf(message.body) } : {}),
+      // A conversation begins with its first message, which may come weeks after the chat was opened.
+      ...(message && standing.position === 0 ? { created_at: now } : {}),
       ...(message?.byCustomer ? { customer_preview: previewOf(message.body) } : {}),
       ...(status !== standing.status ? { misses: 0 } : {}),
       ...(waits && standing.status !== 'escalated' ? { waiting_since: now } : {}),
@@ -159,9 +160,10 @@ function change(
       ...(context ? { session_context: context } : {}),
     },
     ...(gone.length > 0 ? { $unset: Object.fromEntries(gone.map((field) => [field, ''])) } : {}),
-    // `last_message_at` never goes back, even when the clock of this process is slow. Otherwise a caller that reads the
-    // list page by page could get the conversation twice.
-    ...(message ? { $max: { last_message_at: now } } : {}),
+    // Neither time goes back, even when the clock of this process is slow. Otherwise a member's page could ignore the
+    // change (`updated_at`), and a caller that reads the list page by page could get the conversation twice
+    // (`last_message_at`).
+    $max: { updated_at: now, ...(message ? { last_message_at: now } : {}) },
     $inc: {
       ...(moved ? { version: 1 } : {}),
       ...(status === standing.status ? {} : { status_version: 1 }),

@@ -44,14 +44,19 @@ export async function findCannedReply(orgId: string, userId: string, replyId: st
 const taken = (shortcut: string): Problem =>
   new Problem('CONFLICT', { message: `There is a reply with the shortcut ${shortcut}; choose another one.` });
 
+/** @throws Problem CONFLICT when the owner, or all members together, have `maxCannedReplies` replies already. */
+async function checkRoom(org_id: string, owner: string | null): Promise<void> {
+  if ((await collectionOf(CannedReplyModel).countDocuments({ org_id, owner })) >= maxCannedReplies)
+    throw new Problem('CONFLICT', { message: `There may be ${maxCannedReplies} such replies; remove one.` });
+}
+
 /** @throws Problem CONFLICT when the shortcut is taken, or the owner has `maxCannedReplies` replies already. */
 export async function createCannedReply(
   given: Pick<CannedReply, 'org_id' | 'owner' | 'shortcut' | 'body'>,
   now: Date,
 ): Promise<CannedReply> {
   const { org_id, owner, shortcut } = given;
-  if ((await collectionOf(CannedReplyModel).countDocuments({ org_id, owner })) >= maxCannedReplies)
-    throw new Problem('CONFLICT', { message: `There may be ${maxCannedReplies} such replies; remove one.` });
+  await checkRoom(org_id, owner);
   const reply = { _id: newId('cannedReply'), ...given, created_at: now, updated_at: now };
   try {
     await collectionOf(CannedReplyModel).insertOne(reply);
@@ -61,12 +66,16 @@ export async function createCannedReply(
   return reply;
 }
 
-/** Changes a reply; null when it was removed meanwhile. @throws Problem CONFLICT when the shortcut is taken. */
+/**
+ * Changes a reply; null when it was removed meanwhile.
+ * @throws Problem CONFLICT when the shortcut is taken, or a new owner has `maxCannedReplies` replies already
+ */
 export async function changeCannedReply(
-  { _id, org_id, shortcut }: CannedReply,
+  { _id, org_id, owner, shortcut }: CannedReply,
   change: Partial<Pick<CannedReply, 'owner' | 'shortcut' | 'body'>>,
   now: Date,
 ): Promise<CannedReply | null> {
+  if (change.owner !== undefined && change.owner !== owner) await checkRoom(org_id, change.owner);
   try {
     return await changeReply(org_id, _id, { $set: { ...change, updated_at: now } });
   } catch (error) {

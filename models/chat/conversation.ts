@@ -187,7 +187,12 @@ export const ConversationModel = defineModel(
     events_planned: optional(number),
     /** Notices that were not sent to members yet, oldest first. */
     untold: optional(list(mixed<Occasion>())),
+    /** The time of the first message; until then, the time when the chat was opened. */
     created_at: date,
+    /**
+     * The time of the last change. It never goes back, even when the clock of a process is slow, because a member's page
+     * ignores an entry that is older than the one that it shows.
+     */
     updated_at: date,
     /** When the conversation expires; set only in test mode. */
     expires_at: optional(date),
@@ -247,7 +252,7 @@ export async function placeAnswer(
         $set: {
           position: { $add: ['$position', 1] },
           last_message_at: { $max: ['$last_message_at', now] },
-          updated_at: now,
+          updated_at: { $max: ['$updated_at', now] },
           expires_at: { $cond: [{ $eq: ['$mode', 'test'] }, keptUntil('test', now).expires_at, '$$REMOVE'] },
           preview: { $literal: previewOf(body) },
           ...(missed === undefined ? {} : { misses: missed ? oneMore : 0, counted: messageId }),
@@ -279,7 +284,11 @@ export const noteAsked = (orgId: string, convId: string, now: Date) =>
   update(
     orgId,
     convId,
-    { $set: { 'ticket.reason': 'asked', 'ticket.updated_at': now, updated_at: now }, $inc: { version: 1 } },
+    {
+      $set: { 'ticket.reason': 'asked', 'ticket.updated_at': now },
+      $max: { updated_at: now },
+      $inc: { version: 1 },
+    },
     untakenCall,
   );
 

@@ -4,13 +4,13 @@
  */
 import type mongoose from 'mongoose';
 import { ConversationModel, type Note } from './conversation.ts';
-import { CustomerModel } from './customer.ts';
+import { CustomerModel, type Customer } from './customer.ts';
 import { MessageModel } from './message.ts';
 import { collectionOf } from '../base/define.ts';
 import { isIdOf } from '../base/ids.ts';
 import { invalid } from '../rules/base/errors.ts';
 import type { Mode } from '../rules/access/keys.ts';
-import { hasAllWords, type SearchPlace } from '../rules/chat/search.ts';
+import { hasAllWords, isOneTerm, type SearchPlace } from '../rules/chat/search.ts';
 
 /** The time limit of a query, in ms. */
 const maxMs = 3_000;
@@ -32,8 +32,37 @@ export type Found = {
 };
 export type Search = { orgId: string; modes: readonly Mode[]; words: readonly string[]; from: Date; until: Date };
 
-/** A text search that requires every word; the index looks for whole words, in any case and with any accents. */
+/**
+ * A text search that requires every word, in any case and with any accents. The index finds records that have any term
+ * of the words as a whole; MongoDB then looks for each word as a part of the text. `hasAllWords` checks the rest.
+ */
 const phrases = (words: readonly string[]) => ({ $text: { $search: words.map((word) => `"${word}"`).join(' ') } });
+
+/** The first `limit` records that have all words in their text. */
+async function firstWithAll<R>(
+  records: AsyncIterable<R>,
+  textOf: (one: R) => string,
+  words: readonly string[],
+  limit: number,
+): Promise<R[]> {
+  const found: R[] = [];
+  for await (const one of records) {
+    if (hasAllWords(textOf(one), words)) found.push(one);
+    if (found.length === limit) break;
+  }
+  return found;
+}
+
+/**
+ * As `firstWithAll`, for a query by `phrases` that reads one text of each record. Where the index alone decides, the
+ * query has a limit: MongoDB then sorts without keeping every record that has a common word.
+ */
+const firstByIndex = <R>(
+  query: mongoose.mongo.FindCursor<R>,
+  textOf: (one: R) => string,
+  words: readonly string[],
+  limit: number,
+): Promise<R[]> => (isOneTerm(words) ? query.limit(limit).toArray() : firstWithAll(query, textOf, words, limit));
 
 /**
  * The hits, in no particular order: the newest `limit` messages, the newest `limit` notes, and the conversations of
@@ -51,13 +80,12 @@ export async function searchInbox(search: Search, limit: number): Promise<Found[
 }
 
 async function inMessages({ orgId, modes, words, from, until }: Search, limit: number): Promise<Found[]> {
-  const messages = await collectionOf(MessageModel)
+  const query = collectionOf(MessageModel)
     .find({ org_id: orgId, mode: { $in: [...modes] }, at: { $gte: from, $lte: until }, ...phrases(words) })
     .project<{ _id: string; conv_id: string; at: Date; body: string }>({ conv_id: 1, at: 1, body: 1 })
     .sort({ at: -1, _id: -1 })
-    .limit(limit)
-    .maxTimeMS(maxMs)
-    .toArray();
+    .maxTimeMS(maxMs);
+  const messages = await firstByIndex(query, ({ body }) => body, words, limit);
   return messages.map(({ _id: id, conv_id, at, body: text }) => ({ conv_id, place: 'message', id, at, text }));
 }
 
@@ -77,27 +105,29 @@ async function inNotes({ orgId, modes, words, from, until }: Search, limit: numb
     ],
     { maxTimeMS: maxMs },
   );
-  const found: Found[] = [];
-  for await (const { _id: conv_id, notes: note } of notes) {
-    const { note_id: id, body: text, at } = note;
-    if (hasAllWords(text, words)) found.push({ conv_id, place: 'note', id, at, text });
-    if (found.length === limit) break;
-  }
-  return found;
+  const found = await firstWithAll(notes, ({ notes: { body } }) => body, words, limit);
+  return found.map(({ _id: conv_id, notes: { note_id: id, body: text, at } }) => ({
+    conv_id,
+    place: 'note',
+    id,
+    at,
+    text,
+  }));
 }
+
+const textOfCustomer = ({ name, email, contact_email }: Customer): string =>
+  [...new Set([name, email, contact_email])].filter(Boolean).join(', ');
 
 /** The conversations of customers with this name, address or id. */
 async function ofCustomers({ orgId, modes, words, from, until }: Search): Promise<Found[]> {
   const mode = { $in: [...modes] };
-  const which: mongoose.mongo.Filter<{ _id: string }> = isIdOf('customer', words[0]!)
-    ? { _id: words[0]! }
-    : phrases(words);
-  const customers = await collectionOf(CustomerModel)
+  const byId = isIdOf('customer', words[0]!);
+  const which: mongoose.mongo.Filter<{ _id: string }> = byId ? { _id: words[0]! } : phrases(words);
+  const query = collectionOf(CustomerModel)
     .find({ org_id: orgId, mode, erasing_at: { $exists: false }, ...(which as object) })
     .sort({ last_seen_at: -1 })
-    .limit(maxCustomers)
-    .maxTimeMS(maxMs)
-    .toArray();
+    .maxTimeMS(maxMs);
+  const customers = byId ? await query.toArray() : await firstByIndex(query, textOfCustomer, words, maxCustomers);
   if (customers.length === 0) return [];
   const conversations = await collectionOf(ConversationModel)
     .find({
@@ -111,12 +141,7 @@ async function ofCustomers({ orgId, modes, words, from, until }: Search): Promis
     .limit(maxConversations)
     .maxTimeMS(maxMs)
     .toArray();
-  const texts = new Map(
-    customers.map(({ _id, name, email, contact_email }) => [
-      _id,
-      [...new Set([name, email, contact_email])].filter(Boolean).join(', '),
-    ]),
-  );
+  const texts = new Map(customers.map((customer) => [customer._id, textOfCustomer(customer)]));
   return conversations.map(({ _id: conv_id, customer_id: id, last_message_at: at }) => ({
     conv_id,
     place: 'customer',

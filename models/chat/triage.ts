@@ -32,33 +32,36 @@ const gone = (): Problem => noSuch('conversation');
 export const setTags = (ref: Ref, tags: string[], now: Date): Promise<Conversation> =>
   changed(
     ref,
-    tags.length > 0 ? { $set: { tags, updated_at: now } } : { $set: { updated_at: now }, $unset: { tags: '' } },
+    tags.length > 0
+      ? { $set: { tags }, $max: { updated_at: now } }
+      : { $unset: { tags: '' }, $max: { updated_at: now } },
   );
 
 export const setPriority = (ref: Ref, priority: Priority | null, now: Date): Promise<Conversation> =>
   changed(ref, {
-    $set: { updated_at: now, ...(priority === null ? {} : { priority }) },
-    ...(priority === null ? { $unset: { priority: '' } } : {}),
+    ...(priority === null ? { $unset: { priority: '' } } : { $set: { priority } }),
+    $max: { updated_at: now },
   });
 
 /** `intent`: starts the workflow that ends the snooze when its time has come. */
 export const snooze = (ref: Ref, snoozed: Snoozed, now: Date, intent: Intent): Promise<Conversation> =>
-  changed(ref, { $set: { snoozed, updated_at: now }, $push: { pending: intent } });
+  changed(ref, { $set: { snoozed }, $max: { updated_at: now }, $push: { pending: intent } });
 
 export const unsnooze = (ref: Ref, now: Date): Promise<Conversation> =>
-  changed(ref, { $set: { updated_at: now }, $unset: { snoozed: '' } });
+  changed(ref, { $max: { updated_at: now }, $unset: { snoozed: '' } });
 
 /**
- * Ends a snooze whose time has come, and stores a notice for the assignee, or else for the member who snoozed. Null
- * when the snooze was ended or changed meanwhile.
+ * Ends a snooze whose time has come, and stores a notice for the assignee, or else for the member who snoozed. The
+ * notice names this member in any case, because the assignee may have left. Null when the snooze was ended or changed
+ * meanwhile.
  */
 export function wake(
   { _id: convId, org_id: orgId, assigned_to }: Conversation,
   { until, by }: Snoozed,
   now: Date,
 ): Promise<Conversation | null> {
-  const untold: Occasion = { event_id: newId('event'), kind: 'snooze_over', again: true, to: assigned_to ?? by };
-  const update: Update = { $set: { updated_at: now }, $unset: { snoozed: '' }, $push: { untold } };
+  const untold: Occasion = { event_id: newId('event'), kind: 'snooze_over', again: true, to: assigned_to ?? by, by };
+  const update: Update = { $max: { updated_at: now }, $unset: { snoozed: '' }, $push: { untold } };
   return change(orgId, convId, update, { 'snoozed.until': until });
 }
 
@@ -75,7 +78,7 @@ export async function addNote({ orgId, convId }: Ref, note: Note, intent: Intent
     orgId,
     convId,
     {
-      $set: { updated_at: note.at },
+      $max: { updated_at: note.at },
       $push: {
         notes: note,
         ...(mentioned.length > 0 ? { untold: { $each: mentioned }, pending: intent } : {}),
@@ -89,4 +92,4 @@ export async function addNote({ orgId, convId }: Ref, note: Note, intent: Intent
 }
 
 export const removeNote = (ref: Ref, noteId: string, now: Date): Promise<Conversation> =>
-  changed(ref, { $set: { updated_at: now }, $pull: { notes: { note_id: noteId } } });
+  changed(ref, { $max: { updated_at: now }, $pull: { notes: { note_id: noteId } } });

@@ -1,7 +1,11 @@
 import { expect, it } from '@jest/globals';
+import { sharedDatabase } from '../kit/database.ts';
 import { system, type TestOrg, type TestUser } from '../kit/harness.ts';
+import { newId } from '../../models/base/ids.ts';
+import { maxCannedReplies } from '../../models/rules/chat/cannedreply.ts';
 
 const api = system();
+const db = sharedDatabase();
 type Shown = { reply_id: string; shortcut: string; body: string; shared: boolean };
 const call = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', org: TestOrg, user: TestUser, path = '', body?: object) =>
   api.request(method, `/support/replies/orgs/${org.orgId}${path}`, { token: user.token, ...(body ? { body } : {}) });
@@ -45,4 +49,29 @@ it('members cannot change each other’s canned replies, and only admins can sha
   expect(await status(bob, 'PATCH', second, { shortcut: 'cheers' })).toBe(409);
   expect((await call('GET', org, foreign.owner)).status).toBe(404);
   expect((await call('DELETE', foreign, foreign.owner, `/${shared.reply_id}`)).status).toBe(404);
+});
+
+it('a canned reply cannot be shared when all members have as many replies as there may be', async () => {
+  const org = await api.newOrg();
+  const now = new Date();
+  const shared = Array.from({ length: maxCannedReplies }, (_, at) => ({
+    _id: newId('cannedReply'),
+    org_id: org.orgId,
+    owner: null,
+    shortcut: `shared${at}`,
+    body: 'Thank you.',
+    created_at: now,
+    updated_at: now,
+  }));
+  const replies = db().collection<{ _id: string }>('canned_replies');
+  await replies.insertMany(shared);
+  const added = await call('POST', org, org.owner, '', { shortcut: 'mine', body: 'Mine.' });
+  const { reply_id } = added.body.data.reply as Shown;
+  const change = async (replyId: string) =>
+    (await call('PATCH', org, org.owner, `/${replyId}`, { shared: true, body: 'Thanks.' })).status;
+  expect(await change(reply_id)).toBe(409);
+  // A reply that is shared already takes no further place.
+  expect(await change(shared[0]!._id)).toBe(200);
+  await replies.deleteOne({ _id: shared[1]!._id });
+  expect(await change(reply_id)).toBe(200);
 });

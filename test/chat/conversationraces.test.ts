@@ -7,11 +7,18 @@ import { createAnswering, type AnsweringDeps } from '../../activities/chat/answe
 import type { Choice, Intelligence } from '../../intelligence/intelligence.ts';
 import { createOffline } from '../../intelligence/offline/offline.ts';
 import { actOn, type ActOptions } from '../../models/chat/act.ts';
-import { ConversationModel, countEscalated, findConversation } from '../../models/chat/conversation.ts';
+import {
+  ConversationModel,
+  countEscalated,
+  findConversation,
+  noteAsked,
+  placeAnswer,
+} from '../../models/chat/conversation.ts';
 import { findStanding, provideConversation, removeEmpty } from '../../models/chat/current.ts';
 import { removedAmong, streamOf } from '../../models/chat/log.ts';
 import { startStored, storeMessage } from '../../models/chat/saying.ts';
-import { addNote } from '../../models/chat/triage.ts';
+import { listCounted } from '../../models/chat/statistics.ts';
+import { addNote, removeNote, setPriority, setTags, snooze, unsnooze, wake } from '../../models/chat/triage.ts';
 import { countMissed, markRead, uncountMessage } from '../../models/chat/unread.ts';
 import { maxNotes } from '../../models/rules/chat/triage.ts';
 import { newId } from '../../models/base/ids.ts';
@@ -31,6 +38,7 @@ import { callsFor, createToolCall, type ToolCall } from '../../models/mcp/call.t
 import type { Intent } from '../../models/base/pending.ts';
 import type { Act } from '../../models/rules/chat/conversation.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
+import { grouped } from '../../models/rules/chat/statistics.ts';
 
 modelsIn('conversationraces');
 
@@ -663,4 +671,47 @@ it('a conversation that is escalated again counts as waiting since the second es
   expect(await countEscalated()).toEqual({ waiting: 0, since: undefined });
   await act(convId, 'escalate', { reason: 'member', now: again });
   expect(await countEscalated()).toEqual({ waiting: 1, since: again });
+});
+
+it('a write by a process with a slow clock never moves the time of a conversation’s last change back', async () => {
+  const now = new Date();
+  const slow = new Date(now.getTime() - 4_000);
+  const convId = await begin(now);
+  const ref = { orgId, convId };
+  const snoozed = { by: 'usr_1', until: new Date(now.getTime() + 60_000) };
+  const note = { note_id: newId('note'), author: 'usr_1', body: 'Look here.', mentions: [], at: slow };
+  const answer = { messageId: newId('message'), body: 'I do not know.', missed: true, now: slow };
+  const writes: Record<string, () => Promise<unknown>> = {
+    message: () => act(convId, 'message', { ...said('Hello?'), now: slow }),
+    answer: () => placeAnswer(orgId, convId, answer),
+    escalate: () => act(convId, 'escalate', { reason: 'no_context', now: slow }),
+    asked: () => noteAsked(orgId, convId, slow),
+    tags: () => setTags(ref, ['cards'], slow),
+    'no tags': () => setTags(ref, [], slow),
+    priority: () => setPriority(ref, 'urgent', slow),
+    'no priority': () => setPriority(ref, null, slow),
+    snooze: () => snooze(ref, snoozed, slow, intent('snooze')),
+    wake: async () => wake(await read(convId), snoozed, slow),
+    unsnooze: () => unsnooze(ref, slow),
+    note: () => addNote(ref, note, intent('note')),
+    'no note': () => removeNote(ref, note.note_id, slow),
+  };
+  for (const [name, write] of Object.entries(writes)) {
+    expect([name, Boolean(await write())]).toEqual([name, true]);
+    expect([name, (await read(convId)).updated_at]).toEqual([name, now]);
+  }
+});
+
+it('a conversation counts from its first message, not from the time when its chat was opened', async () => {
+  const own = newId('org');
+  const [opened, wrote] = [new Date('2026-01-01T10:00:00Z'), new Date('2026-02-12T10:00:00Z')];
+  const later = (seconds: number) => new Date(wrote.getTime() + seconds * 1_000);
+  const { _id } = await provideConversation(own, 'live', newId('customer'), opened);
+  await actOn(own, _id, 'message', { now: wrote, ...said('Hello?') });
+  await actOn(own, _id, 'message', { now: later(30), ...said('Is anybody there?') });
+  await actOn(own, _id, 'resolve', { now: later(60) });
+  const counted = await listCounted(own, ['live'], { from: wrote, until: later(1), limit: 10 });
+  expect(grouped(counted, 'day', later(60).getTime())).toMatchObject([
+    { group: '2026-02-12', conversations: 1, resolution_seconds: { median: 60, p90: 60 } },
+  ]);
 });

@@ -106,6 +106,28 @@ describe('the socket of a member', () => {
     await ada.frame('conversation', (one) => about(convId)(one) && one.conversation.status === 'pending');
   });
 
+  it('a member’s socket shows an address given in the chat, and a rating of a conversation that is already resolved', async () => {
+    const org = await api.newOrg();
+    const ada = await opened(org, org.owner);
+    const { token } = await mint(api, org);
+    const socket = await new ChatClient(org.orgId, { sessionToken: token }).connect(api.url);
+    const convId = await until(async () => socket.convId, 'the conversation');
+    socket.say('Hello?');
+    await socket.frame('reply_end');
+    expect((await inbox(org, `${convId}/resolve`, org.owner, {})).status).toBe(200);
+    await socket.frame('status', ({ status }) => status === 'resolved');
+    // The frames about the earlier changes come before the one about this assignment, so they cannot show the address.
+    const { userId } = org.owner;
+    expect((await inbox(org, `${convId}/assign`, org.owner, { user_id: userId })).status).toBe(200);
+    await ada.frame('conversation', (one) => about(convId)(one) && one.conversation.assigned_to === userId);
+    const email = 'ada@customer.example';
+    socket.send({ type: 'contact', email });
+    await ada.frame('conversation', (one) => about(convId)(one) && one.conversation.customer.contact_email === email);
+    socket.send({ type: 'end', body: '4' });
+    await ada.frame('conversation', (one) => about(convId)(one) && one.conversation.csat === 4);
+    await socket.close();
+  });
+
   it('a member sees which colleagues read or write in a conversation, until those colleagues close their page', async () => {
     const org = await api.newOrg();
     const bob = await api.join(org);

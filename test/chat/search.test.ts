@@ -45,6 +45,31 @@ describe('GET /support/search/orgs/{orgId}', () => {
     expect(await hits('kart')).toEqual([]);
   });
 
+  it('a search for several words finds only what has each of them as a whole word', async () => {
+    const { org, say, hits } = await fresh();
+    const { convId } = await say('Wo ist meine neue KARTE?', { name: 'Grace Hopper', email: 'grace@navy.example' });
+    const path = `/support/inbox/orgs/${org.orgId}/${convId}/notes`;
+    for (const body of ['Her gondola is late.', 'She asked for two gondolas.'])
+      await api.request('POST', path, { token: org.owner.token, body: { body } });
+    for (const [q, place] of [
+      ['karte meine', 'message'],
+      ['hopper grace@navy.example', 'customer'],
+      ['gondola', 'note'],
+      ['gondola late', 'note'],
+    ])
+      expect([q, (await hits(q!)).map((hit) => hit.in)]).toEqual([q, [place]]);
+    for (const q of ['kart meine', 'hopp grace', 'ace@navy.example', 'gondol late'])
+      expect([q, await hits(q)]).toEqual([q, []]);
+  });
+
+  it('a search for several words passes over newer messages that have only parts of the words', async () => {
+    const { say, hits } = await fresh();
+    const { convId } = await say('My kart has a flat tyre.');
+    for (let at = 0; at < 3; at += 1) await say(`My kartoffel ${at}.`, { email: `c${at}@customer.example` });
+    const found = await hits('kart my', '&limit=1');
+    expect(found.map((hit) => hit.conv_id)).toEqual([convId]);
+  });
+
   it('a search for the words of a note, or for a customer’s name, address or id, finds the conversation', async () => {
     const { org, say, hits } = await fresh();
     const { convId, customerId } = await say('Hello?', { name: 'Grace Hopper', email: 'grace@navy.example' });

@@ -112,6 +112,13 @@ describe('the main text', () => {
     expect(urlsOf(page)).toEqual(['https://bank.example/contact']);
   });
 
+  it('a page’s struck-out text is dropped, and its superscripts are not glued to numbers', async () => {
+    const page = await read(
+      '<main><h1>Price per m<sup>2</sup></h1><p><del>It costs 59 EUR.</del> It costs <s>55</s> 49<sup>1</sup> EUR.</p></main>',
+    );
+    expect(textOf(page)).toBe('[Price per m²]\nIt costs 49¹ EUR.');
+  });
+
   describe('hidden parts', () => {
     const hiddenIn = async (control: string, panel: string): Promise<string> =>
       textOf(await read(`<main><h1>Help</h1><p>Shown.</p>${control}${panel}</main>`));

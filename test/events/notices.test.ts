@@ -225,6 +225,22 @@ describe('a customer’s message to an assigned conversation', () => {
   });
 });
 
+describe('a snooze that ends', () => {
+  it('the end of a snooze notifies only the member who snoozed when the assignee has left', async () => {
+    const org = await newOrg({ notify_on: [] });
+    const [bob, carol] = [await joined(org), await joined(org)];
+    const convId = await (await customer(org)).say('Hello?');
+    await assign(org, convId, bob, bob);
+    const members = { user_id: bob.userId };
+    await db().collection<Organization>('organizations').updateOne({ _id: org.orgId }, { $pull: { members } });
+    const end = new Date(Date.now() + 1_500).toISOString();
+    await inbox(org, convId, '/snooze', { until: end }, carol);
+    expect(await kinds(carol, 1)).toEqual(['snooze_over']);
+    await allTold(convId);
+    expect(await shown(org.owner)).toEqual([]);
+  });
+});
+
 describe('the notices of a member', () => {
   const notices = (user: TestUser, body?: object) =>
     api.request(body ? 'PUT' : 'GET', '/me/notices', { token: user.token, ...(body ? { body } : {}) });

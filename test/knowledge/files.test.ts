@@ -279,6 +279,24 @@ describe('Markdown', () => {
     ]);
   });
 
+  it('a superscript in Markdown or HTML is not glued to the number before it', async () => {
+    const source =
+      'The fee is 49<sup>1</sup> EUR or €19<sup><a href="#n">2</a></sup>, 9<sup>99</sup> € for 20 m<sup>2</sup>.\n\n<sup>1 Without VAT, for 12 months.</sup>\n';
+    expect(lines(await readHere(source, 'md'))).toEqual([
+      'The fee is 49¹ EUR or €19², 9⁹⁹ € for 20 m².',
+      '¹ Without VAT, for 12 months.',
+    ]);
+  });
+
+  it('struck-out text in Markdown or HTML is dropped, and a range with single tildes is not', async () => {
+    const source =
+      '<del>Refunds within 30 days.</del> Refunds within 14 days.\n\n~~Free.~~ It costs <s>5</s> <strike>6</strike> 7 EUR, open 10~12, 14~16.\n';
+    expect(lines(await readHere(source, 'md'))).toEqual([
+      'Refunds within 14 days.',
+      'It costs 7 EUR, open 10~12, 14~16.',
+    ]);
+  });
+
   it('a Markdown link keeps its address unless the label shows the address', async () => {
     const source =
       'See [the form](https://bank.example/f) or <https://bank.example/g>, not [this](javascript:alert(1)).';
@@ -444,6 +462,11 @@ describe('XLSX', () => {
     ['a truth value', '<c r="B2" t="b"><v>1</v></c>', 'yes'],
     ['a formula with a stored result', '<c r="B2" t="str"><f>A1&amp;"x"</f><v>result</v></c>', 'result'],
     ['rich text', '<c r="B2" t="inlineStr"><is><r><t>one </t></r><r><t>two</t></r></is></c>', 'one two'],
+    [
+      'a superscript',
+      '<c r="B2" t="inlineStr"><is><r><t>49</t></r><r><rPr><vertAlign val="superscript"/></rPr><t>1</t></r><r><t> EUR 2</t></r></is></c>',
+      '49¹ EUR 2',
+    ],
   ])('an XLSX cell is read as Excel shows the cell: %s', async (_label, cell, shown) => {
     const table = `<row r="1">${bad.textCell('A1', 'Service')}${bad.textCell('B1', 'Price')}</row><row r="2">${bad.textCell('A2', 'Gold')}${cell}</row>`;
     expect(rows(await readHere(bad.makeXlsx({ rows: table, styles }), 'xlsx'))).toEqual([
@@ -682,6 +705,19 @@ describe('DOCX', () => {
       'The end.',
       '[["Open","x"]]',
     ]);
+  });
+
+  it('struck-out text in a DOCX is dropped, and text where striking out is turned off stays', async () => {
+    const body = [
+      `<w:p>${run('Refunds within 30 days. ', '<w:strike/>')}${run('Refunds within 14 days.', '<w:strike w:val="false"/>')}</w:p>`,
+      `<w:p>${run('It costs ')}${run('5 ', '<w:dstrike/>')}${run('SECRET ', '<w:vanish/><w:strike w:val="0"/>')}${run('7 EUR.')}</w:p>`,
+    ].join('');
+    expect(await text(body)).toEqual(['Refunds within 14 days.', 'It costs 7 EUR.']);
+  });
+
+  it('a superscript in a DOCX is not glued to the number before it', async () => {
+    const body = `<w:p>${run('The fee is 49')}${run('1', '<w:vertAlign w:val="superscript"/>')}${run(' EUR, H')}${run('2', '<w:vertAlign w:val="subscript"/>')}${run('O is free.')}</w:p>`;
+    expect(await text(body)).toEqual(['The fee is 49¹ EUR, H2O is free.']);
   });
 
   it('the text of a footnote or endnote is inserted into the paragraph that refers to it, without the reference number', async () => {

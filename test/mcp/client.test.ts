@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { createServer } from 'node:http';
 import { createHttp, type StreamingHttp } from '../../clients/http/http.ts';
 import { createMcp, ServerFailure, type Mcp, type ServerAddress, type ToolAsk } from '../../clients/mcp/mcp.ts';
+import { examine } from '../../clients/schema/examine.ts';
 import { until } from '../kit/harness.ts';
 import { listening } from '../kit/listening.ts';
 import { startEverything, startTestMcp, type TestMcp } from '../kit/mcp-server.ts';
@@ -143,6 +144,16 @@ describe('a tool server of revision 2026-07-28', () => {
       { name: 'no_schema', description: '', input_schema: {} },
       { name: 'good', description: '', input_schema: { type: 'object' } },
     ]);
+  });
+
+  it('a tool whose schema is nested thousands of levels deep is listed as unusable, with a schema of few levels', async () => {
+    const deep = JSON.parse('{"not":'.repeat(3_000) + '{}' + '}'.repeat(3_000)) as object;
+    const inputSchema = { type: 'object', properties: { deep } };
+    inPages(() => ({ tools: [{ name: 'deep', inputSchema }, named('good')] }));
+    const [tool, good] = await mcp.listTools(at(server.url));
+    expect(examine(tool!).problem).toContain('may be nested 32 deep');
+    expect(JSON.stringify(tool).length).toBeLessThan(1_000);
+    expect(good).toEqual({ name: 'good', description: '', input_schema: { type: 'object' } });
   });
 
   it('the client accepts a tool’s result with content of unknown kinds besides text', async () => {

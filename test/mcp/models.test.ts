@@ -5,7 +5,9 @@
  */
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { CallDeps } from '../../activities/chat/toolcall/deps.ts';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { createToolCallActivities } from '../../activities/chat/toolcall.ts';
+import type { CallDeps, ToolCallDeps } from '../../activities/chat/toolcall/deps.ts';
 import { checkPin, limit } from '../../activities/chat/toolcall/policy.ts';
 import { createConnections, type ConnectionDeps } from '../../activities/mcp/connection.ts';
 import type { Context } from '../../api/context.ts';
@@ -415,6 +417,37 @@ const serverWith = (more: Partial<ToolServer>): ToolServer => ({
   created_at: now,
   updated_at: now,
   ...more,
+});
+
+describe('a tool call for a mail', () => {
+  it.each(['customer_confirm', 'step_up'] as const)(
+    'a call of tier %s that is made for a mail goes to a person at once, because no mail can ask the customer',
+    async (risk_tier) => {
+      const listed = { name: 'cancel', description: 'Cancels.', input_schema: { type: 'object' } };
+      const tool: ApprovedTool = {
+        ...listed,
+        source_name: 'cancel',
+        tool_name: 'cancel_order',
+        kind: 'action',
+        risk_tier,
+        auth_scope: 'public',
+        enabled: true,
+        timeout_ms: 1_000,
+        allowed_channels: ['email'],
+        pin: pinOf(listed),
+      };
+      await saveToolServer(serverWith({ tools: [tool] }), 0);
+      const { awaited: _awaited, ask_until: _until, ...rest } = await stored();
+      const call = { ...rest, _id: newId('toolCall'), message_id: randomUUID(), state: 'new', risk_tier } as const;
+      await createToolCall({ ...call, pin: tool.pin });
+      const log = { info: () => undefined };
+      const done = async () => undefined;
+      const deps = { clock: () => now, secrets, egressAllow: [], publicUrl: '', audit: done, start: done, log };
+      const { advanceCall } = createToolCallActivities(deps as unknown as ToolCallDeps);
+      const step = await new MockActivityEnvironment().run(advanceCall, { orgId, callId: call._id });
+      expect(step).toMatchObject({ kind: 'ended', outcome: 'handed_off' });
+    },
+  );
 });
 
 describe('the record of a tool server', () => {

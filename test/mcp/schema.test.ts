@@ -136,6 +136,55 @@ describe('schemaCheck', () => {
     expect(schemaCheck({ $ref: '#' })({})).toMatchObject({ fits: false });
   });
 
+  it.each([
+    'http://json-schema.org/draft-04/schema#',
+    'http://json-schema.org/draft-07/schema#',
+    'https://json-schema.org/draft/2019-09/schema',
+    'https://json-schema.org/draft/2020-12/schema',
+  ])('a schema of version %s that asks for an asynchronous check is checked like any other', ($schema) => {
+    const schema = { $schema, $async: true, type: 'object', required: ['order'] };
+    expect([schemaCheck(schema)({ order: 'A1' }).fits, schemaCheck(schema)({}).fits]).toEqual([true, false]);
+    // A part of a schema cannot be asynchronous either.
+    expect(checkOf({ $schema, properties: { order: { $async: true, type: 'string' } } })).toBeUndefined();
+  });
+
+  it('the code of a schema does not grow with the number of references to a definition', () => {
+    const all = (of: object) => Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`field_${index}`, of]));
+    const $defs = { one: { type: 'object', properties: all({ type: 'string' }) } };
+    const check = schemaCheck({ $defs, type: 'object', properties: all({ $ref: '#/$defs/one' }) });
+    expect([check({ field_7: { field_7: 'a' } }).fits, check({ field_7: { field_7: 7 } }).fits]).toEqual([true, false]);
+  });
+
+  it('a check ends when definitions refer to each other so often that it would take hours', () => {
+    const $defs: Record<string, object> = { d40: { type: 'string' } };
+    for (let n = 0; n < 40; n += 1) $defs[`d${n}`] = { allOf: [1, 2].map(() => ({ $ref: `#/$defs/d${n + 1}` })) };
+    expect(schemaCheck({ $ref: '#/$defs/d0', $defs })('a text')).toEqual({
+      fits: false,
+      problem: 'cannot be checked by this schema',
+    });
+  });
+
+  it('schemaCheck refuses a schema that would take long to compile', () => {
+    const wide = { properties: Object.fromEntries(Array.from({ length: 1_100 }, (_, index) => [`f${index}`, {}])) };
+    expect(() => schemaCheck(wide)).toThrow('may have 1000 objects and lists');
+    const inner = { properties: Object.fromEntries(Array.from({ length: 700 }, (_, n) => [`f${n}`, { minimum: 1 }])) };
+    const nested = JSON.parse('{"not":'.repeat(25) + JSON.stringify(inner) + '}'.repeat(25)) as object;
+    const allOf = Array.from({ length: 25 }, (_, index) => ({ $ref: `#${'/not'.repeat(index + 1)}` }));
+    expect(() => schemaCheck({ ...nested, allOf })).toThrow('it is too complex');
+  });
+
+  it('a schema that is nested thousands of levels deep is refused', () => {
+    const schema = JSON.parse('{"not":'.repeat(9_000) + '{}' + '}'.repeat(9_000)) as Record<string, unknown>;
+    expect(() => schemaCheck(schema)).toThrow(BadSchema);
+  });
+
+  it('`multipleOf` allows for the rounding of decimal fractions', () => {
+    const check = schemaCheck({ type: 'number', multipleOf: 0.01 });
+    const cents = Array.from({ length: 10_000 }, (_, index) => (index + 1) / 100);
+    expect(cents.filter((amount) => !check(amount).fits)).toEqual([]);
+    expect(check(19.995).fits).toBe(false);
+  });
+
   it('schemaCheck accepts two schemas with the same `$id`', () => {
     expect(schemaCheck({ $id: 'https://x.example/a', type: 'string' })('x')).toEqual({ fits: true });
     expect(schemaCheck({ $id: 'https://x.example/a', type: 'number' })(1)).toEqual({ fits: true });

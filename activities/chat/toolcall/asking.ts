@@ -3,14 +3,18 @@ import type { CallDeps } from './deps.ts';
 import { endCall, notice, record, writerFor } from './telling.ts';
 import { checkOf } from '../../../clients/schema/schema.ts';
 import { intentFor } from '../../../models/base/pending.ts';
+import { listMessages, type Message } from '../../../models/chat/message.ts';
 import { moveCall, questionIdOf, readQuestions, ToolCallModel, type ToolCall } from '../../../models/mcp/call.ts';
 import { noticesWork } from '../../../models/rules/chat/work.ts';
-import { languageOf } from '../../../models/rules/language/language.ts';
+import { languageOfFirst, type Language } from '../../../models/rules/language/language.ts';
 import { ownSentences } from '../../../models/rules/language/escalation.ts';
 import { agreementText, detailsOf } from '../../../models/rules/mcp/agreement.ts';
 import { waitMs, type Awaited } from '../../../models/rules/mcp/call.ts';
 import { maxRounds, openQuestion, questionsOf } from '../../../models/rules/mcp/question.ts';
 import { titleOf, type ApprovedTool } from '../../../models/rules/mcp/tool.ts';
+
+/** The number of messages before the current one whose language counts when the current one shows none. */
+const readForLanguage = 10;
 
 /** Makes a new call wait for approval by `awaited`. */
 export async function askToAgree(deps: CallDeps, call: ToolCall, awaited: Awaited): Promise<void> {
@@ -39,8 +43,15 @@ export async function ask(deps: CallDeps, call: ToolCall, { description, input_s
     });
   } else {
     const { memberAsked } = ownSentences;
-    await notice(deps, call, (message) => memberAsked[languageOf(message.body) ?? 'en'], `asked:${pending_id}`);
+    await notice(deps, call, async (message) => memberAsked[await languageAt(message)], `asked:${pending_id}`);
   }
+}
+
+/** The language in which the customer wrote this message, or the newest earlier one that shows a language. */
+async function languageAt({ org_id, conv_id, position, body }: Message): Promise<Language> {
+  const before = await listMessages(org_id, conv_id, { limit: readForLanguage, before: position });
+  const said = before.filter(({ role }) => role === 'customer').toReversed();
+  return languageOfFirst([body, ...said.map((message) => message.body)]);
 }
 
 /** Passes the tool's question on to the customer, who alone may answer it. */

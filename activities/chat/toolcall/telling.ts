@@ -38,12 +38,12 @@ export const endCall = (
 export async function notice(
   deps: CallDeps,
   call: ToolCall,
-  bodyOf: (message: Message) => string,
+  bodyOf: (message: Message) => string | Promise<string>,
   key?: string,
 ): Promise<void> {
   const message = await collectionOf(MessageModel).findOne({ _id: call.message_id, org_id: call.org_id });
   if (!message?.reply_id) return;
-  const body = { message_id: message.reply_id, body: bodyOf(message) };
+  const body = { message_id: message.reply_id, body: await bodyOf(message) };
   await writerFor(deps, call).append({ type: 'notice', body, transient: true, ...defined({ key }) });
 }
 

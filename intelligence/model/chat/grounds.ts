@@ -31,9 +31,16 @@ type Sources = {
   strict: boolean;
 };
 
-const email = /[\p{L}\p{N}._%+-]+@[\p{L}\p{N}.-]+/gu;
+const email = /[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*/gu;
 const withDigit = /(?=[\p{L}_-]{0,60}\p{N})[\p{L}\p{N}]+(?:[_-][\p{L}\p{N}]+)*/gu;
-const isoDay = /^(\d{4})-(\d{2})-(\d{2})(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d)?)?$/;
+const isoDay = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})[\d:.]*(?:Z|[+-]\d\d:\d\d)?)?$/;
+/** Days in digits, whose numbers are no hours. */
+const writtenDay = /\d{4}-\d{1,2}-\d{1,2}|\d{1,2}([./])\d{1,2}\1\d{2,4}/gu;
+const noon = /\b(?:noon|midday|mittags?|midi|mediodia)\b/u;
+/** Words for the minutes 15 and 30, as in "half past three". */
+const partOfHour = /\b(?:half|quarter|viertel|demie?|quart|media|cuarto)\b/u;
+/** A negative number. The sign in a code or a range (`A-5`, `3-5`) and a dash before a blank make none. */
+const negative = /(?:(?<![\p{L}\p{N}])[-−]|\b(?:minus|moins|menos) )\d[\d.,'’]*/gu;
 /** A text of at most this many words counts as a name; a longer text is prose, which the model may reword. */
 const namingWords = 6;
 const languages = ['en', 'de', 'fr', 'es'] as const;
@@ -77,7 +84,7 @@ function isBorne(value: unknown, given: unknown, root: JsonSchema, sources: Sour
   if (typeof value === 'boolean' || value === null) return true;
   const variants = variantsOf(given, root);
   if (variants.some((schema) => isOfSchema(value, schema))) return true;
-  if (typeof value === 'number') return sources.numbers.has(String(value)) || hasToken(String(value), sources.text);
+  if (typeof value === 'number') return isBorneNumber(value, sources);
   if (typeof value === 'string') return isBorneText(value, sources);
   // With several variants of the schema, it is unknown which one the model means. So the whole value must be supported
   // under at least one of them.
@@ -95,9 +102,15 @@ const isOfSchema = (value: unknown, schema: JsonSchema): boolean =>
   (Array.isArray(schema['enum']) && schema['enum'].includes(value)) ||
   (typeof value !== 'object' && (schema['const'] === value || schema['default'] === value));
 
+function isBorneNumber(value: number, { text, numbers }: Pick<Sources, 'text' | 'numbers'>): boolean {
+  if (value < 0) return numbersIn((text.match(negative) ?? []).join('\n')).has(String(-value));
+  return numbers.has(String(value)) || hasToken(String(value), text);
+}
+
 function isBorneText(value: string, { text, numbers, emails, days, strict }: Sources): boolean {
   const day = isoDay.exec(value);
-  if (day) return isBorneDay(day, text, numbers, days);
+  if (day) return isBorneDay(day, text, numbers, days) && isBorneTime(day, text);
+  if (/^-\d+(?:\.\d+)?$/.test(value)) return isBorneNumber(Number(value), { text, numbers });
   const folded = fold(value);
   if ((folded.match(email) ?? []).some((one) => !emails.includes(one))) return false;
   const rest = folded.replaceAll(email, ' ');
@@ -130,4 +143,23 @@ function isBorneDay(
       text.includes(fold(new Intl.DateTimeFormat(language, { month: 'long', timeZone: 'UTC' }).format(named))),
     );
   return isMonth && numbers.has(year!) && numbers.has(String(Number(date)));
+}
+
+/**
+ * Whether a text supports the time of a date-time. The first and the last minute of a day count as no time, because
+ * they stand for the whole day. An afternoon hour may be written from 1 to 12.
+ */
+function isBorneTime([, , , , hours = '00', minutes = '00']: RegExpExecArray, text: string): boolean {
+  const time = `${hours}:${minutes}`;
+  if (time === '00:00' || time === '23:59' || text.includes(`t${time}`)) return true;
+  if (time === '12:00' && noon.test(text)) return true;
+  const numbers = numbersIn(text.replaceAll(writtenDay, ' '));
+  const isMinute =
+    minutes === '00' ||
+    numbers.has(String(Number(minutes))) ||
+    ((minutes === '15' || minutes === '30') && partOfHour.test(text));
+  const hour = Number(hours);
+  return [hour, hour % 12 || 12].some(
+    (one) => numbers.has(`${one}:${minutes}`) || (isMinute && numbers.has(String(one))),
+  );
 }

@@ -1,7 +1,7 @@
 /** Chooses what to quote around the best sentence, list item or table row, so that the reader understands it. Pure. */
 import { shorten } from './phrasing.ts';
 import { introduces, isStep, type Unit } from '../../../models/rules/knowledge/units.ts';
-import { pointsBack } from '../language/frame.ts';
+import { limitsBefore, pointsBack } from '../language/frame.ts';
 
 /**
  * A sentence, item or row with its score. `source`: the index of its passage; `spoken`: the stems that it shares with
@@ -34,6 +34,8 @@ const maxRows = 8;
  * often about another product.
  */
 const rowShareOfBest = 0.95;
+/** A paragraph before a list introduces it, even without a colon, when it has at most this many sentences. */
+const maxIntroduction = 2;
 /** A sentence shorter than this, in characters, is rarely a whole answer, so its neighbour is quoted too. */
 const shortSentence = 160;
 
@@ -69,20 +71,30 @@ function rowsLike(best: Scored, scored: readonly Scored[], together: (a: number,
   return { units: alike.slice(0, maxRows).toSorted(inOrder), cut: alike.length > maxRows };
 }
 
-/** An introduction with the list that follows it, or a question with the answer that follows it. */
+/**
+ * An introduction with the list that follows it, or a question with the answer that follows it. The answer is quoted up
+ * to the end of its paragraph, because exceptions often come last.
+ */
 function introduced(best: Scored, passage: readonly Scored[]): Chosen {
   const units = [best];
   let length = 0;
   for (const unit of passage.slice(best.order + 1)) {
-    if (unit.kind === 'row' ? best.kind === 'row' : unit.kind !== 'item' && units.length > 1) break;
-    // The next question of a FAQ begins here.
-    if (units.length > 1 && /[?？]$/u.test(unit.text)) break;
+    const last = units.at(-1)!;
+    if (last !== best && !goesOn(last, unit, units.length)) break;
     length += shorten(unit.text).length;
+    if (unit.kind === 'prose' && last !== best && length > maxProseLength) break;
     if (length > maxListLength) return { units, cut: true };
     units.push(unit);
-    if (unit.kind === 'prose') break;
   }
   return { units, cut: false };
+}
+
+/** Whether `unit` belongs to the same answer as the unit before it. `count`: how many units the quote already has. */
+function goesOn(before: Scored, unit: Scored, count: number): boolean {
+  // The next question of a FAQ begins here.
+  if (/[?？]$/u.test(unit.text)) return false;
+  if (unit.kind !== 'prose') return before.kind !== 'prose' || /[:：]$/u.test(before.text);
+  return before.kind === 'prose' && before.paragraph === unit.paragraph && count <= maxSentences;
 }
 
 /**
@@ -100,15 +112,23 @@ function itemsAround(best: Scored, passage: readonly Scored[]): Chosen {
     ? length <= maxListLength
     : list.length <= shortList.items && length <= shortList.characters;
   if (whole) return { units: [...intro, ...list], cut: false };
-  if (isStep(best.text) && intro[0]) return introduced(intro[0], passage);
+  const last = intro.at(-1);
+  if (isStep(best.text) && last) return introduced(last, passage);
   const matching = list.filter(({ score }) => score >= shareOfBest * best.score);
   const chosen = matching.toSorted((a, b) => b.score - a.score || inOrder(a, b)).slice(0, maxQuotes - intro.length);
   return { units: [...intro, ...chosen.toSorted(inOrder)], cut: false };
 }
 
+/**
+ * The sentence with a colon before a list, or else the whole paragraph before it, if that is short: `You cannot return
+ * these items.` The list may mean the opposite without it.
+ */
 function introductionOf(first: Scored, passage: readonly Scored[]): Scored[] {
   const before = passage[first.order - 1];
-  return before && /[:：]$/u.test(before.text) ? [before] : [];
+  if (!before || /[:：]$/u.test(before.text)) return before ? [before] : [];
+  const whole = passage.filter(({ kind, paragraph }) => kind === 'prose' && paragraph === before.paragraph);
+  const length = whole.reduce((sum, { text }) => sum + text.length, 0);
+  return whole.length <= maxIntroduction && length <= shortSentence ? whole : [];
 }
 
 /** The sentences that score nearly as well as the best one, each with the sentence to which it refers back. */
@@ -127,6 +147,11 @@ function proseAround(best: Scored, passage: readonly Scored[]): Chosen {
     return pointsBack(unit.text) && before?.kind === 'prose' ? before : undefined;
   };
   add(leanedOn(best));
+  const exceptionTo = (unit: Scored): Scored | undefined => {
+    const after = passage[unit.order + 1];
+    return after && limitsBefore(after.text) ? after : undefined;
+  };
+  add(exceptionTo(best));
   const further = passage
     .filter(({ kind, score, text }) => kind === 'prose' && score >= shareOfBest * best.score && !introduces(text))
     .toSorted((a, b) => b.score - a.score || inOrder(a, b));
@@ -150,6 +175,7 @@ function proseAround(best: Scored, passage: readonly Scored[]): Chosen {
     if (around.every((other) => other !== undefined && chosen.has(other)) && unit.text.length < shortSentence)
       add(unit);
   }
+  for (const unit of chosen) add(exceptionTo(unit));
   const last = [...chosen].toSorted(inOrder).at(-1)!;
   const list = passage[last.order + 1];
   if (/[:：]$/u.test(last.text) && list?.kind === 'item') {

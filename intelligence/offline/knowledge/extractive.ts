@@ -2,10 +2,10 @@
  * Extractive answers, for when no language model is configured: quotations of the sources, selected and ordered. Only
  * fixed phrases from models/rules/language/own/ are added. Pure.
  */
-import { headingFor, labelOf, joined, phraseRow, shorten, underHeading } from './phrasing.ts';
+import { headingFor, isStepOrBullet, labelOf, joined, phraseRow, shorten, underHeading } from './phrasing.ts';
 import { choose, following, type Scored } from './choosing.ts';
 import { newerOf, type Dated } from './disagreement.ts';
-import type { Passage } from '../../../models/rules/knowledge/retrieval.ts';
+import { isNext, type Passage } from '../../../models/rules/knowledge/retrieval.ts';
 import { termWeights } from '../../../models/rules/knowledge/wordmatch.ts';
 import { introduces, unitsOf, type Cell, type Unit } from '../../../models/rules/knowledge/units.ts';
 import { ownSentences } from '../../../models/rules/language/escalation.ts';
@@ -175,7 +175,7 @@ export function extract(
   const isOfMany = best.kind === 'row' && units.length > 1;
   const quoted = new Set(units.map((unit) => unit.source));
   const isLeft = ({ heading }: Source, at: number): boolean => heading === source.heading && !quoted.has(at);
-  const cut = chosen.cut || (isOfMany && sources.some(isLeft));
+  const cut = chosen.cut || (isOfMany && sources.some(isLeft)) || breaksOff(units, sources);
   const note = newer && `\n${ownSentences.newer[language].replace('{a}', newer.name).replace('{b}', newer.olderName)}`;
   const text = opening(question, source, language) + phrase(units, source, about) + (cut ? '\n…' : '') + (note ?? '');
   const alone = answerOf(units, considered, text);
@@ -184,7 +184,7 @@ export function extract(
   if (!isRepeated(text, said) && !isRepeated(answer.text, said)) return answer;
   const narrow = normal(own) === normal(question) ? undefined : narrowed(own, best.source, scored, considered);
   if (narrow && !isRepeated(narrow.text, said)) return narrow;
-  return further(best, scored, about, { source, said, considered }) ?? nothingMore(source, language);
+  return further(best, scored, about, { source, said, sources, considered }) ?? nothingMore(source, language);
 }
 
 /** Says that the quotation is in another language than the question, where both languages are known. */
@@ -214,8 +214,10 @@ function besideOf(
   if (source === undefined || first === undefined) return undefined;
   const { units, cut } = choose(first, scored, (one, other) => sources[one]!.heading === sources[other]!.heading);
   const label = labelOf(source.heading);
-  const text = joined(units.map((unit) => ({ unit, text: phraseUnit(unit, about) }))) + (cut ? '\n…' : '');
-  return answerOf(units, sources, label === '' ? text : underHeading(label, text));
+  const text =
+    joined(units.map((unit) => ({ unit, text: phraseUnit(unit, about) }))) +
+    (cut || breaksOff(units, sources) ? '\n…' : '');
+  return answerOf(units, sources, label === '' ? text : underHeading(label, text, units));
 }
 
 const both = (one: ExtractiveAnswer, other: ExtractiveAnswer): ExtractiveAnswer => ({
@@ -262,8 +264,8 @@ function phrase(units: readonly Scored[], { heading }: Source, about: Asked): st
   const text = joined(units.map((unit) => ({ unit, text: phraseUnit(unit, about) })));
   const quoted = new Set(units.flatMap(({ spoken }) => [...spoken])).size;
   const spoken = { quoted, heading: about.speaksOf(heading).size, asked: about.terms.length };
-  const label = headingFor(heading, units[0]!, spoken);
-  return label === undefined ? text : underHeading(label, text);
+  const label = headingFor(heading, units, spoken);
+  return label === undefined ? text : underHeading(label, text, units);
 }
 
 function phraseUnit({ kind, cells, text }: Unit, about: Asked): string {
@@ -291,23 +293,59 @@ const isRepeated = (text: string, said: readonly string[]): boolean =>
 const isSaid = (text: string, said: readonly string[]): boolean =>
   said.some((body) => normal(body).includes(normal(text)));
 
+/** The passage that continues `source`: the next one of its document, if it has the same heading. */
+const continued = ({ id, heading }: Source, sources: readonly Source[]): Source | undefined =>
+  sources.find((other) => other.heading === heading && isNext(id, other.id));
+
 /**
- * What the passage says beyond earlier answers; undefined when there is nothing more. A table row is quoted again with
- * all its columns.
+ * Whether the quoted units end with the last entry of a passage, and the list goes on in the next passage. `sources`:
+ * the passages, of which each unit has the index.
+ */
+function breaksOff(units: readonly Scored[], sources: readonly Source[]): boolean {
+  const last = units.at(-1)!;
+  const source = sources[last.source]!;
+  const next = continued(source, sources);
+  const [first] = next ? unitsOf(next.text) : [];
+  return first !== undefined && isEntry(first) && isEntry(last) && unitsOf(source.text).length === last.order + 1;
+}
+
+const isEntry = ({ kind, text }: Unit): boolean => kind === 'item' || isStepOrBullet(text);
+
+/**
+ * What the passage, or else the passages that continue it, say beyond earlier answers; undefined when there is nothing
+ * more. A table row is quoted again with all its columns.
  */
 function further(
   best: Scored,
   scored: readonly Scored[],
   about: Asked,
-  { source, said, considered }: { source: Source; said: readonly string[]; considered: readonly Source[] },
+  {
+    source,
+    said,
+    sources,
+    considered,
+  }: { source: Source; said: readonly string[]; sources: readonly Source[]; considered: readonly Source[] },
 ): ExtractiveAnswer | undefined {
   if (best.kind === 'row') {
     const whole = shorten(phraseRow(best.cells, () => true));
     return isSaid(whole, said) ? undefined : answerOf([best], considered, whole);
   }
-  const passage = scored.filter((unit) => unit.source === best.source);
-  const units = following(best, passage, (text) => isSaid(shorten(text), said));
-  return units.length === 0 ? undefined : answerOf(units, considered, phrase(units, source, about));
+  const isQuoted = (text: string): boolean => isSaid(shorten(text), said);
+  let units = following(
+    best,
+    scored.filter((unit) => unit.source === best.source),
+    isQuoted,
+  );
+  let from: Source | undefined = source;
+  while (units.length === 0) {
+    from = continued(from, sources);
+    if (from === undefined) return undefined;
+    const at = sources.indexOf(from);
+    const passage = score(about, [from]).map((unit) => ({ ...unit, source: at }));
+    units = following({ source: at, order: -1 }, passage, isQuoted);
+  }
+  const text = phrase(units, from, about) + (breaksOff(units, sources) ? '\n…' : '');
+  return answerOf(units, sources, text);
 }
 
 const nothingMore = ({ id }: Source, language: Language): ExtractiveAnswer => ({

@@ -54,29 +54,42 @@ export const labelOf = (heading: string): string => lastOf(heading).replace(/[:�
 
 /**
  * The heading to put before a quotation that is not clear alone. Such a quotation refers back to an unquoted sentence,
- * is a fragment, or does not name its subject. `spoken`: how many of the question's words are in the quotation and in
- * its heading, and how many words the question has (`asked`).
+ * is a fragment, does not name its subject, or lists what the heading may turn around (`Items you cannot return`).
+ * `spoken`: how many of the question's words are in the quotation and in its heading, and how many words the question
+ * has (`asked`).
  */
 export function headingFor(
   heading: string,
-  first: Unit,
+  units: readonly Unit[],
   spoken: { quoted: number; heading: number; asked: number },
 ): string | undefined {
   const label = labelOf(heading);
-  if (label === '' || first.kind === 'row' || isStepOrBullet(first.text)) return undefined;
+  const [first] = units;
+  if (label === '' || first === undefined) return undefined;
   const named = terms(label);
-  const known = new Set(terms(first.text).map(({ stem }) => stem));
-  if (named.length === 0 || named.filter(({ stem }) => known.has(stem)).length * 2 > named.length) return undefined;
+  const known = (texts: readonly Unit[]): number => {
+    const stems = new Set(texts.flatMap(({ text }) => terms(text).map(({ stem }) => stem)));
+    return named.filter(({ stem }) => stems.has(stem)).length;
+  };
+  if (isStepOrBullet(first.text)) return known(units) < named.length ? label : undefined;
+  // The columns of a row name its subject, so a heading of one word (`Fees`) adds nothing.
+  if (first.kind === 'row') return /\s/u.test(label) && known(units) < named.length ? label : undefined;
+  if (named.length === 0 || known([first]) * 2 > named.length) return undefined;
   const fragment = first.text.length <= maxFragmentLength && !fullStop.test(first.text) && !/[:：]$/u.test(first.text);
   const unnamed = spoken.quoted === 0 && (spoken.heading > 0 || spoken.asked > 0);
   return pointsBack(first.text) || fragment || unnamed ? label : undefined;
 }
 
-const isStepOrBullet = (text: string): boolean => /^(?:[-–•*]|\d{1,2}[.)])\s/u.test(text);
+export const isStepOrBullet = (text: string): boolean => /^(?:[-–•*]|\d{1,2}[.)])\s/u.test(text);
 
-/** Puts a heading before a quotation. No colon follows a heading that ends in a question or exclamation mark. */
-export const underHeading = (label: string, text: string): string =>
-  /[?？!！]$/u.test(label) ? `${label} ${text}` : `${label}: ${text}`;
+/**
+ * Puts a heading before a quotation; a list begins on a line of its own. No colon follows a heading that ends in a
+ * question or exclamation mark.
+ */
+export function underHeading(label: string, text: string, units: readonly Unit[]): string {
+  const list = isStepOrBullet(text) || (units.length > 1 && units[0]!.kind === 'row');
+  return `${label}${/[?？!！]$/u.test(label) ? '' : ':'}${list ? '\n' : ' '}${text}`;
+}
 
 /** Joins units: sentences of a paragraph share a line; rows, list items and new paragraphs start a new line. */
 export function joined(parts: readonly { unit: Unit; text: string }[]): string {

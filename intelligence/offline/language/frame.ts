@@ -24,6 +24,25 @@ export function pointsBack(sentence: string): boolean {
 }
 
 /**
+ * Words at the start of a sentence that limit what the previous sentence says, in lower case without accents. Without
+ * such a sentence the previous one promises too much.
+ */
+const limiting: Partial<Record<Language, string>> = {
+  en: 'but|however|except|unless|not|only|exceptions?',
+  de: 'aber|jedoch|allerdings|ausser|ausgenommen|ausnahmen?|nicht|nur',
+  fr: 'mais|cependant|toutefois|sauf|exceptions?',
+  es: 'pero|sin embargo|no obstante|salvo|excepto|excepcion(?:es)?',
+  it: 'ma|pero|tuttavia|salvo|tranne|eccezioni?',
+  pt: 'mas|porem|contudo|exceto|salvo',
+  nl: 'maar|echter|behalve|tenzij|uitzondering',
+  pl: 'ale|jednak|chyba ze|z wyjatkiem|wyjatek',
+};
+const limits = new RegExp(`^(?:${Object.values(limiting).join('|')})(?![\\p{L}\\p{M}\\p{N}])`, 'u');
+
+/** Whether a sentence is an exception to the one before it, judged by its first words. */
+export const limitsBefore = (sentence: string): boolean => limits.test(fold(sentence.slice(0, 40)));
+
+/**
  * Matches the name of a column of remarks, in lower case without accents. A remark applies to the values next to it.
  */
 const remark =

@@ -2,6 +2,7 @@
  * Fills the arguments of a tool call from the customer's message. Pure: it uses the schema and the message only. An
  * ambiguous value is left out and never guessed.
  */
+import { fold } from '../../../models/rules/language/words.ts';
 import type { JsonSchema } from '../../../models/rules/mcp/tool.ts';
 import { variantsOf } from '../../../models/rules/mcp/variants.ts';
 
@@ -21,11 +22,15 @@ export type Given = { arguments: Record<string, unknown>; missing: string[] };
  */
 export type Known = { email?: string | undefined; answer?: string | undefined };
 
-const emailName = /e-?mail/i;
-const dateName = /(?:^|_)(?:date|day|on|from|until|since|to)(?:_|$)|date$/i;
+/** Names that end in the e-mail, such as `customerEmail`; `email_body` is something else. */
+const emailName = /(?:^|_|e-?)mail(?:_?address)?$/i;
+/** Words such as `to` mean a date only as the whole name, because `ship_to` and `from_account` mean something else. */
+const dateName = /(?:^|_)(?:date|day)(?:_|$)|date$|^(?:on|from|until|since|to)$/i;
 /** Names of arguments whose values are codes with a digit, such as an order number. */
 const codeName =
   /(?:^|_)(?:id|number|no|nr|num|code|ref|reference|iban|order|invoice|ticket|booking|tracking|account|card|serial|case|contract|customer|policy)(?:_|$)|(?:Id|Number|Code|No|Ref)$/;
+/** A pattern that takes digits, so that its values are codes; `^[A-Z]{3}$` takes a word. */
+const codePattern = /\\d|\[[^\]]*\d/;
 /**
  * Names of search arguments, which are filled with the customer's whole message, but only for tools that merely read.
  */
@@ -62,8 +67,9 @@ function readingOf(name: string, property: Property, reads: boolean): Reading | 
   if (type !== 'string') return undefined;
   if (property.format === 'email' || emailName.test(name)) return 'email';
   if (property.format === 'date' || dateName.test(name)) return 'date';
-  if (codeName.test(name) || typeof property.pattern === 'string') return 'code';
-  return reads && queryName.test(name) ? 'query' : 'words';
+  const { pattern } = property;
+  if (codeName.test(name) || (typeof pattern === 'string' && codePattern.test(pattern))) return 'code';
+  return reads && pattern === undefined && queryName.test(name) ? 'query' : 'words';
 }
 
 function valueFor(message: string, name: string, property: Property, known: Known, reads: boolean): unknown {
@@ -88,10 +94,13 @@ function valueFor(message: string, name: string, property: Property, known: Know
   }
 }
 
-/** The text of a short one-line answer; undefined for longer texts and for questions. */
+/**
+ * The text of a short one-line answer; undefined for longer texts, for questions and for e-mail addresses, of which
+ * only verified ones are used.
+ */
 function wordsOf(answer: string): string | undefined {
   const words = answer.trim().replace(/[.!]$/u, '');
-  return words !== '' && words.length <= 80 && !/[\n?]/u.test(words) ? words : undefined;
+  return words !== '' && words.length <= 80 && !/[\n?@]/u.test(words) ? words : undefined;
 }
 
 /**
@@ -116,6 +125,7 @@ function only<T>(values: readonly T[]): T | undefined {
 }
 
 function namesWord(message: string, value: unknown): boolean {
+  if (typeof value === 'number') return numbersFor(message, { type: 'number' }).includes(value);
   if (typeof value !== 'string' || value === '') return false;
   const words = ` ${message.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')} `;
   return words.includes(
@@ -140,31 +150,71 @@ function datesIn(message: string): string[] {
   });
 }
 
-const withoutDates = (message: string): string => message.replace(iso, ' ').replace(dotted, ' ');
+/** Dates whose order of day and month differs between countries: `3/4/2026`, `03-04-2026`, `2026/3/4`, `3/2026`. */
+const ambiguousDate =
+  /(?<![\p{L}\p{N}/-])(?:\d{1,2}\/\d{1,2}\/\d{2,4}|\d{1,2}-\d{1,2}-\d{4}|\d{4}\/\d{1,2}\/\d{1,2}|\d{1,2}\/\d{4})(?![\p{L}\p{N}/-])/gu;
+const months = ['en', 'de', 'fr', 'es'].flatMap((language) =>
+  (['long', 'short'] as const).flatMap((month) => {
+    const format = new Intl.DateTimeFormat(language, { month, timeZone: 'UTC' });
+    return Array.from({ length: 12 }, (_, at) => format.format(Date.UTC(2000, at)).replace('.', ''));
+  }),
+);
+const monthName = String.raw`(?:${[...new Set(months.flatMap((name) => [name, fold(name)]))].join('|')})(?!\p{L})\.?`;
+const yearDigits = String.raw`(?:19|20)\d{2}(?!\p{N})`;
+const dayFirst = String.raw`\d{1,2}(?:(?:st|nd|rd|th|er)?[\s-]+|\.\s*)(?:(?:of|de)\s+)?${monthName}(?:,?[\s-]*(?:de\s+)?${yearDigits})?`;
+const monthFirst = String.raw`${monthName}\s+(?:\d{1,2}(?:st|nd|rd|th)?(?![\p{L}\p{N}])(?:,?\s*${yearDigits})?|(?:de\s+)?${yearDigits})`;
+/** Dates with the name of a month: `12 March 2026`, `12. März`, `March 12th, 2026`, `12 de marzo de 2026`, `mars 2026`. */
+const namedDate = new RegExp(String.raw`(?<![\p{L}\p{N}-])(?:${dayFirst}|${monthFirst})`, 'giu');
+
+const withoutDates = (message: string): string =>
+  [iso, dotted, ambiguousDate, namedDate].reduce((text, date) => text.replace(date, ' '), message);
+
+const currencyBefore = /(?:[€$£¥]\s?|(?<![\p{L}\p{N}])(?:eur|usd|gbp|chf)\s)$/iu;
+const currencyAfter =
+  /^\s?(?:[€$£¥]|(?:eur|euros?|usd|d[oó]lar(?:es)?|dollars?|gbp|pounds?|pfund|livres|libras|chf|franken|francs?|francos?|cents?|yen)(?![\p{L}\p{N}]))/iu;
 
 /**
  * Identifier tokens: at least three characters with a digit among them, such as `A-1042` and `#5531`. A number with
  * blanks, such as `DE12 3456`, gives several tokens.
  */
 function codesIn(message: string): string[] {
-  const tokens = withoutDates(message).matchAll(
+  const text = withoutDates(message);
+  const tokens = text.matchAll(
     /(?<![\p{L}\p{N}])#?((?=[\p{L}-]{0,20}\p{N})[\p{L}\p{N}][\p{L}\p{N}_-]{1,40}[\p{L}\p{N}])(?![\p{L}\p{N}])/gu,
   );
-  // Excludes parts of e-mail addresses, and amounts with their currency.
+  // Excludes parts of e-mail addresses and of decimal numbers, and amounts with their currency.
   return [...tokens]
     .filter(
       ({ index, 0: whole }) =>
-        !/[@.,]\p{N}?$/u.test(message.slice(0, index)) && !/^[@%€$]/.test(message.slice(index + whole.length)),
+        !/[@.,]\p{N}?$/u.test(text.slice(0, index)) &&
+        !currencyBefore.test(text.slice(0, index)) &&
+        !/^(?:[@%]|[.,][\p{N}-])/u.test(text.slice(index + whole.length)) &&
+        !currencyAfter.test(text.slice(index + whole.length)),
     )
     .map(([, token = '']) => token);
 }
 
+/**
+ * Numbers such as `1.000` and `1,000`, which mean one or a thousand in different languages. They give no value, and a
+ * message with one gives only a number that is one of its two meanings.
+ */
+const grouped = /(?<![\p{L}\p{N}.,-])[1-9]\d{0,2}(?:[.,]\d{3})+(?![\p{L}\p{N}]|[.,]\d)/gu;
+
+/** A number of more than nine digits counts, too, unless it starts as a telephone number does. */
 function numbersFor(message: string, { type, minimum, maximum }: Property): number[] {
-  const written = withoutDates(message).matchAll(/(?<![\p{L}\p{N}.,-])\d{1,9}(?:\.\d{1,4})?(?![\p{L}\p{N}]|[.,]\d)/gu);
+  const text = withoutDates(message);
+  const meanings = [...text.matchAll(grouped)].map(([one]) => [
+    Number(one.replace(',', '.')),
+    Number(one.replaceAll(/[.,]/g, '')),
+  ]);
+  const written = text
+    .replace(grouped, ' ')
+    .matchAll(/(?<![\p{L}\p{N}.,-])(?:\d{1,9}|(?<!\+)[1-9]\d{9,14})(?:\.\d{1,4})?(?![\p{L}\p{N}]|[.,]\d)/gu);
   return [...written]
-    .map(([text]) => Number(text))
+    .map(([one]) => Number(one))
     .filter(
       (value) =>
+        meanings.every((both) => both.includes(value)) &&
         (type === 'number' || Number.isInteger(value)) &&
         (typeof minimum !== 'number' || value >= minimum) &&
         (typeof maximum !== 'number' || value <= maximum),

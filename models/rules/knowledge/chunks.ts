@@ -5,6 +5,7 @@
  */
 import { Unreadable } from '../base/unreadable.ts';
 import { sentences } from '../language/sentences.ts';
+import { introduces } from './units.ts';
 
 /** One piece of a document in reading order. `level` is 1 to 6; `item` marks an entry of a list. */
 export type Block =
@@ -82,24 +83,30 @@ type Unit = { text: string; before: '\n\n' | '\n' | '; ' | ' ' };
 
 /**
  * Packs units into chunks, in order. `restart`: whether a new chunk begins at this unit although the current chunk is
- * not full.
+ * not full. `leads`: whether a unit belongs to the unit after it. Such a unit ends a chunk only if the two together are
+ * too long for one.
  */
 function pack(
   units: readonly Unit[],
   restart: (unit: Unit, words: number, unitWords: number) => boolean,
   room = whole,
+  leads: (unit: Unit) => boolean = () => false,
 ): string[] {
   const packed: string[] = [];
   let open = '';
   let words = 0;
+  /** The last unit in `open` if it leads, and `open` without it. */
+  let lead: { text: string; words: number; rest: string } | undefined;
   for (const unit of units) {
     const count = countWords(unit.text);
     const full = words + count > room.words || open.length + unit.before.length + unit.text.length > room.characters;
-    if (open && (full || restart(unit, words, count))) {
-      packed.push(open);
-      open = '';
-      words = 0;
+    if (open && (full || (!lead && restart(unit, words, count)))) {
+      const moved = lead && lead.rest !== '' && fits(lead.text + unit.before + unit.text, room) ? lead : undefined;
+      packed.push(moved?.rest ?? open);
+      open = moved?.text ?? '';
+      words = moved?.words ?? 0;
     }
+    lead = leads(unit) ? { text: unit.text, words: count, rest: open } : undefined;
     open = open ? open + unit.before + unit.text : unit.text;
     words += count;
   }
@@ -116,7 +123,8 @@ function packText(blocks: readonly { text: string; item?: boolean }[]): string[]
         .map((text, index) => ({ text, before: index > 0 ? ' ' : lineAt > 0 ? '\n' : start })),
     );
   });
-  return pack(units, (unit, words) => unit.before === '\n\n' && words >= targetWords);
+  const restart = (unit: Unit, words: number): boolean => unit.before === '\n\n' && words >= targetWords;
+  return pack(units, restart, whole, ({ text }) => introduces(text));
 }
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();

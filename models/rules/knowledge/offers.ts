@@ -2,7 +2,7 @@
  * Offers: passages that may help when no passage answers with enough certainty. The customer sees the heading of the
  * passage, and gets the passage by sending that heading as a question. Pure.
  */
-import type { SourceType } from './authority.ts';
+import { authorities, type Authority, type SourceType } from './authority.ts';
 import { maxOffers, type Passage } from './retrieval.ts';
 import { isValue } from './tablehead.ts';
 import { introduces, rowsIn, unitsOf, type Unit } from './units.ts';
@@ -130,6 +130,20 @@ export function isNamed(question: string, { heading, text }: Pick<Passage, 'head
   const rows = rowNames(text).flatMap((row) => [row, rowLabel(heading, row)]);
   const names = [labelOf(heading), heading, heading.split(' > ').at(-1)!, ...rows];
   return names.some((name) => plain(name) === asked);
+}
+
+/**
+ * The passages that a message names (`isNamed`), in the highest authority tier that has one. `authority`: the tier whose
+ * passages answer. Passages of a lower tier are left out, because a lower tier is used only when nothing above it
+ * matches.
+ */
+export function namedBy<J extends { passage: Passage }>(
+  message: string,
+  { judged, authority }: { judged: readonly J[]; authority: Authority | undefined },
+): J[] {
+  const named = judged.filter(({ passage }) => isNamed(message, passage));
+  const tier = authorities.find((one) => one === authority || named.some(({ passage }) => passage.authority === one));
+  return named.filter(({ passage }) => passage.authority === tier);
 }
 
 /** The offer whose question the customer's message repeats. `offers` are newest first. */

@@ -343,6 +343,11 @@ const ordinalOf = (id: string): number => Number(id.slice(id.lastIndexOf(':') + 
 export const isAbout = (topic: string, id: string): boolean =>
   sourceOf(id) === sourceOf(topic) && Math.abs(ordinalOf(id) - ordinalOf(topic)) <= topicReach;
 
+/** Whether the passage `id` directly follows the passage `before` in its document. */
+export const isNext = (before: string, id: string): boolean =>
+  id.slice(0, id.lastIndexOf(':')) === before.slice(0, before.lastIndexOf(':')) &&
+  ordinalOf(id) === ordinalOf(before) + 1;
+
 /**
  * The id of the passage that is nearest to earlier turns of a conversation. `turns`: the number of these turns. The
  * search text joins all turns, so the BM25 score is divided by their number.

@@ -61,23 +61,30 @@ function rowsOf(lines: readonly string[]): Cell[][] {
   return lines.map((line) => cellsOf(line, known));
 }
 
-const paragraphsOf = (text: string): string[] => text.split(/\n{2,}/u);
-const linesOf = (paragraph: string): string[] => paragraph.split('\n').filter((line) => line.trim() !== '');
+/** The lines of each paragraph. */
+const paragraphsOf = (text: string): string[][] =>
+  text.split(/\n{2,}/u).map((paragraph) => paragraph.split('\n').filter((line) => line.trim() !== ''));
+
+/**
+ * The cells of each line of a paragraph. Between other paragraphs, a single line such as `Monday: closed; Tuesday: 9 to
+ * 17` is a sentence, because a table has a passage of its own.
+ */
+const rowsAmong = (lines: readonly string[], { length }: readonly string[][]): Cell[][] =>
+  lines.length === 1 && length > 1 ? [[]] : rowsOf(lines);
 
 /**
  * The table rows of a passage. `rowsIn` is far cheaper than `unitsOf`, because the text is not split into sentences.
  */
 export const rowsIn = (text: string): Cell[][] =>
   text.includes('; ')
-    ? paragraphsOf(text).flatMap((paragraph) => rowsOf(linesOf(paragraph)).filter((cells) => cells.length > 0))
+    ? paragraphsOf(text).flatMap((lines, _at, all) => rowsAmong(lines, all).filter((cells) => cells.length > 0))
     : [];
 
 /** Splits a passage at empty lines into paragraphs, and at line breaks into list items and table rows. */
 export function unitsOf(text: string): Unit[] {
   return paragraphsOf(text)
-    .flatMap((paragraph, at) => {
-      const lines = linesOf(paragraph);
-      const rows = rowsOf(lines);
+    .flatMap((lines, at, all) => {
+      const rows = rowsAmong(lines, all);
       return lines.flatMap((line, index): Omit<Unit, 'order'>[] => {
         const cells = rows[index] ?? [];
         const kind = cells.length > 0 ? 'row' : lines.length > 1 ? 'item' : 'prose';

@@ -41,7 +41,9 @@ export function languageOf(text: string): Language | undefined {
   const read = text.slice(0, charactersRead).normalize('NFC').toLowerCase();
   const told = new Map<Known, number>();
   const tell = (language: Known, much: number) => told.set(language, (told.get(language) ?? 0) + much);
-  for (const word of fold(read).split(/[^\p{L}\p{M}]+/u)) {
+  // A letter in a code such as `A-1042` is no word.
+  const prose = fold(read).replace(/\S*\d\S*/gu, ' ');
+  for (const word of prose.split(/[^\p{L}\p{M}]+/u)) {
     const known = speakers.get(word);
     for (const language of known ?? []) tell(language, 1 / known!.size);
   }

@@ -28,15 +28,19 @@ const genericWords: ReadonlySet<string> = new Set(
     .map((word) => stem(word)),
 );
 
+/** The superscripts after a digit: a footnote mark as in `49¹`, or cents as in `9⁹⁹`. */
+const raised = /(?<=\d)[⁰¹²³⁴-⁹]+/gu;
+
 /**
  * The text in lower case, without Latin accents, and with Unicode compatibility characters (NFKD) replaced, as in the
- * search index.
+ * search index. Superscripts after a digit become a word of their own, because NFKD turns `49¹` into 491.
  */
 export function fold(text: string): string {
   const lower = text.toLowerCase();
   // oxlint-disable-next-line no-control-regex -- the plain ASCII case is most texts and needs no second pass
   if (/^[\u0000-\u007f]*$/u.test(lower)) return lower;
   return lower
+    .replaceAll(raised, ' $&')
     .normalize('NFKD')
     .replaceAll(/[\u0300-\u036f]/gu, '')
     .normalize('NFC')

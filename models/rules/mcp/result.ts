@@ -26,7 +26,11 @@ export function progressText(title: string, { progress, total, message }: Progre
 
 /** Elements whose content must not be shown as text. */
 const activeElement = /<(script|style|iframe|object|embed|template|noscript|svg|math)(?![\w-])/i;
-const anyTag = /<\/?[a-z!?][^<>]{0,4000}>/gi;
+/**
+ * A tag is a name alone, or a name with attributes, one of which has a value. So an address in angle brackets, such as
+ * `<ada@shop.example>`, is no tag, and neither is `<b and c>`.
+ */
+const anyTag = /<(?:\/?[a-z][a-z0-9-]*\s*\/?|[a-z][a-z0-9-]*\s[^<>=]{0,4000}=[^<>]{0,4000}|[!?][^<>]{0,4000})>/gi;
 /** URL schemes that run code or load content when a link is shown or followed. */
 const activeSchemes = /\b(?:javascript|vbscript|data|file|blob)\s*:/gi;
 const markdownImage = /!\[([^\]\n]{0,500})\]\([^)\n]{0,4000}\)/g;

@@ -84,9 +84,10 @@ export const servesMode = (
 export const toolNamePattern = /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;
 export const maxTools = 100;
 export const maxDescriptionLength = 4_000;
-/** Limits of a tool's schemas: characters of JSON, and nesting depth. */
+/** Limits of a tool's schemas: characters of JSON, nesting depth, and the number of objects and lists. */
 export const maxSchemaLength = 64_000;
 export const maxSchemaDepth = 32;
+export const maxSchemaParts = 1_000;
 /** The maximum size of the arguments, in characters of JSON. */
 export const maxArgumentsLength = 16_000;
 export const timeoutBounds = { min: 100, max: 120_000, default: 30_000 } as const;

@@ -56,6 +56,65 @@ describe('extract', () => {
     expect(answer?.text.length).toBeLessThan(2_200);
   });
 
+  it('a list that goes on in the next passage ends with an ellipsis, and a repeated question gets the rest', () => {
+    const part = (at: number, text: string): Source => ({ id: `a:1:${at}`, heading: 'Router', text });
+    const text = (from: number): string => [from, from + 1].map((at) => `${at}. Press key ${at}.`).join('\n');
+    const sources = [part(4, text(5)), part(2, `To reset the router do this:\n\n${text(1)}`), part(3, text(3))];
+    const said: string[] = [];
+    for (const answer of [
+      `To reset the router do this:\n${text(1)}\n…`,
+      `Router:\n${text(3)}\n…`,
+      `Router:\n${text(5)}`,
+      'My documents say no more about this than what I have written above.',
+    ]) {
+      const found = extract('How do I reset the router?', sources, { said, language: 'en' })?.text;
+      expect(found).toBe(answer);
+      said.push(answer);
+    }
+    const other = { ...part(3, text(3)), heading: 'Printer' };
+    expect(extract('How do I reset the router?', [sources[1]!, other])?.text).not.toContain('…');
+  });
+
+  it.each([
+    [
+      'Can I cancel my booking?',
+      'Can I cancel my booking? Yes, free of charge. From 24 hours before arrival the full price is due.',
+      'Can I pay later? No.',
+    ],
+    ['Can I cancel my order?', 'Can I cancel my order? Yes. Not once the parcel has left.', 'We sell shoes.'],
+    [
+      'Are transfers free?',
+      'Domestic transfers are free. Transfers within the EU are free, too. However, this does not apply to payments at the counter.',
+      'We are a bank.',
+    ],
+  ])('the answer to %j includes the exception behind the sentence that answers', (question, text, next) => {
+    expect(extract(question, [{ id: 'a', heading: '', text: `${text}\n\n${next}` }])?.text).toBe(text);
+  });
+
+  it('a question of a FAQ is answered with the list that its answer introduces', () => {
+    const text = 'Can I pay?\n\nYes, in two ways:\n\n- by card\n- in cash\n\nCan I cancel?\n\nNo.';
+    expect(extract('Can I pay?', [{ id: 'a', heading: '', text }])?.text).toBe(
+      'Can I pay? Yes, in two ways:\n- by card\n- in cash',
+    );
+  });
+
+  it.each([
+    ['Items you cannot return', '- Underwear\n- Gift cards', 'Items you cannot return:\n- Underwear\n- Gift cards'],
+    [
+      'Returns',
+      'We never take this back.\n\n- Underwear\n- Gift cards',
+      'We never take this back.\n- Underwear\n- Gift cards',
+    ],
+    ['Underwear', '- Underwear: no return\n- Gift cards', '- Underwear: no return\n- Gift cards'],
+    [
+      'Goods until 31 December 2025',
+      'Goods: Underwear; Return: free\nGoods: Shoes; Return: 5 EUR',
+      'Goods until 31 December 2025: Underwear – Return: free',
+    ],
+  ])('under the heading %j, an answer has the heading or introduction of the quoted %j', (heading, text, answer) => {
+    expect(extract('Can I return underwear?', [{ id: 'a', heading, text }])?.text).toBe(answer);
+  });
+
   it('an extracted sentence does not end at an abbreviation', () => {
     expect(extract('How long do transfers within the euro area take?', [transfers])?.quotes[0]?.text).toBe(
       'Transfers within the euro area, e.g. to France, take one working day.',
@@ -286,6 +345,12 @@ describe('extract', () => {
       ]);
       expect(extract('Was kostet das?', [plans], { closeness })?.text).toContain('Price: 4.90 EUR');
     });
+    it('a line of names and values between other paragraphs is quoted with its first name', () => {
+      const text = 'We are in Jena.\n\nMonday: closed; Tuesday: 9 to 17\n\nCall us.';
+      expect(extract('Is Tuesday open?', [{ id: 'a', heading: 'Tuesday', text }])?.text).toBe(
+        'Monday: closed; Tuesday: 9 to 17',
+      );
+    });
     it('running text with semicolons and colons is not taken for a table row', () => {
       const text =
         'Compare the rate with the public one of the day; a difference of 0.3 percent is normal. If it is worse, look at the receipt: then the shop converted; it says so.';
@@ -360,6 +425,42 @@ describe('extract', () => {
       expect(answer?.text).toContain('3 working days');
       expect(answer?.text).not.toContain('older');
       expect(answer?.used).toEqual(['old']);
+    });
+    it.each<[string, [heading: string, text: string], [heading: string, text: string]]>([
+      [
+        'sentences under the headings of two products',
+        ['Gold card > Fees', 'The yearly fee is 49 EUR.'],
+        ['Silver card > Fees', 'The yearly fee is 19 EUR.'],
+      ],
+      [
+        'rows of two variants of a product',
+        ['Fees', 'Card: Gold card; Kind: private; Yearly fee: 49 EUR'],
+        ['Fees', 'Card: Gold card; Kind: business; Yearly fee: 109 EUR'],
+      ],
+      [
+        'a row that the newer document also has',
+        ['Fees', 'Card: Gold card; Limit: 10; Yearly fee: 49 EUR'],
+        ['Fees', 'Card: Gold card; Limit: 20; Yearly fee: 109 EUR\nCard: Gold card; Limit: 10; Yearly fee: 49 EUR'],
+      ],
+      [
+        'a number with and without a separator',
+        ['Fees', 'The yearly fee is 1,000 EUR.'],
+        ['Fees', 'The yearly fee is 1000 EUR.'],
+      ],
+    ])('no conflict between documents is reported about %s', (_label, before, after) => {
+      const answer = extract('What is the yearly fee of the gold card?', [
+        { ...old, heading: before[0], text: before[1] },
+        { ...fresh, heading: after[0], text: after[1] },
+      ]);
+      expect(answer?.text).toContain(before[1].includes('1,000') ? '1,000' : '49 EUR');
+      expect(answer?.text).not.toContain('older');
+    });
+    it('of several statements in the newer document that disagree, the one closest to the question is quoted', () => {
+      const answer = extract('What is the fee of the gold card online, with delivery?', [
+        { ...old, text: 'Card: Gold; Fee: 49 EUR; Place: online; Note: with delivery' },
+        { ...fresh, text: 'Card: Gold; Fee: 69 EUR; Sold: always\nCard: Gold; Fee: 59 EUR; Sold: online' },
+      ]);
+      expect(answer?.text).toMatch(/^Gold – Fee: 59 EUR; Sold: online\n\(From/u);
     });
     it('a newer document’s price of another product is not reported as a conflict', () => {
       const answer = extract('What does the gold card cost?', [

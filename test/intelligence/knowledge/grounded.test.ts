@@ -101,6 +101,11 @@ describe('numbers', () => {
   it('numbers written as words are found', () => {
     for (const text of ['five days', 'fünf Tage', 'cinq jours', 'cinco días']) expect(numbersIn(text)).toContain('5');
   });
+  it('a superscript is not part of the number before it, and two superscripts may be the cents of a price', () => {
+    expect(numbersIn('49¹ EUR')).toEqual(new Set(['49']));
+    for (const number of ['9', '9.99']) expect(numbersIn('9⁹⁹ €')).toContain(number);
+    expect(numbersIn('9⁹⁹ €')).not.toContain('999');
+  });
   it('numbers are found in linear time', () => {
     const text = '1.'.repeat(200_000);
     expect(numbersIn(text).size).toBeGreaterThan(0);

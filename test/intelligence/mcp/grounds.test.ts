@@ -33,6 +33,14 @@ describe('arguments that the customer said', () => {
     ['an IBAN in groups', 'to DE89 3704 0044 0532 0130 00', 'DE89370400440532013000'],
     ['a day', 'on 2026-12-24', '2026-12-24'],
     ['a day with its month in words', 'on 4 March 2027', '2027-03-04'],
+    ['a time', 'on 2026-12-01 at 15:30', '2026-12-01T15:30:00Z'],
+    ['a time in the afternoon', 'on 2026-12-01 at 3 pm', '2026-12-01T15:00:00+01:00'],
+    ['a time with its minutes in words', 'on 2026-12-01 at half past 3', '2026-12-01T15:30:00Z'],
+    ['noon', 'on 2026-12-01 at noon', '2026-12-01T12:00:00Z'],
+    ['a written date-time', 'at 2026-12-01T15:00:00Z', '2026-12-01T15:00:00Z'],
+    ['a whole day', 'on 2026-12-01', '2026-12-01T00:00:00Z'],
+    ['a negative number', 'it was -5.50 this night', -5.5],
+    ['a negative number with a minus sign', 'it was −5 this night', -5],
     ['a day in German', 'am 4. März 2027', '2027-03-04'],
     ['a name', 'send it to Ada Lovelace', 'Ada Lovelace'],
     ['a value that the schema names', 'the bigger one', 'large'],
@@ -47,6 +55,11 @@ describe('arguments that the customer said', () => {
     expect(borne({ day: '2026-11-27' }, said('next Friday', { days: ['2026-11-27'] })).missing).toEqual([]);
     expect(borne({ limit: 10 }, said('show them')).missing).toEqual([]);
   });
+
+  it('an hour is accepted only when the customer said it, even when the day is a date that the words mean', () => {
+    const at = (told: string) => borne({ at: '2026-12-01T15:00:00Z' }, said(told, { days: ['2026-12-01'] })).missing;
+    expect([at('book me for tomorrow'), at('book me for tomorrow at 3 pm')]).toEqual([['at'], []]);
+  });
 });
 
 describe('arguments that nobody said', () => {
@@ -56,6 +69,14 @@ describe('arguments that nobody said', () => {
     ['a part of a number', 'cancel 10425', '1042'],
     ['a number', 'refund it', 500],
     ['a day', 'some time next year', '2027-03-04'],
+    ['a time', 'book me for 2026-12-01', '2026-12-01T15:00:00Z'],
+    ['another hour', 'on 2026-12-01 at 9', '2026-12-01T15:00:00Z'],
+    ['an hour that only the day names', 'on 2026-12-03 at 9', '2026-12-03T15:00:00Z'],
+    ['other minutes', 'on 2026-12-01 at 9', '2026-12-01T09:45:00Z'],
+    ['a negative number', 'refund 5 euro', -5],
+    ['a negative number as text', 'refund 5 euro', '-5'],
+    ['a negative number from a code', 'cancel A-5', -5],
+    ['a negative number from a range', 'in 3-5 days', -5],
     ['a day of another month', 'on 4 March 2027', '2027-05-04'],
     ['a name, for a tool that acts without confirmation', 'send it to my friend', 'Mallory'],
     ['an address', 'look at my page', 'https://evil.example/x'],
@@ -121,6 +142,12 @@ describe('an e-mail', () => {
       expect(borne({ email: value }, grounds, tier).missing).toEqual(stands ? [] : ['email']);
     },
   );
+
+  it('the full stop after an e-mail address at the end of a sentence is no part of the address', () => {
+    const grounds = said('Change my e-mail to bob@customers.example.');
+    expect(borne({ email: 'bob@customers.example' }, grounds, 'customer_confirm').missing).toEqual([]);
+    expect(borne({ email: 'eve@localhost' }, grounds, 'customer_confirm').missing).toEqual(['email']);
+  });
 
   it('an e-mail address from a tool result is never accepted as an argument', () => {
     const grounds = said('look me up', { results: ['owner: bob@customers.example'] });

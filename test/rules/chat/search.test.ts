@@ -24,6 +24,32 @@ describe('the words of a query', () => {
   });
 });
 
+describe('a whole word', () => {
+  it.each([
+    ['Karte für alle', ['art'], false],
+    ['Karte für alle', ['karte', 'all'], false],
+    ['Karte, (für) alle!', ['karte', 'für', 'alle'], true],
+    ['Kartenart: art', ['art'], true],
+    ['a xa-a-a', ['a-a'], true],
+    ['Order 12345', ['1234'], false],
+    ['𝒜rt 𝒜', ['rt'], false],
+    ['हिन्दी', ['ह'], false],
+    ['ΣΤΗΝ ΟΔΟΣ', ['οδός'], true],
+    ['שָׁלוֹם לך', ['שלום'], true],
+  ])('hasAllWords finds in %j the words %j as whole words: %j', (text, words, found) => {
+    expect(hasAllWords(text, words)).toBe(found);
+  });
+
+  it.each([
+    ['我要退款吗', ['退款']],
+    ['我的iPhone坏了', ['iPhone', '坏']],
+    ['すごーーい', ['すごー']],
+    ['ต้องการคืนเงิน', ['คืน']],
+  ])('in a script without blanks, a word is found inside a longer run of characters: %j, %j', (text, words) => {
+    expect(hasAllWords(text, words)).toBe(true);
+  });
+});
+
 describe('an excerpt', () => {
   it('the marks in an excerpt show the found words in the original text, whatever their case and accents', () => {
     const text = 'Die Gebühr für ÄRGER 😀 beträgt 5 EUR';
@@ -31,6 +57,14 @@ describe('an excerpt', () => {
     const { excerpt, marks } = excerptOf(text, ['gebuhr', 'betragt']);
     expect(marks.map(([start, end]) => excerpt.slice(start, end))).toEqual(['Gebühr', 'beträgt']);
     expect([hasAllWords(text, ['arger', 'eur']), hasAllWords(text, ['arger', 'usd'])]).toEqual([true, false]);
+  });
+
+  it('an excerpt marks no part of a longer word', () => {
+    const { excerpt, marks } = excerptOf('Die Kartenart ist die art der Karte.', ['art', 'karte']);
+    expect(marks.map(([start, end]) => [start, excerpt.slice(start, end)])).toEqual([
+      [22, 'art'],
+      [30, 'Karte'],
+    ]);
   });
 
   it('a text whose accents are separate characters is found and marked like a text with accented letters', () => {

@@ -28,6 +28,15 @@ describe('sentences', () => {
     ['Die Karte, z. B. Gold, kostet 49,90 EUR. Ja.', ['Die Karte, z. B. Gold, kostet 49,90 EUR.', 'Ja.']],
     ['The fee is 3.50 EUR. Done.', ['The fee is 3.50 EUR.', 'Done.']],
     ['line one\nline two', ['line one', 'line two']],
+    ['Am 24. Dezember ist zu. Der 1. Mai auch.', ['Am 24. Dezember ist zu.', 'Der 1. Mai auch.']],
+    ['Nach dem 2. Versuch ist Schluss.', ['Nach dem 2. Versuch ist Schluss.']],
+    ['7. In the app', ['7. In the app']],
+    ['It costs 12. Customers pay at once.', ['It costs 12.', 'Customers pay at once.']],
+    ['I am 18. Can I have a card?', ['I am 18.', 'Can I have a card?']],
+    ['Höchstens max. 500 EUR, min. 18 Jahre.', ['Höchstens max. 500 EUR, min. 18 Jahre.']],
+    ['It takes 5 min. Please wait.', ['It takes 5 min.', 'Please wait.']],
+    ['Acme Inc. Berlin pays. We are Acme Inc. They pay.', ['Acme Inc. Berlin pays.', 'We are Acme Inc.', 'They pay.']],
+    ['From Jan. 5 We are open.', ['From Jan. 5 We are open.']],
     ['料金は百円です。次の文です。', ['料金は百円です。', '次の文です。']],
     ['', []],
     [' \n ', []],
@@ -122,6 +131,19 @@ describe('toChunks', () => {
     const chunks = toChunks([text(words(targetWords)), text(words(30))]);
     expect(chunks.map((chunk) => countWords(chunk.text))).toEqual([targetWords, 30]);
     expect(toChunks([text(words(targetWords - 1)), text(words(30))])).toHaveLength(1);
+  });
+
+  it('a chunk does not end between a line that introduces the next one and that line', () => {
+    const intro = 'The following are not insured:';
+    const list = [item('- Skis.'), item('- Boats.')];
+    const [chunk, ...rest] = toChunks([text(words(targetWords - 2)), text(intro), ...list]);
+    expect(rest).toEqual([]);
+    expect(chunk?.text).toMatch(/The following are not insured:\n\n- Skis\.\n- Boats\.$/);
+    const answer = words(maxWords - targetWords, 'answer');
+    const full = toChunks([text(words(targetWords - 2)), text('What does it cost?'), text(answer)]);
+    expect(full.map((each) => each.text)).toEqual([words(targetWords - 2), `What does it cost?\n\n${answer}`]);
+    const longest = toChunks([text(words(10)), text(intro), text(words(maxWords, 'long'))]);
+    expect(longest.map((each) => each.text)).toEqual([`${words(10)}\n\n${intro}`, words(maxWords, 'long')]);
   });
 
   it('a long paragraph is split at sentence ends only', () => {

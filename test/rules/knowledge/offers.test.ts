@@ -3,6 +3,7 @@ import {
   distinctOffers,
   isNamed,
   labelOf,
+  namedBy,
   offerOf,
   offerText,
   shownOffer,
@@ -122,6 +123,18 @@ describe('an offer of a passage to the customer', () => {
     const offers = [offerOf(passage())];
     expect(takenOffer('what cash costs – in the euro area', offers)).toBe(offers[0]);
     expect(takenOffer('What does cash cost in the euro area?', offers)).toBeUndefined();
+  });
+
+  it('of the passages that a message names, only those of the highest tier answer, and none below the tier that answers', () => {
+    const of = (authority: Passage['authority']) => ({ passage: passage({ heading: 'Opening hours', authority }) });
+    const [page, document, contract] = [of('background'), of('normal'), of('primary')];
+    const other = { passage: passage({ authority: 'primary' }) };
+    const judged = [page, document, other];
+    expect(namedBy('opening hours', { judged, authority: 'background' })).toEqual([document]);
+    expect(namedBy('opening hours', { judged, authority: undefined })).toEqual([document]);
+    expect(namedBy('opening hours', { judged: [page, other], authority: undefined })).toEqual([page]);
+    expect(namedBy('opening hours', { judged, authority: 'primary' })).toEqual([]);
+    expect(namedBy('opening hours', { judged: [...judged, contract], authority: 'normal' })).toEqual([contract]);
   });
 
   it('a customer sees the source of an offer but not the id of its passage', () => {

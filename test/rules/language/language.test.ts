@@ -134,6 +134,11 @@ describe('languageOf', () => {
     expect(languageOf(text) ?? 'en').toBe('en');
   });
 
+  it('a letter in an order number is no word of a language', () => {
+    expect(languageOf('A-1042')).toBeUndefined();
+    expect(languageOfFirst(['A-1042', 'Bitte stornieren Sie meine Bestellung'])).toBe('de');
+  });
+
   it('only the beginning of a long text is used to detect its language', () => {
     const quoted = `${'Ich habe eine Frage zu meiner Karte. '.repeat(15)}${'the and of '.repeat(700)}`;
     expect(languageOf(quoted)).toBe('de');

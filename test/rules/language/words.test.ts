@@ -85,4 +85,9 @@ describe('matcher', () => {
   it('fold writes text in lower case, without accents, ligatures and ß', () => {
     expect(fold('ÜBERWEISUNG ﬁne Straße')).toBe('uberweisung fine strasse');
   });
+
+  it('a superscript after a number is a word of its own, so that the number is found', () => {
+    expect(fold('1000¹ EUR for 20 m²')).toBe('1000 1 eur for 20 m2');
+    expect(matcher(['1000'])('1000¹ EUR')).toEqual(new Set(['1000']));
+  });
 });

@@ -2,6 +2,7 @@
  * Separates a site's boilerplate from a page's content. Boilerplate is navigation, banners, share buttons and
  * permalinks.
  */
+import { raise } from '../../../files/raise.ts';
 import type { Element } from './tree.ts';
 
 const boilerplateRoles = /^(?:navigation|banner|complementary|contentinfo|search|dialog|alertdialog|menu|menubar)$/i;
@@ -90,8 +91,12 @@ export function isPermalink(item: Element): boolean {
   return permalinkSigns.test(text) || permalinkWords.test(text);
 }
 
-/** The text of an element with collapsed white space. */
-export function textOf(item: Element): string {
-  const text = item.children.map((child) => (typeof child === 'string' ? child : textOf(child))).join('');
+/** The text of an element with collapsed white space, and with superscripts as `createHtmlWriter` writes them. */
+export function textOf(item: Element, inSuperscript = false): string {
+  const raised = inSuperscript || item.name === 'sup';
+  const plain = (text: string): string => (raised ? raise(text) : text);
+  const text = item.children
+    .map((child) => (typeof child === 'string' ? plain(child) : textOf(child, raised)))
+    .join('');
   return text.replace(/\s+/g, ' ').trim();
 }

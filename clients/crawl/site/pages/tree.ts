@@ -41,7 +41,7 @@ export type Tree = {
   appRoot: boolean;
 };
 
-/** Elements whose text is invisible or not part of the page's text. */
+/** Elements whose text is invisible, not part of the page's text, or struck out. */
 const silent = new Set(
   ['script', 'style', 'template', 'noscript', 'svg', 'math', 'iframe', 'object', 'canvas', 'audio', 'video'].concat([
     'select',
@@ -49,6 +49,9 @@ const silent = new Set(
     'textarea',
     'input',
     'title',
+    'del',
+    's',
+    'strike',
   ]),
 );
 /**
