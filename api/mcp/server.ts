@@ -101,10 +101,7 @@ function withConnection({ config, secrets }: Context, standing: ToolServer, body
       body.oauth.client_secret === undefined
         ? client_secret
         : secrets.seal(body.oauth.client_secret, toolSecretPlace(next._id, 'oauth.client_secret'));
-    // A grant type that was derived from the missing secret does not outlive it: the first secret decides anew.
-    const isFirstSecret = body.oauth.client_secret !== undefined && standing.oauth?.client_secret === undefined;
-    const grant_type = isFirstSecret ? body.oauth.grant_type : oauth.grant_type;
-    next.oauth = settled({ ...oauth, grant_type, client_secret: sealed });
+    next.oauth = settled({ ...oauth, client_secret: sealed });
   } else if (next.auth_type === 'oauth2') next.oauth ??= settled({});
   const moved = isElsewhere(originOf(standing.endpoint_url), url);
   if (moved && body.access_token === undefined) delete next.access_token;

@@ -124,6 +124,8 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
   let muted = 0;
   let preformatted = 0;
   let superscripts = 0;
+  /** Whether the open superscript has had a letter. Its later digits are small print and stay. */
+  let isSmallPrint = false;
   const lists: { ordered: boolean; next: number }[] = [];
   let marker = '';
   let inItem = false;
@@ -203,8 +205,10 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
       else if (name === 'img') write(attributes['alt'] ? ` ${attributes['alt']} ` : '');
       else if (name === 'a') links.push({ href: attributes['href'] ?? '', label: '' });
       else if (name === 'pre') preformatted += 1;
-      else if (name === 'sup') superscripts += 1;
-      else if (name === 'ul' || name === 'ol')
+      else if (name === 'sup') {
+        if (superscripts === 0) isSmallPrint = false;
+        superscripts += 1;
+      } else if (name === 'ul' || name === 'ol')
         lists.push({ ordered: name === 'ol', next: Number(attributes['start'] ?? 1) || 1 });
       else if (name === 'li') {
         const list = lists.at(-1);
@@ -240,7 +244,8 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
     },
     text(piece) {
       if (muted > 0) return;
-      const raised = superscripts > 0 ? raise(piece) : piece;
+      const raised = superscripts > 0 && !isSmallPrint ? raise(piece) : piece;
+      if (superscripts > 0 && /\p{L}/u.test(piece)) isSmallPrint = true;
       const clean = preformatted > 0 ? raised : raised.replace(/\s+/g, ' ');
       const table = tables.at(-1);
       if (table && table.cell === undefined && clean.trim()) table.caption += clean;

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { StreamableHTTPClientTransport, Tool } from '@modelcontextprotocol/client';
 import type { ContentBlock } from '../../models/rules/mcp/result.ts';
-import { maxDescriptionLength, maxSchemaDepth, type ListedTool } from '../../models/rules/mcp/tool.ts';
+import { maxDescriptionLength, type ListedTool } from '../../models/rules/mcp/tool.ts';
 
 type Given = Record<string, unknown>;
 const isRecord = (value: unknown): value is Given =>
@@ -70,11 +70,14 @@ const isInput = ({ type, properties = {}, required = [] }: Given): boolean =>
   Array.isArray(required) &&
   required.every((name) => typeof name === 'string');
 
+/** The depth to which a listed schema is read: deeper than a usable one, and not so deep that walking it fails. */
+const walkable = 64;
+
 /**
- * Empties the objects and lists of a schema below `maxSchemaDepth`, because code that walks a schema fails on very deep
- * ones. What is left is still one level too deep, so that the schema is unusable and differs from an approved one.
+ * Empties the objects and lists of a schema below `walkable`. What is left is too deep to be used, and it differs from
+ * an approved schema.
  */
-function bounded(value: unknown, depthLeft = maxSchemaDepth): unknown {
+function bounded(value: unknown, depthLeft = walkable): unknown {
   if (value === null || typeof value !== 'object') return value;
   if (depthLeft === 0) return {};
   if (Array.isArray(value)) return value.map((one) => bounded(one, depthLeft - 1));

@@ -1,10 +1,9 @@
 /**
  * Validates values against untrusted JSON Schemas, in the version that each schema names. Schemas may be hostile: they
- * cannot load other schemas, their regular expressions run with a time limit, and an unusable schema is rejected when
- * it is compiled.
+ * cannot load other schemas, a check has a time limit, and an unusable schema is rejected when it is compiled.
  */
 import { createContext, Script } from 'node:vm';
-import type { ErrorObject } from 'ajv/dist/2020.js';
+import { str, type ErrorObject, type FuncKeywordDefinition } from 'ajv/dist/2020.js';
 import { LRUCache } from 'lru-cache';
 import { dialectNames, dialectOf, type Dialect } from './dialects.ts';
 import { flagsOf, withoutForeign } from './patterns.ts';
@@ -21,55 +20,54 @@ export class BadSchema extends Error {
   override readonly name = 'BadSchema';
 }
 
-/** Time limit of one regular expression, in ms: enough for any ordinary one on a text of `maxArgumentsLength`. */
-const expressionMs = 50;
-const bed = createContext(Object.create(null));
-const search = new Script('new RegExp(pattern, flags).test(text)');
 /**
- * Time limit of one check, in ms. Definitions that each refer twice to the next one take time that doubles with each
- * definition; an ordinary check takes less than a millisecond.
+ * Time limit of one check, in ms of CPU time. Definitions that each refer twice to the next one take time that doubles
+ * with each definition, and so do some regular expressions on a longer text; an ordinary check takes less than a
+ * millisecond.
  */
 const checkMs = 1_000;
+const bed = createContext(Object.create(null));
 const checking = new Script('check()');
 
 /**
- * Compiles a regular expression whose `test` throws when it runs longer than `expressionMs`; the value then fails the
- * check. The limit counts wall-clock time. If the expression used little processor time, the process was busy with
- * other work, so the expression is run again.
+ * Runs a check that throws when it runs longer than `checkMs`. The limit of the script counts wall-clock time. If the
+ * check used little CPU time, the process was busy with other work, so the check is run again.
  */
-function boundedExpression(pattern: string) {
+function inTime(check: () => boolean): boolean {
+  Object.assign(bed, { check });
+  const began = process.threadCpuUsage();
+  for (;;) {
+    try {
+      return checking.runInContext(bed, { timeout: checkMs }) as boolean;
+    } catch (error) {
+      const { user, system } = process.threadCpuUsage(began);
+      const isTimeout = (error as NodeJS.ErrnoException | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+      if (!isTimeout || (user + system) / 1_000 >= checkMs / 2) throw error;
+    }
+  }
+}
+
+/** Compiles a regular expression with the flags that its syntax needs. */
+function flaggedExpression(pattern: string) {
   const flags = flagsOf(pattern) ?? 'u';
+  const expression = new RegExp(pattern, flags);
   return {
-    test(text: string): boolean {
-      Object.assign(bed, { pattern, flags, text });
-      const began = process.threadCpuUsage();
-      for (;;) {
-        try {
-          return search.runInContext(bed, { timeout: expressionMs }) as boolean;
-        } catch (error) {
-          const { user, system } = process.threadCpuUsage(began);
-          const isTimeout = (error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
-          if (!isTimeout || (user + system) / 1_000 >= expressionMs / 2) throw error;
-        }
-      }
-    },
+    test: (text: string): boolean => expression.test(text),
     // Ajv caches expressions by this text.
     toString: () => `/${pattern}/${flags}`,
   };
 }
-boundedExpression.code = 'boundedExpression';
+flaggedExpression.code = 'flaggedExpression';
 
 /**
  * `format` is not validated: from 2019-09 on it is only an annotation, and in older versions it is ambiguous. A
  * definition is compiled once, not once for each reference, because a small schema may have many references.
- * `multipleOf` allows for the rounding of decimal fractions, because 19.99 / 0.01 is no whole number.
  */
 const options = {
   strict: false,
   validateFormats: false,
   logger: false,
   inlineRefs: false,
-  multipleOfPrecision: 6,
 } as const;
 /**
  * The maximum number of characters of the code that a schema is compiled to. References into nested parts compile the
@@ -79,6 +77,24 @@ const maxCodeLength = 2_000_000;
 /** The meta-schema validators, one for each version. */
 const judges = new Map<Dialect, ReturnType<Dialect['make']>>();
 const known = new LRUCache<string, ReadSchema>({ max: 500 });
+/** Schemas that were refused when they were compiled, which takes up to half a second. */
+const refused = new LRUCache<string, BadSchema>({ max: 500 });
+
+/** Whether a number is a multiple, with the rounding of decimal fractions: 19.99 / 0.01 is no whole number. */
+function isMultiple(of: number, value: number): boolean {
+  const quotient = value / of;
+  if (Number.isInteger(quotient)) return true;
+  const apart = Math.abs(quotient - Math.round(quotient));
+  return !Number.isInteger(of) && apart <= 2 * Number.EPSILON * Math.abs(quotient);
+}
+const multipleOf: FuncKeywordDefinition = {
+  keyword: 'multipleOf',
+  type: 'number',
+  schemaType: 'number',
+  errors: false,
+  validate: isMultiple,
+  error: { message: ({ schemaCode }) => str`must be multiple of ${schemaCode as number}` },
+};
 
 /** @throws BadSchema */
 export const schemaCheck = (schema: JsonSchema): SchemaCheck => readSchema(schema).check;
@@ -101,6 +117,8 @@ export function readSchema(schema: JsonSchema): ReadSchema {
   const text = JSON.stringify(schema);
   const standing = known.get(text);
   if (standing) return standing;
+  const flaw = refused.get(text);
+  if (flaw) throw flaw;
   if (text.length > maxSchemaLength) throw new BadSchema(`may have ${maxSchemaLength} characters as JSON`);
   if (parts > maxSchemaParts) throw new BadSchema(`may have ${maxSchemaParts} objects and lists`);
   const dialect = dialectOf(schema);
@@ -109,9 +127,14 @@ export function readSchema(schema: JsonSchema): ReadSchema {
   // `$async` is no keyword of JSON Schema, but it makes the validator compile to a function that returns a promise.
   const { $schema: _named, $async: _flag, ...given } = JSON.parse(text) as JsonSchema;
   const { schema: enforced, removed } = withoutForeign(given);
-  const read = { check: compile(enforced, dialect), unenforced: removed };
-  known.set(text, read);
-  return read;
+  try {
+    const read = { check: compile(enforced, dialect), unenforced: removed };
+    known.set(text, read);
+    return read;
+  } catch (error) {
+    refused.set(text, error as BadSchema);
+    throw error;
+  }
 }
 
 function compile(schema: JsonSchema, dialect: Dialect): SchemaCheck {
@@ -119,8 +142,9 @@ function compile(schema: JsonSchema, dialect: Dialect): SchemaCheck {
   judges.set(dialect, judge);
   // Each schema gets a new instance, because schemas of different owners may have the same `$id`.
   // The code is not optimized, because the time for that grows with the square of its length.
-  const code = { regExp: boundedExpression, process: boundedCode(), optimize: false };
+  const code = { regExp: flaggedExpression, process: boundedCode(), optimize: false };
   const ajv = dialect.make({ ...options, meta: false, validateSchema: false, code });
+  ajv.removeKeyword('multipleOf').addKeyword(multipleOf);
   try {
     if (judge.validateSchema(schema) !== true) throw new Error(judge.errorsText(judge.errors));
     const validate = ajv.compile(schema);
@@ -128,19 +152,16 @@ function compile(schema: JsonSchema, dialect: Dialect): SchemaCheck {
     if ('$async' in validate) throw new Error('it may not be asynchronous');
     return (value) => {
       try {
-        Object.assign(bed, { check: () => validate(value) });
-        const fits = checking.runInContext(bed, { timeout: checkMs }) as boolean;
+        const fits = inTime(() => validate(value) as boolean);
         return fits ? { fits } : { fits, problem: said(validate.errors?.[0]) };
       } catch {
-        // A `$ref` that refers to itself without end throws, and so does a check or a regular expression that exceeds
-        // its time limit.
+        // A `$ref` that refers to itself without end throws, and so does a check that exceeds its time limit.
         return { fits: false, problem: 'cannot be checked by this schema' };
       }
     };
   } catch (error) {
-    throw new BadSchema(`is not a usable JSON Schema ${dialect.name}: ${(error as Error).message.slice(0, 200)}`, {
-      cause: error,
-    });
+    const problem = `is not a usable JSON Schema ${dialect.name}: ${(error as Error).message.slice(0, 200)}`;
+    throw new BadSchema(problem, { cause: error });
   }
 }
 

@@ -14,6 +14,9 @@ import { hasAllWords, isOneTerm, type SearchPlace } from '../rules/chat/search.t
 
 /** The time limit of a query, in ms. */
 const maxMs = 3_000;
+/** The number of records that are read at once when words are compared here. */
+const batch = 200;
+const tooCommon = () => invalid(['query', 'q'], 'is found too often; add a word, or name a time by `from` and `until`');
 /** The maximum number of the customers' conversations that a search reads, the newest first. */
 const maxConversations = 500;
 /**
@@ -38,7 +41,10 @@ export type Search = { orgId: string; modes: readonly Mode[]; words: readonly st
  */
 const phrases = (words: readonly string[]) => ({ $text: { $search: words.map((word) => `"${word}"`).join(' ') } });
 
-/** The first `limit` records that have all words in their text. */
+/**
+ * The first `limit` records that have all words in their text. The records come in small batches, so that the process
+ * does other work between them. @throws Problem VALIDATION when that takes longer than `maxMs`
+ */
 async function firstWithAll<R>(
   records: AsyncIterable<R>,
   textOf: (one: R) => string,
@@ -46,9 +52,11 @@ async function firstWithAll<R>(
   limit: number,
 ): Promise<R[]> {
   const found: R[] = [];
+  const end = performance.now() + maxMs;
   for await (const one of records) {
     if (hasAllWords(textOf(one), words)) found.push(one);
     if (found.length === limit) break;
+    if (performance.now() > end) throw tooCommon();
   }
   return found;
 }
@@ -62,7 +70,8 @@ const firstByIndex = <R>(
   textOf: (one: R) => string,
   words: readonly string[],
   limit: number,
-): Promise<R[]> => (isOneTerm(words) ? query.limit(limit).toArray() : firstWithAll(query, textOf, words, limit));
+): Promise<R[]> =>
+  isOneTerm(words) ? query.limit(limit).toArray() : firstWithAll(query.batchSize(batch), textOf, words, limit);
 
 /**
  * The hits, in no particular order: the newest `limit` messages, the newest `limit` notes, and the conversations of
@@ -73,7 +82,7 @@ export async function searchInbox(search: Search, limit: number): Promise<Found[
   const found = await Promise.all([inMessages(search, limit), inNotes(search, limit), ofCustomers(search)]).catch(
     (error: unknown) => {
       if ((error as { codeName?: string }).codeName !== 'MaxTimeMSExpired') throw error;
-      throw invalid(['query', 'q'], 'is found too often; add a word, or name a time by `from` and `until`');
+      throw tooCommon();
     },
   );
   return found.flat();
@@ -103,7 +112,7 @@ async function inNotes({ orgId, modes, words, from, until }: Search, limit: numb
       { $match: { 'notes.at': period } },
       { $sort: { 'notes.at': -1, 'notes.note_id': -1 } },
     ],
-    { maxTimeMS: maxMs },
+    { maxTimeMS: maxMs, batchSize: batch },
   );
   const found = await firstWithAll(notes, ({ notes: { body } }) => body, words, limit);
   return found.map(({ _id: conv_id, notes: { note_id: id, body: text, at } }) => ({

@@ -281,10 +281,10 @@ describe('Markdown', () => {
 
   it('a superscript in Markdown or HTML is not glued to the number before it', async () => {
     const source =
-      'The fee is 49<sup>1</sup> EUR or €19<sup><a href="#n">2</a></sup>, 9<sup>99</sup> € for 20 m<sup>2</sup>.\n\n<sup>1 Without VAT, for 12 months.</sup>\n';
+      'The fee is 49<sup>1</sup> EUR or €19<sup><a href="#n">2</a></sup>, 9<sup>99</sup> € for 20 m<sup>2</sup>.\n\n<sup>1 Without VAT, for <b>12</b> months at&nbsp;5&nbsp;EUR.</sup>\n';
     expect(lines(await readHere(source, 'md'))).toEqual([
       'The fee is 49¹ EUR or €19², 9⁹⁹ € for 20 m².',
-      '¹ Without VAT, for 12 months.',
+      '¹ Without VAT, for 12 months at 5 EUR.',
     ]);
   });
 

@@ -146,7 +146,7 @@ describe('a tool server of revision 2026-07-28', () => {
     ]);
   });
 
-  it('a tool whose schema is nested thousands of levels deep is listed as unusable, with a schema of few levels', async () => {
+  it('a tool whose schema is nested thousands of levels deep is listed as unusable, with a schema of at most 64 levels', async () => {
     const deep = JSON.parse('{"not":'.repeat(3_000) + '{}' + '}'.repeat(3_000)) as object;
     const inputSchema = { type: 'object', properties: { deep } };
     inPages(() => ({ tools: [{ name: 'deep', inputSchema }, named('good')] }));

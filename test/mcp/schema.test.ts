@@ -185,6 +185,18 @@ describe('schemaCheck', () => {
     expect(check(19.995).fits).toBe(false);
   });
 
+  it.each([
+    [1, 1_000_000],
+    [1_048_577, 1_048_576],
+    [5.000_000_5, 1],
+    [1e308, 0.123_456_789],
+  ])('%d is no multiple of %d', (value, multipleOf) =>
+    expect(schemaCheck({ type: 'number', multipleOf })(value)).toMatchObject({
+      fits: false,
+      problem: expect.stringContaining('must be multiple of'),
+    }),
+  );
+
   it('schemaCheck accepts two schemas with the same `$id`', () => {
     expect(schemaCheck({ $id: 'https://x.example/a', type: 'string' })('x')).toEqual({ fits: true });
     expect(schemaCheck({ $id: 'https://x.example/a', type: 'number' })(1)).toEqual({ fits: true });

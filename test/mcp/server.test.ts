@@ -140,18 +140,6 @@ describe('PUT /support/mcp/orgs/{orgId}/server', () => {
     expect([gone.status, gone.body.server.has_client_secret]).toEqual([200, false]);
   });
 
-  it('a client secret that is given later makes the tool server sign in by client credentials, unless another grant is named', async () => {
-    const { put } = await organization();
-    await put({ endpoint_url: mcp.url });
-    const grantAfter = async (oauth: object) => (await put({ oauth })).body.server.oauth.grant_type;
-    const code = 'authorization_code';
-    expect(await grantAfter({ client_id: 'shop' })).toBe(code);
-    expect(await grantAfter({ client_secret: 'word' })).toBe('client_credentials');
-    expect(await grantAfter({ grant_type: code })).toBe(code);
-    // A further secret keeps the grant that was named.
-    expect(await grantAfter({ client_secret: 'other' })).toBe(code);
-  });
-
   it('saving the tool server requires a key with mcp:write of the same organization', async () => {
     const { org } = await organization();
     const other = await organization();

@@ -145,6 +145,12 @@ function isBorneDay(
   return isMonth && numbers.has(year!) && numbers.has(String(Number(date)));
 }
 
+/** Times that are told by the next hour: `halb vier` is 3:30, `quarter to four` is 3:45. */
+const ofNextHour: Readonly<Record<string, RegExp>> = {
+  '30': /\bhalb\b/u,
+  '45': /\b(?:quarter to|viertel vor|dreiviertel|moins (?:le |un )?quart|menos cuarto)\b/u,
+};
+
 /**
  * Whether a text supports the time of a date-time. The first and the last minute of a day count as no time, because
  * they stand for the whole day. An afternoon hour may be written from 1 to 12.
@@ -159,6 +165,8 @@ function isBorneTime([, , , , hours = '00', minutes = '00']: RegExpExecArray, te
     numbers.has(String(Number(minutes))) ||
     ((minutes === '15' || minutes === '30') && partOfHour.test(text));
   const hour = Number(hours);
+  const next = (hour + 1) % 24;
+  if (ofNextHour[minutes]?.test(text) && [next, next % 12 || 12].some((one) => numbers.has(String(one)))) return true;
   return [hour, hour % 12 || 12].some(
     (one) => numbers.has(`${one}:${minutes}`) || (isMinute && numbers.has(String(one))),
   );

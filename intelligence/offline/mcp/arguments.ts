@@ -23,7 +23,7 @@ export type Given = { arguments: Record<string, unknown>; missing: string[] };
 export type Known = { email?: string | undefined; answer?: string | undefined };
 
 /** Names that end in the e-mail, such as `customerEmail`; `email_body` is something else. */
-const emailName = /(?:^|_|e-?)mail(?:_?address)?$/i;
+const emailName = /(?:^|_|e-?)mail(?:_?(?:address|addr|id))?$/i;
 /** Words such as `to` mean a date only as the whole name, because `ship_to` and `from_account` mean something else. */
 const dateName = /(?:^|_)(?:date|day)(?:_|$)|date$|^(?:on|from|until|since|to)$/i;
 /** Names of arguments whose values are codes with a digit, such as an order number. */
@@ -50,7 +50,9 @@ export function argumentsFrom(message: string, schema: JsonSchema, known: Known,
   }
   // Two arguments that would get the same token are both ambiguous, so both count as missing.
   const isListed = (name: string) => variantsOf(properties[name], schema).some((one) => Array.isArray(one['enum']));
-  const codes = required.filter((name) => found[name] !== undefined && !isListed(name));
+  const codes = required.filter(
+    (name) => found[name] !== undefined && (typeof found[name] === 'number' || !isListed(name)),
+  );
   for (const name of codes)
     if (codes.some((other) => other !== name && String(found[other]) === String(found[name]))) missing.push(name);
   for (const name of missing) delete found[name];
@@ -77,7 +79,7 @@ function valueFor(message: string, name: string, property: Property, known: Know
     case 'choice':
       return only((property.enum as unknown[]).filter((one) => namesWord(message, one)));
     case 'number':
-      return only(numbersFor(message, property));
+      return only(numbersFor(message, property, codeName.test(name)));
     case 'email':
       return known.email;
     case 'date':
@@ -200,8 +202,8 @@ function codesIn(message: string): string[] {
  */
 const grouped = /(?<![\p{L}\p{N}.,-])[1-9]\d{0,2}(?:[.,]\d{3})+(?![\p{L}\p{N}]|[.,]\d)/gu;
 
-/** A number of more than nine digits counts, too, unless it starts as a telephone number does. */
-function numbersFor(message: string, { type, minimum, maximum }: Property): number[] {
+/** `long`: a number of more than nine digits counts, too, unless it starts as a telephone number does. */
+function numbersFor(message: string, { type, minimum, maximum }: Property, long = false): number[] {
   const text = withoutDates(message);
   const meanings = [...text.matchAll(grouped)].map(([one]) => [
     Number(one.replace(',', '.')),
@@ -214,6 +216,7 @@ function numbersFor(message: string, { type, minimum, maximum }: Property): numb
     .map(([one]) => Number(one))
     .filter(
       (value) =>
+        (long || value < 1e9) &&
         meanings.every((both) => both.includes(value)) &&
         (type === 'number' || Number.isInteger(value)) &&
         (typeof minimum !== 'number' || value >= minimum) &&

@@ -8,7 +8,7 @@ import { unitsOf } from './units.ts';
  * The version of the compared texts and of their vectors; stored vectors of another version are not used. Change it
  * whenever `comparedTexts` returns other texts or the embedding model makes other vectors.
  */
-export const sentencesName = 'use-1';
+export const sentencesName = 'use-2';
 
 /**
  * The texts of a passage to compare with a question: its sentences, list items and table rows, and the names of its

@@ -110,11 +110,22 @@ describe('values that are not plainly an argument', () => {
     expect(given(name, text, 'on 2026-12-01').missing.length === 0).toBe(isDate),
   );
 
+  it('one number of a message does not fill two arguments, one of which is chosen from a list', () => {
+    const properties = { customer_no: { type: 'integer' }, plan: { type: 'integer', enum: [1, 2, 3] } };
+    const schema = { type: 'object', properties, required: ['customer_no', 'plan'] };
+    const message = 'Please change the plan of customer 2';
+    expect(argumentsFrom(message, schema, {}, { reads: false }).missing).toEqual(['customer_no', 'plan']);
+  });
+
+  it('the number of an account is no amount', () =>
+    expect(given('amount', { type: 'number' }, 'transfer money from account 1234567890').missing).toEqual(['amount']));
+
   it.each<[string, boolean]>([
     ['email', true],
     ['e-mail', true],
     ['customerEmail', true],
     ['user_email_address', true],
+    ['email_id', true],
     ['email_body', false],
     ['email_subject', false],
   ])(

@@ -36,6 +36,8 @@ describe('arguments that the customer said', () => {
     ['a time', 'on 2026-12-01 at 15:30', '2026-12-01T15:30:00Z'],
     ['a time in the afternoon', 'on 2026-12-01 at 3 pm', '2026-12-01T15:00:00+01:00'],
     ['a time with its minutes in words', 'on 2026-12-01 at half past 3', '2026-12-01T15:30:00Z'],
+    ['a time told by the next hour', 'on 2026-12-01 at quarter to four', '2026-12-01T15:45:00Z'],
+    ['a half hour told in German', 'am 2026-12-01 um halb vier', '2026-12-01T15:30:00Z'],
     ['noon', 'on 2026-12-01 at noon', '2026-12-01T12:00:00Z'],
     ['a written date-time', 'at 2026-12-01T15:00:00Z', '2026-12-01T15:00:00Z'],
     ['a whole day', 'on 2026-12-01', '2026-12-01T00:00:00Z'],
