@@ -93,7 +93,7 @@ const multipleOf: FuncKeywordDefinition = {
   schemaType: 'number',
   errors: false,
   validate: isMultiple,
-  error: { message: ({ schemaCode }) => str`must be multiple of ${schemaCode as number}` },
+  error: { message: ({ schemaCode }) => str`must be multiple of ${schemaCode}` },
 };
 
 /** @throws BadSchema */
@@ -152,7 +152,7 @@ function compile(schema: JsonSchema, dialect: Dialect): SchemaCheck {
     if ('$async' in validate) throw new Error('it may not be asynchronous');
     return (value) => {
       try {
-        const fits = inTime(() => validate(value) as boolean);
+        const fits = inTime(() => validate(value));
         return fits ? { fits } : { fits, problem: said(validate.errors?.[0]) };
       } catch {
         // A `$ref` that refers to itself without end throws, and so does a check that exceeds its time limit.
