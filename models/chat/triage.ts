@@ -30,12 +30,10 @@ const gone = (): Problem => noSuch('conversation');
 
 /** Replaces the tags of a conversation. @throws Problem NOT_FOUND, as do all functions here except `wake`. */
 export const setTags = (ref: Ref, tags: string[], now: Date): Promise<Conversation> =>
-  changed(
-    ref,
-    tags.length > 0
-      ? { $set: { tags }, $max: { updated_at: now } }
-      : { $unset: { tags: '' }, $max: { updated_at: now } },
-  );
+  changed(ref, {
+    ...(tags.length > 0 ? { $set: { tags } } : { $unset: { tags: '' } }),
+    $max: { updated_at: now },
+  });
 
 export const setPriority = (ref: Ref, priority: Priority | null, now: Date): Promise<Conversation> =>
   changed(ref, {

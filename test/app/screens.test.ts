@@ -102,8 +102,10 @@ describe('the page /app', () => {
       document.dispatchEvent(new Event('visibilitychange'));
     })()`);
     await app.shows('waits 2 days');
-    const times =
-      "[...document.querySelectorAll('.message header small, .events small')].map(({ textContent }) => textContent)";
+    const kinds = ['.message header small', '.events small'];
+    const times = `[...document.querySelectorAll('${kinds.join()}')].map(({ textContent }) => textContent)`;
+    const isShown = `${JSON.stringify(kinds)}.map((one) => document.querySelector(one) !== null)`;
+    expect(await app.page.evaluate(isShown)).toEqual([true, true]);
     const dated = async () =>
       ((await app.page.evaluate(times)) as string[]).every((time) => /^[A-Z][a-z]+ \d/.test(time));
     await until(dated, 'every time to have its date');

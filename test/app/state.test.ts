@@ -258,6 +258,8 @@ describe('the login', () => {
     await signedIn;
     expect(loads).toEqual(['/app', '/app']);
     expect(session.user.value.userId).toBe('usr_1');
+    jest.advanceTimersByTime(3_000);
+    await settled();
     expect(calls).toEqual([]);
 
     tab.dispatchEvent(new Event('focus'));

@@ -419,23 +419,28 @@ const serverWith = (more: Partial<ToolServer>): ToolServer => ({
   ...more,
 });
 
+type Listed = { name: string; description: string; input_schema: ApprovedTool['input_schema'] };
+const cancelling: Listed = { name: 'cancel', description: 'Cancels.', input_schema: { type: 'object' } };
+const approved = (listed: Listed, more: Partial<ApprovedTool> = {}): ApprovedTool => ({
+  source_name: listed.name,
+  tool_name: 'cancel_order',
+  description: listed.description,
+  input_schema: listed.input_schema,
+  kind: 'action',
+  risk_tier: 'safe_write',
+  auth_scope: 'public',
+  enabled: true,
+  timeout_ms: 1_000,
+  allowed_channels: ['chat'],
+  pin: pinOf(listed),
+  ...more,
+});
+
 describe('a tool call for a mail', () => {
   it.each(['customer_confirm', 'step_up'] as const)(
     'a call of tier %s that is made for a mail goes to a person at once, because no mail can ask the customer',
     async (risk_tier) => {
-      const listed = { name: 'cancel', description: 'Cancels.', input_schema: { type: 'object' } };
-      const tool: ApprovedTool = {
-        ...listed,
-        source_name: 'cancel',
-        tool_name: 'cancel_order',
-        kind: 'action',
-        risk_tier,
-        auth_scope: 'public',
-        enabled: true,
-        timeout_ms: 1_000,
-        allowed_channels: ['email'],
-        pin: pinOf(listed),
-      };
+      const tool = approved(cancelling, { risk_tier, allowed_channels: ['email'] });
       await saveToolServer(serverWith({ tools: [tool] }), 0);
       const { awaited: _awaited, ask_until: _until, ...rest } = await stored();
       const call = { ...rest, _id: newId('toolCall'), message_id: randomUUID(), state: 'new', risk_tier } as const;
@@ -452,19 +457,7 @@ describe('a tool call for a mail', () => {
 
 describe('the record of a tool server', () => {
   const listed = { name: 'cancel', description: 'Cancels.', input_schema: { $ref: '#/$defs/x', 'a.b': 1 } };
-  const tool: ApprovedTool = {
-    source_name: 'cancel',
-    tool_name: 'cancel_order',
-    description: listed.description,
-    input_schema: listed.input_schema,
-    kind: 'action',
-    risk_tier: 'safe_write',
-    auth_scope: 'public',
-    enabled: true,
-    timeout_ms: 1_000,
-    allowed_channels: ['chat'],
-    pin: pinOf(listed),
-  };
+  const tool = approved(listed);
   const server = (): ToolServer => serverWith({ tools: [tool] });
 
   it('the record of a tool server keeps schemas unchanged, and accepts one of several concurrent changes (optimistic locking)', async () => {
@@ -533,24 +526,12 @@ describe('a process that dies while it reports a suspension or the end of a sign
   };
 
   it('a tool’s suspension is audited once and reported to members once, even when a process dies meanwhile', async () => {
-    const listed = { name: 'cancel', description: 'Cancels.', input_schema: { type: 'object' } };
-    const tool: ApprovedTool = {
-      ...listed,
-      source_name: 'cancel',
-      tool_name: 'cancel_order',
-      kind: 'action',
-      risk_tier: 'safe_write',
-      auth_scope: 'public',
-      enabled: true,
-      timeout_ms: 1_000,
-      allowed_channels: ['chat'],
-      pin: pinOf(listed),
-    };
+    const tool = approved(cancelling);
     const server = await stored({ tools: [tool] });
     const { tool_name, pin, risk_tier, auth_scope } = tool;
     const call = { org_id: orgId, mode: 'test', tool_name, pin, risk_tier, auth_scope } as ToolCall;
     const check = (clock: () => Date) => {
-      const mcp = { listTools: async () => [{ ...listed, description: 'Cancels everything.' }] };
+      const mcp = { listTools: async () => [{ ...cancelling, description: 'Cancels everything.' }] };
       const audit = auditWriter({ clock: () => now, secrets });
       const deps = { mcp, audit, addressOf: () => ({}), clock } as unknown as CallDeps;
       return checkPin(deps, call, server, tool, new AbortController().signal);

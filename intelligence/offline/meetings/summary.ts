@@ -19,8 +19,6 @@ import { languageOfFirst } from '../../../models/rules/language/language.ts';
 import { sentences } from '../../../models/rules/language/sentences.ts';
 import { actionItemOf } from '../../../models/rules/interviews/found.ts';
 
-export type Summary = SummaryText & { action_items: string[] };
-
 /**
  * A short summary of a long conversation has at most this many parts, topics per part and quotes. A quote has at most
  * `quoteWords` words and at least `quoteStems` stems.
@@ -43,7 +41,7 @@ const parts = { most: 8, sentences: 4, utterances: 12 } as const;
 const wordsIn = (text: string): number => text.split(/\s+/u).filter((word) => word !== '').length;
 
 /** `said`: the transcript, which has at least one segment. */
-export function summarizeMeeting(said: readonly Said[], meeting: Meeting, mode: SummaryMode): Summary {
+export function summarizeMeeting(said: readonly Said[], meeting: Meeting, mode: SummaryMode): SummaryText {
   const utterances = utterancesOf(said);
   return {
     summary: { short: shortOf, long: longOf }[mode](utterances, said, meeting.startedAt),

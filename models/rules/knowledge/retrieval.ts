@@ -345,8 +345,7 @@ export const isAbout = (topic: string, id: string): boolean =>
 
 /** Whether the passage `id` directly follows the passage `before` in its document. */
 export const isNext = (before: string, id: string): boolean =>
-  id.slice(0, id.lastIndexOf(':')) === before.slice(0, before.lastIndexOf(':')) &&
-  ordinalOf(id) === ordinalOf(before) + 1;
+  id === `${before.slice(0, before.lastIndexOf(':') + 1)}${ordinalOf(before) + 1}`;
 
 /**
  * The id of the passage that is nearest to earlier turns of a conversation. `turns`: the number of these turns. The

@@ -88,8 +88,6 @@ export const maxDescriptionLength = 4_000;
 export const maxSchemaLength = 64_000;
 export const maxSchemaDepth = 32;
 export const maxSchemaParts = 1_000;
-/** The maximum size of the arguments, in characters of JSON. */
-export const maxArgumentsLength = 16_000;
 export const timeoutBounds = { min: 100, max: 120_000, default: 30_000 } as const;
 /** The bounds of a rate limit, in calls a minute. A discovery counts as a call against the server's limit. */
 export const rateBounds = { min: 1, max: 10_000, default: 60 } as const;

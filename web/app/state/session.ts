@@ -76,11 +76,11 @@ export async function findLogin(): Promise<void> {
     }
 }
 
+let reading = false;
 /**
  * Reads the login again when the member comes back to a page whose login has ended, because the member may have signed
  * in in another tab. The browser may report the return with two events, so no second read starts while one runs.
  */
-let reading = false;
 async function comeBack(): Promise<void> {
   if (!user.value || !loginEnded() || reading || document.hidden) return;
   reading = true;
